@@ -1,11 +1,11 @@
 import { crashUnderLoad } from "./support/crash.ts";
 
-// npm run test:crash -- --cycles 500: the crash test of the suite, for as long as one likes.
+// npm run test:crash -- --cycles 500: the crash test of the suite with a chosen number of kills.
 
 const index = process.argv.indexOf("--cycles");
 const cycles = index < 0 ? 100 : Number(process.argv[index + 1]);
 if (!Number.isInteger(cycles) || cycles < 1) {
-  process.stderr.write("--cycles expects a positive whole number\n");
+  process.stderr.write("--cycles: expected a positive integer\n");
   process.exit(1);
 }
 const report = await crashUnderLoad(cycles, Math.random, (cycle) => {

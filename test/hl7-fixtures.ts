@@ -1,6 +1,6 @@
-// HL7 fixtures in the notation of bytes(): documented layouts, invented data. make-fixtures.ts writes them.
+// HL7 fixtures in the notation of bytes(): documented layouts with invented data. make-fixtures.ts writes them.
 
-/** A fixture of a profile, and the patient of its Reports. */
+/** Fixture of a profile, with the patient of its Reports. */
 export interface Hl7Case {
   readonly name: string;
   readonly wire: string;
@@ -515,13 +515,13 @@ const bionote: readonly Hl7Case[] = [
     patient: "dog",
   },
   {
-    // Resent by a user: a new MSH-10, the same study.
+    // A user resends the result under a new MSH-10. The study stays the same.
     name: "sent-again",
     wire: [1, 2].map((number) => vcheck(`00000000-0000-4000-8000-00000000000${number}`, crp)).join(""),
     patient: "dog",
   },
   {
-    // An index is not a concentration: its name is in place of the unit.
+    // An index is not a concentration, so its name replaces the unit.
     name: "value-in-a-note",
     wire: vcheck(
       "00000000-0000-4000-8000-000000000003",

@@ -6,8 +6,8 @@ import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
-// Writes the bytes of fixtures/: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. No fixture is edited by
-// hand: test/agent/tools/fixtures.slow.test.ts compares the committed bytes with these.
+// `npx tsx test/make-fixtures.ts` writes the bytes of fixtures/: documented layouts with invented data. Do not edit a fixture by
+// hand, since test/agent/tools/fixtures.slow.test.ts compares the committed bytes with the generated ones.
 
 export const fixturesFolder = fileURLToPath(new URL("../fixtures/", import.meta.url));
 
@@ -245,7 +245,7 @@ const pentra = [
   END,
 ];
 
-/** Erba: the repeat delimiter is a backquote, values carry words. */
+/** Erba: the repeat delimiter is a backquote, and values contain words. */
 const erba = [
   "H|`^&|||XL-like^1|||||||P|E 1394-97|20261121120000",
   "P|1|4711|||Aydin^Zeytin||20190504|F",
@@ -256,7 +256,7 @@ const erba = [
   END,
 ];
 
-/** GeneXpert: one frame above 240 bytes, verdicts in component 1, numbers in 2 of results without an analyte in the catalogue. */
+/** GeneXpert: one frame above 240 bytes, verdicts in component 1 and numbers in 2, results without a known analyte. */
 const geneXpert = [
   "H|@^\\|URM-abc-01||000001 Clinic^GeneXpert^4.8|||||LIS||P|1394-97|20261121120000",
   "P|1||||^^^^",
@@ -268,7 +268,7 @@ const geneXpert = [
   END,
 ];
 
-/** VITROS: a code of numbers, its own reference to the result in R-7. */
+/** VITROS: a numeric code, and a vendor reference to the result in R-7. */
 const vitros = [
   "H|\\^&|||3600999||||||||LIS2-A|20261121113100",
   "P|1",
@@ -308,7 +308,7 @@ function skylaRecords(name: string): string[] {
 /** ü and ö in IBM 850. */
 const CP850_NAME = "G\x81m\x81\x94";
 
-/** The parts of a BC-2800Vet body before its results (id, mode, time) and behind them. */
+/** Parts of a BC-2800Vet body: id, mode and time before the results, then the rest. */
 const bcHead = (id: string) => `A${id}0112120261130`;
 const bcRegions = "030070090250030160010210";
 const bcHistograms = Array.from({ length: 768 }, (_, channel) => String((channel * 37) % 400).padStart(3, "0")).join(
@@ -385,7 +385,7 @@ const vetscan: readonly Case[] = [
     patient: cat,
   },
   {
-    // The QC order ends with its patient: the next results are a patient's.
+    // The QC order ends with its patient. The next results belong to a patient.
     name: "qc-after-patient",
     wire: session([
       ...vetscanDog.slice(0, -1),
@@ -563,7 +563,7 @@ const generic: readonly Case[] = [
     patient: dog,
   },
   {
-    // Only O-16 declares urine: these results get no blood interval.
+    // Only O-16 declares urine, so these results get no blood interval.
     name: "urine-specimen",
     wire: session([
       header("chem^1"),
@@ -753,7 +753,7 @@ const generic: readonly Case[] = [
     patient: dog,
   },
   {
-    // R-9: only a final value is a result.
+    // Only a final value (R-9) is a result.
     name: "result-statuses",
     wire: session([
       header("chem^1"),
@@ -809,7 +809,7 @@ const bc2800: readonly Case[] = [
   { name: "no-values", wire: handshake(bcBody("00", { id: "********", platelets: "*************" })), patient: dog },
   { name: "qc-file", wire: handshake(bcQcFile), patient: dog },
   { name: "qc-run", wire: handshake(bcQcRun), patient: dog },
-  // The line lost a character: NAK, and the device sends the body again.
+  // A character is lost on the line. The agent sends NAK, and the device resends the body.
   { name: "resent-body", wire: `<ENQ>${bcDog.replace("0098", "098")}<EOT><ETX>${bcDog}<EOT><ETX>`, patient: dog },
   { name: "lost-ack", wire: `${handshake(bcDog)}<ETX>`, patient: dog },
   { name: "two-runs", wire: handshake(bcDog) + handshake(bcBody("01", { id: "00004712" })), patient: null },
@@ -820,7 +820,7 @@ const bc2800OneWay: readonly Case[] = [
   { name: "dog", wire: `<STX>${bcDog}<SUB>`, patient: dog },
   { name: "lost-character", wire: `<STX>${bcDog.replace("0098", "098")}<SUB>`, patient: dog },
   {
-    // One character less in the results and one more in the histogram: the length is right, and the columns have moved.
+    // One character is missing in the results and one is added in the histogram. The length is correct, but columns are shifted.
     name: "moved-columns",
     wire: `<STX>${bcDog.replace("0098", "098")}0<SUB>`,
     patient: dog,
@@ -836,7 +836,7 @@ const spotchem: readonly Case[] = [
     patient: dog,
   },
   {
-    // 16.4 has lost its 1: the line is short, and no result of the text is read.
+    // The 1 of 16.4 is missing. The line is too short, so no result of the text is read.
     name: "lost-character",
     wire: `<STX>${lines([...spotchemHead, ...spotchemMulti]).replace(" 16.4", " 6.4")}<ETX>`,
     patient: dog,
@@ -889,22 +889,22 @@ function made(folder: string, extension: string, { name, wire, patient }: Case):
   return { path: `${folder}/${name}.${extension}`, bytes: bytes(wire), patient };
 }
 
-const animals = { dog, cat };
+const patients = { dog, cat };
 
-/** The patient that a case declares for its study. */
-function animalOf(name: keyof typeof animals | null): Patient | null {
-  return name === null ? null : animals[name];
+/** @returns the patient of a case's study; null if the case declares none */
+function patientOf(name: keyof typeof patients | null): Patient | null {
+  return name === null ? null : patients[name];
 }
 
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
-    cases.map((one) => made(folder, "hl7", { ...one, patient: animalOf(one.patient) })),
+    cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
-  ...poct1Fixtures.map(({ name, wire, animal }) => ({
+  ...poct1Fixtures.map(({ name, wire, patient }) => ({
     path: `generic-poct1a/${name}.poct1`,
     bytes: Buffer.from(wire, "latin1"),
-    patient: animalOf(animal),
+    patient: patientOf(patient),
   })),
 ];
 

@@ -1,17 +1,17 @@
-// POCT1-A fixtures after public notes of vendors, with invented data. A device acknowledges the agent's control ids, which
+// POCT1-A fixtures with invented data, based on public notes of vendors. A device acknowledges the agent's control ids, which
 // begin at 1 on every connection.
 
 export interface Poct1Case {
   readonly name: string;
   readonly wire: string;
-  readonly animal: "dog" | "cat" | null;
+  readonly patient: "dog" | "cat" | null;
 }
 
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
 const SENT_AT = "2026-11-21T13:00:05+03:00";
 
 /** Encodes a document. */
-function said(root: string, controlId: number | string, ...body: readonly string[]): string {
+function encodeDocument(root: string, controlId: number | string, ...body: readonly string[]): string {
   const header = `${field("HDR.control_id", controlId)}${field("HDR.version_id", "POCT1")}${field("HDR.creation_dttm", SENT_AT)}`;
   return `<${root}><HDR>${header}</HDR>${body.join("")}</${root}>`;
 }
@@ -35,7 +35,7 @@ interface Device {
 }
 
 function hello(controlId: number | string, { vendor, model, serial, timeout, ...offers }: Device): string {
-  return said(
+  return encodeDocument(
     "HEL.R01",
     controlId,
     object(
@@ -58,7 +58,7 @@ function hello(controlId: number | string, { vendor, model, serial, timeout, ...
 
 function status(controlId: number | string, observations: number, events = 0): string {
   const quantities = [field("DST.new_observations_qty", observations), field("DST.new_events_qty", events)];
-  return said(
+  return encodeDocument(
     "DST.R01",
     controlId,
     object("DST", field("DST.status_dttm", SENT_AT), ...quantities, field("DST.condition_cd", "R")),
@@ -66,15 +66,15 @@ function status(controlId: number | string, observations: number, events = 0): s
 }
 
 function acknowledged(controlId: number | string, of: number, name = "ACK.ack_control_id"): string {
-  return said("ACK.R01", controlId, object("ACK", field("ACK.type_cd", "AA"), field(name, of)));
+  return encodeDocument("ACK.R01", controlId, object("ACK", field("ACK.type_cd", "AA"), field(name, of)));
 }
 
 function endOfTopic(controlId: number | string): string {
-  return said("EOT.R01", controlId, object("EOT", field("EOT.topic_cd", "OBS")));
+  return encodeDocument("EOT.R01", controlId, object("EOT", field("EOT.topic_cd", "OBS")));
 }
 
 function end(controlId: number | string): string {
-  return said("END.R01", controlId, object("TRM", field("TRM.reason_cd", "NRM")));
+  return encodeDocument("END.R01", controlId, object("TRM", field("TRM.reason_cd", "NRM")));
 }
 
 function obs(id: string, value: string, unit = "", ...more: readonly string[]): string {
@@ -138,7 +138,7 @@ export function measurement(
   { patient: number, at, sequence }: { patient: string; at: string; sequence: number },
   observations: readonly string[] = bloodGas,
 ): string {
-  return said("OBS.R01", controlId, service(at, patient(number, ...observations), { sequence }));
+  return encodeDocument("OBS.R01", controlId, service(at, patient(number, ...observations), { sequence }));
 }
 
 /** Encodes an observation of potassium, for tests that distinguish measurements by it. */
@@ -146,17 +146,18 @@ export function potassium(value: number): string {
   return obs(loinc("2823-3", "K"), String(value), "mmol/L", measured);
 }
 
-const dogsGas = (id: number) => said("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
+const dogsGas = (id: number) =>
+  encodeDocument("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
 const dogsPotassium = (id: number) =>
   measurement(id, { patient: "4711", at: "2026-11-21T12:55:10+03:00", sequence: 12 }, bloodGas.slice(3, 4));
 const catsGas = (id: number) =>
-  said(
+  encodeDocument(
     "OBS.R01",
     id,
     service("2026-11-21T13:05:40+03:00", patient("4712", ...bloodGas.slice(2, 4)), { sequence: 13, role: "" }),
   );
 const qcWithPatientsNumber = (id: number) =>
-  said("OBS.R02", id, service("2026-11-21T12:50:00+03:00", control("4711", ...bloodGas), { role: "LQC" }));
+  encodeDocument("OBS.R02", id, service("2026-11-21T12:50:00+03:00", control("4711", ...bloodGas), { role: "LQC" }));
 
 /** HELLO, status, stored observations with the ids from 3, continuous mode, then `later`, then END. */
 export function session(stored: readonly string[], later: readonly string[] = []): string {
@@ -173,32 +174,32 @@ export function session(stored: readonly string[], later: readonly string[] = []
   return `${documents.map((document) => XML + document).join("\n")}\n`;
 }
 
-/** A device in continuous mode without measurements: it queries a patient, reports events, or accepts lists. */
-export function talkOf({
-  asksFor = null as string | null,
+/** Encodes a session without measurements: the device queries a patient, reports events, or accepts lists. */
+export function continuousSession({
+  queriedId = null as string | null,
   by = "RPAT",
   events = [] as readonly string[],
   ...offer
-}: { asksFor?: string | null; by?: "RPAT" | "RPVI" | "PVI"; events?: readonly string[] } & Pick<
+}: { queriedId?: string | null; by?: "RPAT" | "RPVI" | "PVI"; events?: readonly string[] } & Pick<
   Device,
   "topics" | "bytesMax"
 >): string {
   const queries = {
-    RPAT: object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", asksFor ?? ""))),
-    RPVI: object("REQ", field("REQ.request_cd", "RPVI"), object("PVI", field("PVI.patient_id", asksFor ?? ""))),
-    PVI: object("PVI", field("PVI.patient_id", asksFor ?? "")),
+    RPAT: object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", queriedId ?? ""))),
+    RPVI: object("REQ", field("REQ.request_cd", "RPVI"), object("PVI", field("PVI.patient_id", queriedId ?? ""))),
+    PVI: object("PVI", field("PVI.patient_id", queriedId ?? "")),
   };
   return declared(
     hello(1, { ...acme, ...offer }),
     status(2, 0, events.length),
-    ...(asksFor === null ? [] : [said(by === "PVI" ? "PVI.R01" : "REQ.R01", 3, queries[by])]),
+    ...(queriedId === null ? [] : [encodeDocument(by === "PVI" ? "PVI.R01" : "REQ.R01", 3, queries[by])]),
     ...events.map((event, index) => deviceEvent(10 + index, event)),
   );
 }
 
 function deviceEvent(controlId: number | string, description: string): string {
   const time = field("EVT.event_dttm", "2026-11-21T12:00:00");
-  return said(
+  return encodeDocument(
     "EVS.R01",
     controlId,
     object("EVT", field("EVT.description", description), time, field("EVT.severity_cd", "W")),
@@ -221,7 +222,7 @@ const siemensDca = declared(
     bytesMax: 16_000,
   }),
   status(2, 1),
-  said(
+  encodeDocument(
     "OBS.R01",
     3,
     service(
@@ -240,7 +241,7 @@ const siemensDca = declared(
     ),
   ),
   endOfTopic(4),
-  said(
+  encodeDocument(
     "ACK.R01",
     5,
     object("ACK", field("ACK.type_cd", "AA"), field("ACK.ack_control_id", 5), field("ACK.error_detail_cd", 300)),
@@ -251,7 +252,7 @@ function note(text: string): string {
   return object("NTE", field("NTE.text", text));
 }
 
-/** PixCell HemoScreen: each document in an MLLP frame, requests acknowledged, ids in ACK.control_id; events, and the clock set. */
+/** PixCell HemoScreen: each document in an MLLP frame, ACK of requests, ids in ACK.control_id, events, and the clock set. */
 const hemoscreen = [
   hello("00001", {
     vendor: "PixCell",
@@ -263,7 +264,7 @@ const hemoscreen = [
   }),
   status("00002", 1, 1),
   acknowledged("00003", 3, "ACK.control_id"),
-  said(
+  encodeDocument(
     "OBS.R01",
     "00004",
     service(
@@ -279,19 +280,19 @@ const hemoscreen = [
   endOfTopic("00005"),
   acknowledged("00006", 6, "ACK.control_id"),
   deviceEvent("00007", "Door opened"),
-  said("EOT.R01", "00008", object("EOT", field("EOT.topic_cd", "EVS"))),
+  encodeDocument("EOT.R01", "00008", object("EOT", field("EOT.topic_cd", "EVS"))),
   acknowledged("00009", 9, "ACK.control_id"),
   acknowledged("00010", 10, "ACK.control_id"),
 ]
   .map((document) => `\x0b${document}\x1c\r`)
   .join("");
 
-/** i-STAT 1: no declaration, a request for each observation; a measured value, and the same corrected for the patient's temperature. */
+/** i-STAT 1: no declaration, a request per observation, and a value both measured and corrected for patient temperature. */
 const iStat = [
   hello(1, { vendor: "i-STAT", model: "i-STAT 1", serial: "311234", timeout: 60 }),
   status(2, 2),
   acknowledged(3, 3),
-  said(
+  encodeDocument(
     "OBS.R01",
     4,
     service(
@@ -306,7 +307,7 @@ const iStat = [
     ),
   ),
   acknowledged(5, 5),
-  said(
+  encodeDocument(
     "OBS.R01",
     6,
     service("2026-11-21T12:45:00.500", patient("4712", obs(loinc("2951-2", "Na"), "152", "mmol/L", measured)), {
@@ -316,7 +317,7 @@ const iStat = [
   acknowledged(7, 7),
 ].join("");
 
-/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text; its clock is set, and the dialogue continues. */
+/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text, and the clock set. */
 const nova = declared(
   hello(7135, {
     vendor: "NOVABIO",
@@ -328,7 +329,7 @@ const nova = declared(
     bytesMax: 32_768,
   }),
   status(7136, 1),
-  said(
+  encodeDocument(
     "OBS.R01",
     7137,
     service(
@@ -352,7 +353,7 @@ const nova = declared(
   end(7141),
 );
 
-/** Quidel Sofia: unsolicited results in continuous mode only; a patient number with a blank, a result in words. */
+/** Quidel Sofia: unsolicited results in continuous mode only, a patient number with a blank, and a result in words. */
 const sofia = declared(
   hello(1, {
     vendor: "Quidel",
@@ -365,7 +366,7 @@ const sofia = declared(
   }),
   status(2, 0),
   acknowledged(3, 3),
-  said(
+  encodeDocument(
     "OBS.R01",
     4,
     service(
@@ -381,8 +382,8 @@ const sofia = declared(
   end(6),
 );
 
-/** XML variants that devices use: `V= "x"`, single quotes, other order, comments, blanks between documents. */
-const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${said(
+/** XML variants of devices: `V= "x"`, single quotes, another attribute order, comments, and blanks between documents. */
+const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${encodeDocument(
   "OBS.R01",
   3,
   "<!-- </OBS.R01> -->",
@@ -396,7 +397,7 @@ const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0
   ),
 )}\n${endOfTopic(4)}${acknowledged(5, 6)}${end(6)}`;
 
-/** A device restarts within an observation: it sends HELLO again, and the observation with a new control id. */
+/** A device restarts within an observation. It resends HELLO, then the observation with a new control id. */
 const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassium(3)).slice(0, 400)}${declared(
   hello(1, acme),
   status(2, 1),
@@ -406,7 +407,7 @@ const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassiu
   end(6),
 )}`;
 
-/** Invalid XML, as often as it is refused and once more; the next document is accepted. */
+/** Invalid XML, sent once more than the agent refuses it. The agent then accepts the next document. */
 const poison = declared(
   hello(1, acme),
   status(2, 0),
@@ -416,7 +417,7 @@ const poison = declared(
   end(9),
 );
 
-/** The ACK of the first is lost: the same bytes again, then under another control id, then with another value. */
+/** Resends after a lost ACK: the same bytes, then another control id, then another value. */
 const resent = declared(
   hello(1, acme),
   status(2, 0),
@@ -429,16 +430,16 @@ const resent = declared(
 );
 
 export const poct1Fixtures: readonly Poct1Case[] = [
-  { name: "dog", wire: session([dogsGas(3)]), animal: "dog" },
-  { name: "continuous", wire: session([dogsGas(3)], [catsGas(6)]), animal: null },
-  { name: "quality-control", wire: session([qcWithPatientsNumber(3)]), animal: "dog" },
-  { name: "siemens-dca", wire: siemensDca, animal: "dog" },
-  { name: "hemoscreen", wire: hemoscreen, animal: "cat" },
-  { name: "i-stat", wire: iStat, animal: "dog" },
-  { name: "nova", wire: nova, animal: "cat" },
-  { name: "sofia", wire: sofia, animal: "dog" },
-  { name: "odd-syntax", wire: oddSyntax, animal: "dog" },
-  { name: "rebooted", wire: rebooted, animal: "dog" },
-  { name: "poison", wire: poison, animal: "cat" },
-  { name: "resent", wire: resent, animal: "dog" },
+  { name: "dog", wire: session([dogsGas(3)]), patient: "dog" },
+  { name: "continuous", wire: session([dogsGas(3)], [catsGas(6)]), patient: null },
+  { name: "quality-control", wire: session([qcWithPatientsNumber(3)]), patient: "dog" },
+  { name: "siemens-dca", wire: siemensDca, patient: "dog" },
+  { name: "hemoscreen", wire: hemoscreen, patient: "cat" },
+  { name: "i-stat", wire: iStat, patient: "dog" },
+  { name: "nova", wire: nova, patient: "cat" },
+  { name: "sofia", wire: sofia, patient: "dog" },
+  { name: "odd-syntax", wire: oddSyntax, patient: "dog" },
+  { name: "rebooted", wire: rebooted, patient: "dog" },
+  { name: "poison", wire: poison, patient: "cat" },
+  { name: "resent", wire: resent, patient: "dog" },
 ];

@@ -27,8 +27,8 @@ function importsOfFiles(sources: ReadonlyMap<string, string>): ReadonlyMap<strin
 }
 
 /**
- * Returns the folders that each folder imports. A program's entry is a node of its own: it starts the command line, and no
- * file imports it.
+ * Returns the folders that each folder imports. The entry of a program is a separate node, since it starts the command line and
+ * no file imports it.
  */
 function importsOfFolders(files: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const nodeOf = (file: string) => (path.basename(file) === "main.ts" ? file : path.dirname(file));
@@ -41,7 +41,7 @@ function importsOfFolders(files: ReadonlyMap<string, readonly string[]>): Readon
   return folders;
 }
 
-/** Removes nodes without imports among the rest, until none is left to remove. @returns the circles, and nodes that lead to one */
+/** Removes nodes without imports among the rest until none remains to remove. @returns circles, and nodes that lead to one */
 function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   let left = [...imports.keys()];
   for (;;) {
@@ -93,7 +93,7 @@ test("every export of the product has an importer", () => {
   expect(unused.filter((name) => !name.startsWith("test/"))).toEqual([]);
 });
 
-test("an export without an importer is found, in whichever form the others are imported", () => {
+test("the check reports an export without an importer, for every form of import of the others", () => {
   const sources = new Map([
     [
       "a/one.ts",
@@ -120,7 +120,7 @@ test("no two folders import each other, directly or through others", () => {
   expect(inCircles(importsOfFolders(importsOfFiles(sourcesIn("agent", "server", "shared"))))).toEqual([]);
 });
 
-test("a circle is found, and so is what leads into it", () => {
+test("the check reports a circle and the files that lead into it", () => {
   const imports = new Map([
     ["a", ["b"]],
     ["b", ["c"]],

@@ -1,13 +1,13 @@
 import { defineConfig } from "vitest/config";
-import { whyNoPostgres } from "./support/postgres.ts";
+import { postgresProblem } from "./support/postgres.ts";
 
-// `npm run check` sets SLOW=0: real processes, pty pairs, crashes, long fuzzing and the second database are left to `npm test`.
+// `npm run check` sets SLOW=0. Only `npm test` runs real processes, pty pairs, crashes, long fuzzing and the second database.
 const fast = process.env["SLOW"] === "0";
 
-const noPostgres = fast ? null : whyNoPostgres();
+const noPostgres = fast ? null : postgresProblem();
 if (noPostgres !== null) process.stderr.write(`the server's tests do not run on PostgreSQL: ${noPostgres}\n`);
 
-// No test runs in the zone of the times it expects: what reads the machine's own day in place of the UTC day differs here.
+// The machine's zone differs from every zone in the tests, so code that uses the local day in place of the UTC day fails.
 const AHEAD_OF_UTC = { TZ: "Pacific/Auckland" };
 const BEHIND_UTC = { TZ: "America/New_York" };
 
@@ -18,9 +18,9 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: fast ? 3 : 4,
-    // Tests share no state but what they import, and importing anew for every file takes longer than the tests.
+    // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
-    testTimeout: 60_000, // a machine that is slow is no fault
+    testTimeout: 60_000, // ms; a slow machine must not fail a test
     hookTimeout: 60_000,
     projects: [
       {

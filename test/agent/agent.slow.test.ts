@@ -135,7 +135,9 @@ test("ports open before the backlog of an earlier process is filed, and a stop d
     ) as number;
   const agent = await startAgent(checked.config, "test", pino({ enabled: false }));
   const client = await MllpClient.connect(port);
-  const answered = await client.ask(bloodCount({ id: "NEW", patient: "4711", measured: "20260101090000", wbc: 9.9 }));
+  const answered = await client.exchange(
+    bloodCount({ id: "NEW", patient: "4711", measured: "20260101090000", wbc: 9.9 }),
+  );
   client.close();
   await agent.stop();
   expect([verdict(answered), unsettled() > 900]).toEqual(["AA NEW", true]);

@@ -1,4 +1,4 @@
-import { answers } from "./api/answers.ts";
+import { responses } from "./api/responses.ts";
 import { pages } from "./api/pages.ts";
 import { atScale } from "./api/scale.ts";
 import { startClinic } from "./api/server.ts";
@@ -6,18 +6,18 @@ import type { Figure } from "./figure.ts";
 
 const PATIENTS = 100_000;
 
-/** The read API from the build and over loopback, beside a raw node:http server with the same bodies. `quick`: from less time. */
+/** Measures the read API of the build over loopback, beside a raw node:http server with the same bodies. */
 export async function* api(quick: boolean): AsyncGenerator<Figure> {
   const clinic = await startClinic({ clinics: 1, patients: PATIENTS, studies: 0 });
   try {
-    yield* answers(clinic, quick);
+    yield* responses(clinic, quick);
     yield* pages(clinic, quick);
   } finally {
     await clinic.end();
   }
 }
 
-/** The same server with a million patients and five million studies; making those takes minutes. */
+/** Measures a server with a million patients and five million studies. Generating the data takes minutes. */
 export async function* apiAtScale(quick: boolean): AsyncGenerator<Figure> {
   const clinic = await startClinic({ clinics: 100, patients: 1_000_000, studies: 5_000_000 });
   try {

@@ -6,7 +6,7 @@ import { idleMemory } from "./astm/memory.ts";
 import { stopAndWait } from "./astm/throughput.ts";
 import type { Figure } from "./figure.ts";
 
-/** What the agent does with an ASTM device, from the build and over loopback. `quick`: the same figures from less time. */
+/** Measures the agent of the build with ASTM devices over loopback. `quick` measures the same figures in less time. */
 export async function* astm(quick: boolean): AsyncGenerator<Figure> {
   yield* stopAndWait(8, quick);
   yield* stopAndWait(64, quick);

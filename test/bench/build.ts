@@ -2,13 +2,13 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, type Running, start, until } from "../support/processes.ts";
 
-/** A module of the build, with the type of its source: `fromBuild<typeof spools>("agent/spool/spool.ts")`. */
+/** Imports a module of the build with the type of its source: `fromBuild<typeof spools>("agent/spool/spool.ts")`. */
 export async function fromBuild<Module>(source: string): Promise<Module> {
   const file = path.join(ROOT, "dist", source.replace(/\.ts$/, ".js"));
   return (await import(pathToFileURL(file).href)) as Module;
 }
 
-/** A script of this folder as a process of its own, once it has said "ready". */
+/** Starts a script of this folder as a process and waits until it prints "ready". */
 export async function startScript(file: string, ...args: readonly string[]): Promise<Running> {
   const running = start("--import", ["tsx", path.join(import.meta.dirname, file), ...args]);
   await until(`${file} is ready`, () => {

@@ -12,7 +12,7 @@ const INSTANCE_BYTES = 525_000;
 const LONG_BYTES = 200_000_000;
 const LONGEST_BYTES = 1_000_000_000;
 const RATE_MIN = 0.33;
-/** Orthanc syncs to the disk, as we do. */
+/** Orthanc syncs to the disk, as the agent does. */
 const RATE_TO_ORTHANC_MIN = 1;
 const LONG_TIME_MAX = 1.5;
 const MEMORY_MB_MAX = { long: 150, longest: 200 };
@@ -24,11 +24,11 @@ interface Receiver {
 }
 
 /**
- * Receivers over loopback, fed by DCMTK's storescu in turn. DCMTK's does not sync to the disk; Orthanc and ours do. What they
- * stored is removed at the end only: for some minutes ext4 passes over each inode that was removed when it makes a new one.
+ * Measures receivers over loopback in turn, with DCMTK's storescu as sender. Orthanc and the agent sync to the disk, DCMTK's
+ * storescp does not. Stored files are removed only at the end, since ext4 skips removed inodes for minutes when it creates files.
  */
 export async function* dicom(quick: boolean): AsyncGenerator<Figure> {
-  if (!dcmtk) throw new Error("DCMTK sends and is the baseline: apt-get install dcmtk");
+  if (!dcmtk) throw new Error("DCMTK is not installed, and it is sender and baseline (apt-get install dcmtk)");
   const folder = temporaryFolder();
   const worlds: World[] = [];
   try {
@@ -41,12 +41,12 @@ export async function* dicom(quick: boolean): AsyncGenerator<Figure> {
     await writeInstance(long, "1.2.4.1", LONG_BYTES);
 
     const orthanc = fs.existsSync(ORTHANC);
-    if (!orthanc) process.stdout.write("Orthanc is not installed: its row is left out (apt-get install orthanc)\n");
+    if (!orthanc) process.stdout.write("Orthanc is skipped, it is not installed (apt-get install orthanc)\n");
     const seconds = { storescp: [] as number[], orthanc: [] as number[], ours: [] as number[] };
     const longSeconds = { storescp: [] as number[], ours: [] as number[] };
     let memory = 0;
     for (let round = 0; round < (quick ? 1 : 5); round++) {
-      // Each begins empty: what is sent twice is work of another kind.
+      // Each receiver starts empty, since a repeated instance costs different work.
       const receiver = await startStorescp(folder);
       seconds.storescp.push(await timed(receiver.port, series));
       longSeconds.storescp.push(await timed(receiver.port, long));
@@ -93,7 +93,7 @@ export async function* dicom(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-/** What whoever came before has written goes to the disk first: storescp leaves hundreds of megabytes to whoever comes next. */
+/** Flushes the writes of the previous receiver. storescp leaves hundreds of megabytes in the page cache. */
 async function timed(port: number, what: string): Promise<number> {
   await run("sync");
   return send(port, what);
@@ -127,7 +127,7 @@ async function startAgent(worlds: World[]): Promise<Receiver> {
     { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, aeTitle: "VETWIRE" },
   ]);
   await world.startAgent();
-  await world.server.end(); // it takes no part, and no time
+  await world.server.end(); // not measured, so it must not use CPU time
   const end = async () => void (await world.agent.end("SIGKILL"));
   return { port, pid: world.agent.process.pid!, end };
 }
@@ -135,7 +135,7 @@ async function startAgent(worlds: World[]): Promise<Receiver> {
 async function startStorescp(folder: string): Promise<Receiver> {
   const port = await freePort();
   const kept = fs.mkdtempSync(path.join(folder, "storescp-"));
-  // Promiscuous, every transfer syntax, bytes as they come: what we do.
+  // Promiscuous, every transfer syntax and no conversion, as the agent does.
   const child = spawn("storescp", ["-pm", "+xa", "+B", "-od", kept, String(port)], { env, stdio: "ignore" });
   return listening(child, port);
 }
@@ -165,14 +165,14 @@ async function listening(child: ChildProcess, port: number): Promise<Receiver> {
     port,
     pid: child.pid!,
     async end() {
-      const gone = new Promise((resolve) => child.once("exit", resolve));
+      const exited = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
-      await gone;
+      await exited;
     },
   };
 }
 
-/** VmHWM. */
+/** @returns the peak of resident memory (VmHWM) */
 function peakMegabytes(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1000;
 }

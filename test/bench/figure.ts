@@ -1,11 +1,11 @@
-// What a benchmark says: a figure, the baseline measured in the same run, and the bar it has to meet.
+// A measured figure, its baseline from the same run, and the bar that it must meet.
 
 export interface Figure {
   readonly name: string;
   readonly ours: string;
-  /** What `ours` is compared with, measured beside it. */
+  /** The measurement that `ours` is compared with. */
   readonly baseline: string;
-  /** Ours to the baseline. */
+  /** `ours` divided by the baseline. */
   readonly ratio: number;
   readonly bar: string;
   readonly met: boolean;
@@ -24,11 +24,11 @@ export function median(values: readonly number[]): number {
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
-  if (value === undefined) throw new Error("nothing was measured");
+  if (value === undefined) throw new Error("expected at least one measurement, got none");
   return value;
 }
 
-/** 12345.6 as "12 346". */
+/** Rounds and groups digits: 12345.6 becomes "12 346". */
 export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, " ");
 }

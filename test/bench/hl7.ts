@@ -11,14 +11,14 @@ import { throughput } from "./hl7/throughput.ts";
 const CHUNK_BYTES = 1_000;
 const SHORT_BYTES = 5_000;
 const LONG_BYTES = 16 * 1024 * 1024;
-/** Per byte, a long message may not cost more than short ones with their answers. */
+/** Max cost per byte of a long message relative to short messages with their replies. */
 const SLOWER_THAN_SHORT_MAX = 1;
-/** Beside messages of this length answers count for nothing; a link that is not linear would be 64 times as slow. */
+/** Message length at which the cost of replies is negligible. A quadratic link is 64 times as slow. */
 const MIDDLE_BYTES = 256 * 1024;
 const SLOWER_THAN_MIDDLE_MAX = 2;
 const FASTER_MIN = 4;
 
-/** What the agent does with an HL7 device, from the build and over loopback. `quick`: the same figures from less time. */
+/** Measures the agent of the build with HL7 devices over loopback. `quick` measures the same figures in less time. */
 export async function* hl7(quick: boolean): AsyncGenerator<Figure> {
   yield* throughput(quick);
   yield* ackLatency(quick);
@@ -27,7 +27,7 @@ export async function* hl7(quick: boolean): AsyncGenerator<Figure> {
   yield await parserFigure(quick);
 }
 
-/** The link without any I/O: one long message beside as many bytes of short ones. */
+/** Measures the link without I/O: one long message beside the same number of bytes in short messages. */
 async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean): Promise<Figure> {
   const { Hl7Link } = await fromBuild<typeof links>("agent/protocols/hl7/link.ts");
   const short = encodeMllp(Buffer.from(messageOf(shortBytes)));
@@ -47,22 +47,23 @@ async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean)
           if (action.do === "deliver" && action.incomplete === null) delivered += action.message.length;
         }
       }
-      if (delivered < 0.99 * stream.length) throw new Error(`${delivered} bytes of ${stream.length} were delivered`);
-      // The best round is the one that other processes disturbed least.
+      if (delivered < 0.99 * stream.length)
+        throw new Error(`expected ${stream.length} delivered bytes, got ${delivered}`);
+      // The best round is the one with the least interference from other processes.
       rates[size] = Math.max(rates[size], stream.length / 1e3 / (performance.now() - from));
     }
   }
   return {
     name: `HL7 link alone, one message of 16 MiB in ${CHUNK_BYTES}-byte chunks`,
     ours: `${whole(rates.long)} MB/s`,
-    baseline: `as many bytes of ${whole(shortBytes / 1000)} kB messages, each answered, ${whole(rates.short)} MB/s`,
+    baseline: `as many bytes of ${whole(shortBytes / 1000)} kB messages, each acknowledged, ${whole(rates.short)} MB/s`,
     ratio: rates.short / rates.long,
     bar: `time per byte <= ${slowerMax} times`,
     met: rates.short / rates.long <= slowerMax,
   };
 }
 
-/** MSH-10, PID-3 and of every OBX the fields 3, 5, 6, 7 and 8. */
+/** Measures reading MSH-10, PID-3 and fields 3, 5, 6, 7 and 8 of every OBX. */
 async function parserFigure(quick: boolean): Promise<Figure> {
   const { parseMessage } = await fromBuild<typeof messages>("agent/protocols/hl7/message.ts");
   const text = messageOf(SHORT_BYTES);
@@ -80,7 +81,7 @@ async function parserFigure(quick: boolean): Promise<Figure> {
       return values;
     },
     other: () => {
-      // It takes text, so decoding is part of the task.
+      // This parser needs text, so its time includes decoding.
       const message = parseByOther(bytes.toString());
       const values = [message.get("MSH.10"), message.get("PID.3.1")];
       for (const obx of message.getSegments("OBX")) {
@@ -90,7 +91,7 @@ async function parserFigure(quick: boolean): Promise<Figure> {
     },
   };
   if (JSON.stringify(parsers.ours()) !== JSON.stringify(parsers.other()))
-    throw new Error("the two read different values");
+    throw new Error("expected equal values from both parsers");
   const rates = { ours: 0, other: 0 };
   for (let round = 0; round < (quick ? 4 : 12); round++) {
     for (const parser of ["other", "ours"] as const) {
@@ -102,8 +103,8 @@ async function parserFigure(quick: boolean): Promise<Figure> {
   }
   return {
     name: `HL7 parser, messages of ${(bytes.length / 1000).toFixed(1)} kB, their results read`,
-    ours: `${whole(rates.ours)} a second`,
-    baseline: `hl7-standard ${whole(rates.other)} a second`,
+    ours: `${whole(rates.ours)} per second`,
+    baseline: `hl7-standard ${whole(rates.other)} per second`,
     ratio: rates.ours / rates.other,
     bar: `ratio >= ${FASTER_MIN}`,
     met: rates.ours / rates.other >= FASTER_MIN,

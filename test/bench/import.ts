@@ -8,13 +8,13 @@ import { type Figure, whole } from "./figure.ts";
 
 const LINES = 1_000_000;
 const MEGABYTES_MAX = 300;
-/** From here on a longer file takes no more memory, but for how the collector happens to run. */
+/** Memory does not grow with the file beyond this length, except for variations of garbage collection. */
 const SHORT_LINES = 100_000;
 const GROWTH_MAX = 1.25;
-/** The bare loop checks nothing, looks nothing up and keeps one index; an import does so for each line. */
+/** An import checks and looks up each line and maintains several indexes; the bare loop maintains one index. */
 const RATIO_MAX = 10;
 
-/** `server import` from the build: its time beside a bare loop over the same file, its memory beside a shorter file's. */
+/** Measures `server import` of the build: time beside a bare loop over the same file, memory beside a shorter file. */
 export async function* importing(quick: boolean): AsyncGenerator<Figure> {
   const lines = quick ? LINES / 4 : LINES;
   const folder = temporaryFolder();
@@ -26,11 +26,11 @@ export async function* importing(quick: boolean): AsyncGenerator<Figure> {
     const ours = await runImport(long, path.join(folder, "ours"));
     const bareMs = await insertBare(long, path.join(folder, "bare.db"));
 
-    const micros = (ms: number) => `${((1000 * ms) / lines).toFixed(1)} us a line`;
+    const micros = (ms: number) => `${((1000 * ms) / lines).toFixed(1)} us per line`;
     yield {
       name: `import of ${whole(lines)} lines, ${whole(fs.statSync(long).size / 1e6)} MB: time`,
       ours: `${(ours.ms / 1000).toFixed(1)} s, ${micros(ours.ms)}`,
-      baseline: `JSON.parse and one insert a line ${(bareMs / 1000).toFixed(1)} s, ${micros(bareMs)}`,
+      baseline: `JSON.parse and one insert per line ${(bareMs / 1000).toFixed(1)} s, ${micros(bareMs)}`,
       ratio: ours.ms / bareMs,
       bar: `ratio <= ${RATIO_MAX}`,
       met: ours.ms / bareMs <= RATIO_MAX,
@@ -38,7 +38,7 @@ export async function* importing(quick: boolean): AsyncGenerator<Figure> {
     const growth = ours.megabytes / shorter.megabytes;
     yield {
       name: `import of ${whole(lines)} lines: memory`,
-      ours: `${ours.megabytes.toFixed(0)} MB resident at most`,
+      ours: `${ours.megabytes.toFixed(0)} MB resident (peak)`,
       baseline: `for ${whole(SHORT_LINES)} lines ${shorter.megabytes.toFixed(0)} MB`,
       ratio: growth,
       bar: `< ${MEGABYTES_MAX} MB, ratio < ${GROWTH_MAX}`,
@@ -54,17 +54,17 @@ async function runImport(file: string, data: string): Promise<{ ms: number; mega
   const running = start(path.join(ROOT, "dist/server/main.js"), ["import", file, "--data", data]);
   let megabytes = 0;
   const watching = setInterval(() => {
-    // The high-water mark: what comes between two looks is in it.
+    // VmHWM is the peak, so it includes memory between two polls.
     const status = fs.readFileSync(`/proc/${running.process.pid}/status`, "utf8");
     megabytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 1024 * megabytes) / 1024;
   }, 50);
   const code = await new Promise<number | null>((resolve) => running.process.once("exit", resolve));
   clearInterval(watching);
-  if (code !== 0) throw new Error(`the import ended with ${code}: ${running.output()}`);
+  if (code !== 0) throw new Error(`import: expected exit code 0, got ${code}: ${running.output()}`);
   return { ms: performance.now() - begun, megabytes };
 }
 
-/** What no import can do without: each line read, parsed and inserted under its fp, in one durable transaction. */
+/** Does the minimum of any import: reads, parses and inserts each line under its fp in one durable transaction. */
 async function insertBare(file: string, database: string): Promise<number> {
   const begun = performance.now();
   const db = new Database(database);

@@ -5,30 +5,30 @@ import { ROOT, until, type World } from "../support/processes.ts";
 import { type Figure, milliseconds, percentile } from "./figure.ts";
 
 /**
- * An agent runs for months; what its first thousands of messages pay is the compiler's time. After 2 000 of them V8's threads still
- * take 2 % of a processor, in turns of 4 ms in which nobody else has it. So it is warmed up at a multiple of the pace.
+ * Warm-up at a multiple of the measured rate, in seconds. An agent runs for months, but its first thousands of messages include
+ * V8's compilation. After 2 000 messages V8's threads still take 2 % of a core, in slices of 4 ms.
  */
 const WARM_UP = { seconds: 45, pace: 4 };
-/** An acknowledgement later than this would slow an analyzer down. The ratio to a bare fsync is printed, not judged. */
+/** A later acknowledgement slows an analyzer down. The ratio to a bare fsync is printed without a bar. */
 const P99_MS_MAX = 50;
 
 export interface Load {
-  /** Rounds that count, and how long each is. */
+  /** Number of measured rounds; `seconds` is the length of each. */
   readonly rounds: number;
   readonly seconds: number;
-  /** Of all devices together. */
+  /** Interval between messages of all devices together. */
   readonly messageEveryMs: number;
-  /** Those of a message that are acknowledged. */
+  /** Number of acknowledged writes per message. */
   readonly writes: number;
 }
 
-/** In milliseconds. */
+/** Latencies in milliseconds. */
 export interface Latencies {
   readonly ours: number[];
   readonly bare: number[];
 }
 
-/** Acknowledgements of a whole agent with its server, beside bare fsyncs at the same pace, in turn. */
+/** Measures the acknowledgements of an agent with its server and bare fsyncs at the same rate, in turn. */
 export async function besideBareFsyncs(
   world: World,
   { rounds, seconds, messageEveryMs, writes }: Load,
@@ -55,7 +55,7 @@ export async function besideBareFsyncs(
 export function latencyFigure(name: string, { ours, bare }: Latencies): Figure {
   const ratio = percentile(ours, 99) / percentile(bare, 99);
   return {
-    name: `${name}, ${ours.length} of them`,
+    name: `${name}, ${ours.length} samples`,
     ours: middleAndWorst(ours),
     baseline: `bare fsync ${middleAndWorst(bare)}`,
     ratio,

@@ -7,17 +7,17 @@ import { besideHl7 } from "./poct1a/throughput.ts";
 const CHUNK_BYTES = 100;
 const STREAM_BYTES = 16 * 1024 * 1024;
 const MEGABYTES_MIN = 100;
-/** Four times as much in one document, and in a stream of them. */
+/** Sizes that differ by a factor of four, in one document and in a stream of documents. */
 const SCALE = { short: 1024 * 1024, long: 4 * 1024 * 1024, ratioMax: 5 };
 
-/** What the agent does with POCT1-A devices, from the build and over loopback. `quick`: the same figures from less time. */
+/** Measures the agent of the build with POCT1-A devices over loopback. `quick` measures the same figures in less time. */
 export async function* poct1a(quick: boolean): AsyncGenerator<Figure> {
   yield* splitterAlone(quick);
   yield* besideHl7(quick);
   yield* ackLatency(quick);
 }
 
-/** The splitter, beside a loop that only adds up the same bytes. */
+/** Measures the document splitter, beside a loop that adds up the same bytes. */
 async function* splitterAlone(quick: boolean): AsyncGenerator<Figure> {
   const { DocumentSplitter } = await fromBuild<typeof links>("agent/protocols/poct1/document-splitter.ts");
   const rounds = quick ? 5 : 20;
@@ -37,7 +37,7 @@ async function* splitterAlone(quick: boolean): AsyncGenerator<Figure> {
     bar: `>= ${MEGABYTES_MIN} MB/s`,
     met: rate >= MEGABYTES_MIN,
   };
-  // Beyond the limit a stream is given up, so 4 MB come as documents of just the longest that is kept.
+  // A stream beyond the limit is discarded, so 4 MB are sent as documents of the maximum length.
   const perMegabyte = (bytes: number) => {
     const chunks = chunksOf(documentsOf(bytes, 9_000));
     const whole = fastest(rounds, () => {
@@ -57,7 +57,7 @@ async function* splitterAlone(quick: boolean): AsyncGenerator<Figure> {
   };
 }
 
-/** Documents of so many observations, `bytes` of them in all, the last one cut. */
+/** Builds a stream of `bytes` bytes with that many observations per document. The last document is cut. */
 function documentsOf(bytes: number, observations: number): Buffer {
   const observation = '<OBS><OBS.observation_id V="2823-3" DN="K" SN="LN"/><OBS.value V="4.1" U="mmol/L"/></OBS>';
   const document =
@@ -72,12 +72,12 @@ function chunksOf(stream: Buffer): Buffer[] {
   return chunks;
 }
 
-/** Seconds of the round that other processes disturbed least. */
+/** @returns the seconds of the fastest round, which has the least interference from other processes */
 function fastest(rounds: number, run: () => number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = -2; round < rounds; round++) {
     const from = performance.now();
-    if (run() === 0) throw new Error("nothing came of it");
+    if (run() === 0) throw new Error("expected documents, got none");
     if (round >= 0) least = Math.min(least, (performance.now() - from) / 1000);
   }
   return least;

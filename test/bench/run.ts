@@ -6,7 +6,7 @@ import { hl7 } from "./hl7.ts";
 import { importing } from "./import.ts";
 import { poct1a } from "./poct1a.ts";
 
-// npm run bench -- NAME [--quick]: each figure beside its baseline from the same run; exit 1 when one misses its bar.
+// npm run bench -- NAME [--quick] prints each figure beside its baseline from the same run. Exits 1 if a figure misses its bar.
 
 const benches = { astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, import: importing };
 
@@ -17,9 +17,7 @@ function isBench(name: string | undefined): name is keyof typeof benches {
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith("--"));
 if (!isBench(name)) {
-  process.stderr.write(
-    `there is no bench ${name ?? "without a name"}, there are: ${Object.keys(benches).join(", ")}\n`,
-  );
+  process.stderr.write(`expected the name of a bench (${Object.keys(benches).join(", ")}), got ${name ?? "none"}\n`);
   process.exit(1);
 }
 let missed = 0;

@@ -3,7 +3,7 @@ import { runCheck } from "./check.ts";
 import { checkGroups } from "./checks.ts";
 import { clinics, lines } from "./data.ts";
 import { printLine } from "../../shared/cli/output.ts";
-import { Postgres, whyNoPostgres } from "../support/postgres.ts";
+import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Api, foreignServer, keyPlan, ownServer, startOfToday } from "./server.ts";
 
 // npm run conformance: runs the numbered checks of the read API over HTTP. It starts a server on SQLite, and one on PostgreSQL
@@ -30,7 +30,7 @@ async function conformance(): Promise<void> {
 
 async function checkOwnServers(): Promise<Totals> {
   const onSqlite = await checkOwnServer("SQLite");
-  const noPostgres = whyNoPostgres();
+  const noPostgres = postgresProblem();
   if (noPostgres !== null) {
     printLine(`on PostgreSQL: not checked, ${noPostgres}`);
     return onSqlite;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 
-// Goal: one truth in both programs. What the agent flags when a result comes, and the server when a person says whose it is, is
-// the same, by the clinic's own intervals; and whoever asks later is told all of it. Real processes throughout.
+// Goal: agent and server flag alike, with the clinic's own intervals, whether the agent matches a result or a user assigns it.
+// Both explain every study. Method: processes of agent and server.
 
 let world: World;
 let port: number;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => world.end());
 
-/** A run of an analyzer; the fp of its study when it is settled. */
+/** Simulates a run of an analyzer. @returns the fp of its study once it is settled */
 async function run(patient: string, species: "Dog" | "Cat"): Promise<string> {
   const collected = `2026112009${String(10 + sessions++)}00`;
   const file = path.join(world.folder, "run.astm");
@@ -43,7 +43,7 @@ async function results(fp: string): Promise<unknown> {
 
 const high = { analyte: "ALT", value: 95, unit: "U/L", reference_range: "20-90", flag: "high" };
 
-test("the same values of a dog and a cat are each held against their own interval, the clinic's before the device's", async () => {
+test("equal values of a dog and a cat are flagged by their own interval, the clinic's in preference to the device's", async () => {
   const [dog, cat] = world.patients;
   expect(await results(await run(dog!.externalId, "Dog"))).toEqual(high);
   expect(await results(await run(cat!.externalId, "Cat"))).toEqual({
@@ -53,7 +53,7 @@ test("the same values of a dog and a cat are each held against their own interva
   });
 });
 
-test("what a person assigns at the desk is flagged as the agent would have, and both sides explain it", async () => {
+test("the server flags an assigned study as the agent does, and both programs explain it", async () => {
   const [, , dog] = world.patients;
   const fp = await run("77777", "Dog");
   expect(server("unmatched", "list")).toContain(fp);
@@ -68,7 +68,7 @@ test("what a person assigns at the desk is flagged as the agent would have, and 
   );
 });
 
-test("a patient whose number came late: reprocess shows the difference, then the same study is filed", async () => {
+test("reprocess shows the difference after a patient gets the number, then files the same study", async () => {
   const [, , , cat] = world.patients;
   const fp = await run("88888", "Cat");
   expect((await world.getStudy(fp)).status).toBe(404);
@@ -92,8 +92,8 @@ test("a patient whose number came late: reprocess shows the difference, then the
   fs.writeFileSync(file, `${JSON.stringify(line)}\n`);
   server("import", file);
   await world.agent.end();
-  await world.startAgent(); // it fetches its patients
-  const shown = await until("the number is known", () => {
+  await world.startAgent(); // fetches the patients
+  const shown = await until("the agent has the new number", () => {
     const diff = agent("reprocess", "--state", "unmatched", "--since", "1h", "--dry-run");
     return diff.includes(`+ for ${cat!.fp}`) ? diff : null;
   });
@@ -102,7 +102,7 @@ test("a patient whose number came late: reprocess shows the difference, then the
   expect((await world.getStudy(fp)).status).toBe(404);
 
   agent("reprocess", "--state", "unmatched", "--since", "1h");
-  await run(world.patients[0]!.externalId, "Dog"); // what is received next takes it along
+  await run(world.patients[0]!.externalId, "Dog"); // the next message triggers the push
   expect(await results(fp)).toEqual({ ...high, reference_range: "10-118", flag: "normal" });
   expect(server("study", "history", fp)).toMatch(/revision 1 [^]*unmatched[^]*revision 2 [^]*pushed/);
 });

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { crashUnderLoad } from "../support/crash.ts";
 import { soakCount } from "../support/soak.ts";
 
-// Goal: no acknowledged message is lost or filed twice. Method: four simulated analyzers send without pause while the agent is killed with SIGKILL at
-// random moments; at the end every message whose last frame was acknowledged must be exactly one study of its patient.
+// Goal: no acknowledged message is lost or filed twice. Method: four simulated analyzers send without pause while SIGKILL ends
+// the agent at random moments. At the end every message with an acknowledged last frame is exactly one study of its patient.
 const KILLS = soakCount(100);
 
-test(`after ${KILLS} kills under load every acknowledged message is exactly one study of the right patient`, {
+test(`every acknowledged message is exactly one study of the right patient after ${KILLS} kills under load`, {
   timeout: 900_000,
 }, async () => {
   const report = await crashUnderLoad(KILLS, Math.random);

@@ -9,11 +9,11 @@ import { writeImportFile } from "../support/import-lines.ts";
 import { ROOT, temporaryFolder, until, World } from "../support/processes.ts";
 import { studyDraft } from "../support/study.ts";
 
-// Goal: what the server acknowledged is in the file that the next start opens, whatever befalls that file meanwhile.
-// Method: a real server over a real disk that is full, read-only, or whose files are removed under it.
+// Goal: every study that the server accepts is in the file that its next start opens, despite faults of that file.
+// Method: a server process on a disk that is full or read-only, or whose files are removed.
 
 let world: World;
-/** Whether the server's data stand on a disk of their own. */
+/** True if the server's data is on a separate disk. */
 let mounted = false;
 
 beforeEach(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 describe("a database file that is removed", () => {
   for (const name of ["vetwire.db", "vetwire.db-wal"]) {
-    test(`(${name}) is not acknowledged into, and is served again once it is put back`, async () => {
+    test(`the server refuses writes while ${name} is removed, and serves again once it is restored`, async () => {
       const before = await push();
       expect(before.status).toBe(200);
       const [file, kept] = [path.join(world.serverData, name), path.join(world.folder, "kept")];
@@ -37,7 +37,7 @@ describe("a database file that is removed", () => {
       fs.rmSync(file);
       const refused = await push();
       expectUnavailable(refused);
-      await until("reads are refused too", async () => (await read(before.fp)).status === 503);
+      await until("the server refuses reads too", async () => (await read(before.fp)).status === 503);
       expectUnavailable(await get("/readyz"));
       expect((await get("/healthz")).status).toBe(200);
       expect(fs.existsSync(file)).toBe(false);
@@ -52,7 +52,7 @@ describe("a database file that is removed", () => {
     });
   }
 
-  test("and replaced by a backup is served after a restart, and what was refused meanwhile is filed then", async () => {
+  test("the server serves a database replaced by a backup after a restart, and files the studies refused before", async () => {
     const file = path.join(world.serverData, "vetwire.db");
     await world.server.end();
     fs.copyFileSync(file, path.join(world.folder, "backup"));
@@ -71,7 +71,7 @@ describe("a database file that is removed", () => {
 
 interface Fault {
   readonly name: string;
-  /** Why this machine cannot make the fault; null when it can. */
+  /** Reason why this machine cannot produce the fault; null if it can. */
   readonly missing: string | null;
   readonly prepare: () => Promise<void>;
   readonly begin: () => void;
@@ -84,22 +84,22 @@ const filler = () => path.join(world.serverData, "filler");
 const faults: Fault[] = [
   {
     name: "a full disk",
-    missing: whyNoMount(),
+    missing: mountProblem(),
     prepare: () => moveToDisk("8m"),
     begin: () => fillDisk(filler()),
     end: () => fs.rmSync(filler()),
   },
   {
-    name: "a file that may not grow (RLIMIT_FSIZE)",
-    missing: whyNot("prlimit", "--version"),
+    name: "a limit of the file size (RLIMIT_FSIZE)",
+    missing: programProblem("prlimit", "--version"),
     prepare: async () => undefined,
     begin: () => limitFileSize(String(fs.statSync(path.join(world.serverData, "vetwire.db-wal")).size)),
     end: () => limitFileSize("unlimited"),
   },
   {
-    // As after an I/O error, when the kernel stops writing to a disk under its open files.
-    name: "files that have become read-only",
-    missing: whyNoImmutable(),
+    // The state after an I/O error: the kernel stops writes to a disk with open files.
+    name: "a change of its files to read-only",
+    missing: immutableFileProblem(),
     prepare: async () => undefined,
     begin: () => databaseFiles().forEach((file) => execFileSync("chattr", ["+i", file])),
     end: () => databaseFiles().forEach((file) => execFileSync("chattr", ["-i", file])),
@@ -107,16 +107,16 @@ const faults: Fault[] = [
 ];
 
 for (const { name, missing, prepare, begin, end } of faults) {
-  if (missing !== null) process.stdout.write(`database-faults: "${name}" is skipped: ${missing}\n`);
+  if (missing !== null) process.stdout.write(`database-faults: ${name}: skipped, ${missing}\n`);
   test.skipIf(missing !== null)(
-    `${name}: writes are refused, reads go on, and all is well when it is over`,
+    `the server refuses writes and serves reads during ${name}, and accepts writes afterwards`,
     async () => {
       await prepare();
       const filed = [(await push()).fp];
       begin();
       let refused = await push();
       try {
-        // What is left in the log's last page is taken first.
+        // Writes succeed until the last page of the log is full.
         for (let count = 0; refused.status === 200 && count < 1000; count += 1) {
           filed.push(refused.fp);
           refused = await push();
@@ -137,9 +137,9 @@ for (const { name, missing, prepare, begin, end } of faults) {
   );
 }
 
-const noMount = whyNoMount();
+const noMount = mountProblem();
 
-test.skipIf(noMount !== null)("a server whose disk is read-only when it starts says so and exits 1", async () => {
+test.skipIf(noMount !== null)("a server that starts on a read-only disk reports it and exits 1", async () => {
   await moveToDisk("8m");
   await world.server.end();
   execFileSync("mount", ["-o", "remount,ro", world.serverData]);
@@ -161,24 +161,30 @@ describe("an import", () => {
     counts = rowCounts();
   });
 
-  test.skipIf(noMount !== null)("onto a disk that gets full stores nothing, says so and exits 1", async () => {
-    await moveToDisk("8m");
-    const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
-    const { status, stdout, stderr } = command("import", file);
-    expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr.endsWith(full)).toBe(true);
-    expect(rowCounts()).toEqual(counts);
-    expect(integrity()).toBe("ok");
-    expect((await push()).status).toBe(200);
-  });
+  test.skipIf(noMount !== null)(
+    "an import onto a disk that becomes full stores nothing, reports it and exits 1",
+    async () => {
+      await moveToDisk("8m");
+      const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
+      const { status, stdout, stderr } = command("import", file);
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr.endsWith(full)).toBe(true);
+      expect(rowCounts()).toEqual(counts);
+      expect(integrity()).toBe("ok");
+      expect((await push()).status).toBe(200);
+    },
+  );
 
-  test("that is killed at any moment stores nothing, and again stores all", { timeout: 240_000 }, async () => {
+  test("a killed import stores nothing, and a repeated import stores everything", { timeout: 240_000 }, async () => {
     const ends: boolean[] = [];
     for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
       const child = spawn(process.execPath, [...SERVER, "import", file, "--data", world.serverData], { cwd: ROOT });
       let shown = "";
       child.stderr.on("data", (text) => (shown += String(text)));
-      await until("the import is so far", () => shown.includes(`${share * 100} %`) || child.exitCode !== null);
+      await until(
+        `the import reaches ${share * 100} %`,
+        () => shown.includes(`${share * 100} %`) || child.exitCode !== null,
+      );
       child.kill("SIGKILL");
       await once(child, "exit");
       ends.push(child.signalCode === "SIGKILL");
@@ -205,13 +211,13 @@ function command(...args: string[]): { status: number | null; stdout: string; st
 
 async function push(fp: string = newFp("cds")) {
   const { body } = studyDraft({ patient_fp: world.patients[0]?.fp ?? null, dedupe_key: fp });
-  const answer = await get("/agent/v1/studies", {
+  const response = await get("/agent/v1/studies", {
     method: "POST",
     headers: { "x-api-key": world.key, "content-type": "application/json" },
     body: JSON.stringify({ studies: [{ fp, revision: 1, ...body }] }),
   });
-  const { outcomes } = answer.body as { outcomes?: { outcome: string }[] };
-  return { fp, outcome: outcomes?.[0]?.outcome ?? null, ...answer };
+  const { outcomes } = response.body as { outcomes?: { outcome: string }[] };
+  return { fp, outcome: outcomes?.[0]?.outcome ?? null, ...response };
 }
 
 async function read(fp: string) {
@@ -260,7 +266,7 @@ function inDatabase<Result>(work: (db: Database.Database) => Result): Result {
   }
 }
 
-/** Puts the server's data onto a disk of its own, of that size. */
+/** Moves the server's data to a separate tmpfs of that size. */
 async function moveToDisk(size: string): Promise<void> {
   await world.server.end();
   const copy = path.join(world.folder, "copy");
@@ -286,23 +292,23 @@ function limitFileSize(bytes: string): void {
   execFileSync("prlimit", ["--pid", String(world.server.process.pid), `--fsize=${bytes}:`]);
 }
 
-function whyNot(...[program = "", ...args]: string[]): string | null {
+function programProblem(...[program = "", ...args]: string[]): string | null {
   const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
   return status === 0 ? null : (error?.message ?? stderr.trim());
 }
 
-function whyNoMount(): string | null {
+function mountProblem(): string | null {
   const folder = temporaryFolder();
-  const why = whyNot("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
-  if (why === null) execFileSync("umount", [folder]);
+  const problem = programProblem("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
+  if (problem === null) execFileSync("umount", [folder]);
   fs.rmdirSync(folder);
-  return why;
+  return problem;
 }
 
-function whyNoImmutable(): string | null {
+function immutableFileProblem(): string | null {
   const folder = temporaryFolder();
-  const why = whyNot("chattr", "+i", folder);
-  if (why === null) execFileSync("chattr", ["-i", folder]);
+  const problem = programProblem("chattr", "+i", folder);
+  if (problem === null) execFileSync("chattr", ["-i", folder]);
   fs.rmdirSync(folder);
-  return why;
+  return problem;
 }

@@ -27,7 +27,7 @@ import {
 } from "../support/dicom.ts";
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
-import { mayMount, mountDisk } from "../support/small-disk.ts";
+import { canMount, mountDisk } from "../support/small-disk.ts";
 import { soakCount } from "../support/soak.ts";
 
 // Goal: no fault of a peer, the agent or the disk loses an acknowledged image or blocks another peer. Method: an agent process.
@@ -134,7 +134,7 @@ describe("invalid input", () => {
   const level = hex("4000 7502 5351 0000 ffffffff feff 00e0 ffffffff");
   test.each<[string, Uint8Array, number]>([
     [
-      "a dataset with sequences 20 000 deep",
+      "a dataset with 20 000 nested sequences",
       Buffer.concat([dataset(), ...Array.from({ length: 20_000 }, () => level)]),
       STATUS.cannotUnderstand,
     ],
@@ -156,7 +156,7 @@ describe("invalid input", () => {
     const sender = await Peer.associate(port);
     sender.send(storeRequest(1, "1.2.3.1", bytes));
     expect(await sender.status()).toBe(status);
-    await until("the part is gone", () => files().length === before.length);
+    await until("the partial file is removed", () => files().length === before.length);
     sender.end();
   });
 
@@ -210,9 +210,9 @@ describe("invalid input", () => {
     for (const end of [(sender: Peer) => sender.send(encodeAbort(0, 0)), (sender: Peer) => sender.end()]) {
       const sender = await Peer.associate(port);
       sender.send(half);
-      await until("the part is there", () => files().length > before.length);
+      await until("the partial file exists", () => files().length > before.length);
       end(sender);
-      await until("the part is gone", () => files().length === before.length);
+      await until("the partial file is removed", () => files().length === before.length);
       sender.end();
     }
     expect(files()).toEqual(before);
@@ -235,12 +235,12 @@ test("50 silent sockets and 16 idle associations block new associations only unt
   late.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
   expect(await late.next()).toEqual({ is: "associate-reject", reject: { result: 2, source: 3, reason: 2 } });
   idle[0]!.end();
-  await until("there is room again", async () => {
+  await until("the agent accepts an association again", async () => {
     const next = await Peer.connect(port);
     next.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
-    const answer = await next.next();
+    const response = await next.next();
     next.end();
-    return answer?.is === "associate-accept";
+    return response?.is === "associate-accept";
   });
   for (const one of [...idle, late]) one.end();
   for (const socket of silent) socket.destroy();
@@ -267,7 +267,7 @@ test.skipIf(!dcmtk)(
       const stored = () => files().filter((name) => name.endsWith(".dcm")).length;
       const enough = stored() + 15 + 10 * (cycle % 6);
       const sending = run("storescu", "-v", ...peer(), ...sent.keys());
-      await until("some are stored", () => stored() >= enough, 60_000);
+      await until("some instances are stored", () => stored() >= enough, 60_000);
       await world.agent.end("SIGKILL");
       const { output } = await sending;
       for (const [, file] of output.matchAll(
@@ -284,7 +284,7 @@ test.skipIf(!dcmtk)(
     const messages = new Set(world.messages().map(({ id }) => `${id}.dcm`));
     expect(files().filter((name) => !messages.has(name))).toEqual([]);
     // The idle time of the last study began before the kill.
-    await until("all are assessed", () => world.messages().every(({ state }) => state !== "pending"), 60_000);
+    await until("no message is pending", () => world.messages().every(({ state }) => state !== "pending"), 60_000);
     expect(new Set(world.messages().map(({ state }) => state))).toEqual(new Set(["unmatched"]));
     fs.rmSync(folder, { recursive: true });
   },
@@ -317,7 +317,7 @@ const SLOW_DISK = `
 `;
 
 const slowDisk = compileSlowDisk();
-if (slowDisk === null) process.stdout.write("dicom: slow disk skipped, no C compiler or no LD_PRELOAD\n");
+if (slowDisk === null) process.stdout.write("dicom: slow disk: skipped, no C compiler or no LD_PRELOAD\n");
 
 function compileSlowDisk(): string | null {
   const folder = temporaryFolder();
@@ -360,12 +360,12 @@ test.skipIf(slowDisk === null)(
     expect(performance.now() - from).toBeGreaterThan(1_500);
     expect(keptDatasets()).toContain(sha256(bytes));
     sender.end();
-    await world.agent.end(); // each later test starts its own agent
+    await world.agent.end(); // each later test starts another agent
   },
 );
 
-const mounted = mayMount();
-if (!mounted) process.stdout.write("dicom: full disk skipped, cannot mount a tmpfs\n");
+const mounted = canMount();
+if (!mounted) process.stdout.write("dicom: full disk: skipped, cannot mount a tmpfs\n");
 
 test.skipIf(!mounted)(
   "an instance on a full disk gets A700, leaves no file and is stored once space is free",

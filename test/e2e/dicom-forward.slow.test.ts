@@ -10,8 +10,8 @@ import { readSpool } from "../../agent/spool/access.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
-// Goal: every image reaches the configured archive, whatever happens in between. Method: an agent process is killed while
-// DCMTK's storescp is not running.
+// Goal: every image reaches the configured archive despite faults. Method: the agent process is killed while DCMTK's storescp is
+// not running.
 
 let world: World;
 let archive: ChildProcess | undefined;
@@ -42,7 +42,7 @@ function configure(port: number, others: object): void {
 }
 
 describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
-  test("a destination gets every image once it runs, after a SIGKILL too, and delays no study", {
+  test("a destination gets every image once it runs, even after a SIGKILL, and delays no study", {
     timeout: 60_000,
   }, async () => {
     const [port, archivePort] = [await freePort(), await freePort()];
@@ -62,7 +62,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
 
     archive = spawn("storescp", ["-od", received, "+B", String(archivePort)], { stdio: "ignore" });
     await world.startAgent();
-    const files = await until("both are in the archive", () => {
+    const files = await until("both images are in the archive", () => {
       const names = fs.readdirSync(received);
       return names.length === 2 ? names : null;
     });
@@ -91,7 +91,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     const patient = world.patients[0]!.externalId;
     const [, uid = ""] = /^study (\S+):/.exec(runAgentCommand("simulate", "cr", "--to", target, "--patient", patient))!;
     const command = (...args: string[]) => runAgentCommand("images", ...args, "--config", world.config);
-    await until("it is refused", () =>
+    await until("the image is refused", () =>
       readSpool(world.agentData, (db) => listImages(db, uid)).some(({ forwards }) => forwards[0]?.state === "refused"),
     );
     const [image] = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
@@ -105,15 +105,15 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     expect(command("list", "--study", uid)).toContain("pacs refused");
     expect(() => command("retry", "pacz")).toThrow("the destination is pacz, expected one of pacs");
 
-    const gone = once(archive, "exit");
+    const exited = once(archive, "exit");
     archive.kill("SIGKILL");
-    await gone;
+    await exited;
     archive = accepting("+xa");
     command("retry", "pacs", "--study", uid);
     await world.agent.end();
     await world.startAgent(); // sends its queues, as it does every 25 s
-    await until("it is in the archive", () => fs.readdirSync(received).length === 1);
-    await until("it is filed", () => world.messages().find(({ id }) => id === image!.id)?.state === "filed");
+    await until("the image is in the archive", () => fs.readdirSync(received).length === 1);
+    await until("the image is filed", () => world.messages().find(({ id }) => id === image!.id)?.state === "filed");
 
     await world.agent.end();
     const db = new Database(path.join(world.agentData, "spool.db"));
@@ -133,7 +133,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
   });
 
   test.each(["--abort-during", "--abort-after"])(
-    "a destination that aborts (%s) gets every image later, and another one does not wait for it",
+    "a destination that aborts (%s) gets every image later and delays no other destination",
     { timeout: 120_000 },
     async (fault) => {
       await world.agent.end();
@@ -158,17 +158,17 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
       const patient = world.patients[0]!.externalId;
       runAgentCommand("simulate", "cr,us", "--to", target, "--repeat", "3", "--patient", patient);
       try {
-        await until("the other archive has all of them", () => fs.readdirSync(well).length === 6);
-        await until("it broke off", () =>
+        await until("the other archive has all images", () => fs.readdirSync(well).length === 6);
+        await until("the destination aborts", () =>
           readSpool(world.agentData, (db) =>
             db
               .prepare("SELECT 1 FROM forward WHERE destination = 'broken' AND state = 'queued' AND attempts > 0")
               .get(),
           ),
         );
-        const gone = once(archive, "exit");
+        const exited = once(archive, "exit");
         archive.kill("SIGKILL");
-        await gone;
+        await exited;
         for (const name of fs.readdirSync(broken)) fs.unlinkSync(path.join(broken, name));
         archive = peer(brokenPort, broken);
         const pixels = (folder: string) =>
@@ -179,7 +179,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
             }),
           );
         await until(
-          "nothing waits",
+          "no image is pending",
           () =>
             readSpool(world.agentData, (db) => listImages(db, null))
               .flatMap(({ forwards }) => forwards)

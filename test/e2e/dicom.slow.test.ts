@@ -9,8 +9,8 @@ import { dcmtk, run } from "../support/dcmtk.ts";
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
-// Goal: images reach the API, bit-exact and with the right patient. Method: DCMTK's programs send to an agent process. The test
-// checks its files and its server.
+// Goal: images reach the API bit-exact and with the right patient. Method: DCMTK's programs send to an agent process. The test
+// checks the files of the agent and the studies of the server.
 
 let world: World;
 let port: number;
@@ -56,7 +56,7 @@ async function stored(...instances: readonly GeneratedInstance[]) {
 }
 
 function settled(ids: readonly string[]) {
-  return until("they are settled", () => {
+  return until("the messages are settled", () => {
     const messages = world.messages().filter(({ id }) => ids.includes(id));
     const due = readSpool(world.agentData, (db) =>
       db.prepare("SELECT COUNT(*) FROM pending_image_study").pluck().get(),
@@ -68,8 +68,8 @@ function settled(ids: readonly string[]) {
 describe.skipIf(!dcmtk)("DCMTK as modality", () => {
   test("C-ECHO succeeds between the configured AE titles only", async () => {
     expect(await run("echoscu", ...peer())).toEqual({ ok: true, output: "" });
-    const stranger = await run("echoscu", "-aet", "DX2", "-aec", "VETWIRE", "127.0.0.1", String(port));
-    expect(stranger.output).toContain("Calling AE Title Not Recognized");
+    const unknown = await run("echoscu", "-aet", "DX2", "-aec", "VETWIRE", "127.0.0.1", String(port));
+    expect(unknown.output).toContain("Calling AE Title Not Recognized");
     const wrong = await run("echoscu", "-aet", "DX1", "-aec", "OTHER", "127.0.0.1", String(port));
     expect(wrong.output).toContain("Called AE Title Not Recognized");
   });

@@ -2,9 +2,17 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { found, freePort, ROOT, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+import {
+  freePort,
+  ROOT,
+  runAgentCommand,
+  runServerCommand,
+  studyResponse,
+  until,
+  World,
+} from "../support/processes.ts";
 
-// Goal: the whole way, bytes to JSON, through the real programs. Server, agent and simulator are processes of their own.
+// Goal: an analyzer's bytes become JSON of the read API. Method: processes of server, agent and simulator.
 
 let world: World;
 let port: number;
@@ -30,7 +38,7 @@ function simulate(name: string, bytes: Uint8Array): string {
 }
 
 describe("an analyzer's bytes become a study that the read API serves", () => {
-  test("a dog's results are read back with the flags of a dog", async () => {
+  test("the API returns a dog's results with the flags of a dog", async () => {
     const [dog] = world.patients;
     const bytes = session(
       vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120093000", alt: 220 }),
@@ -38,7 +46,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect(simulate("dog.astm", bytes)).toBe("session 1: 7 frames acknowledged\n");
     const fp = await world.firstFiled("chem-1");
     expect(await world.getStudy(fp)).toEqual(
-      found({
+      studyResponse({
         fp,
         patient_fp: dog!.fp,
         modality: "BIOCHEMISTRY",
@@ -52,7 +60,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     );
   });
 
-  test("the same session sent again is the same study", async () => {
+  test("a resent session keeps its study", async () => {
     const before = world.serverStudies().length;
     const again = runAgentCommand(
       "simulate",
@@ -69,7 +77,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect(world.serverStudies()).toHaveLength(before);
   });
 
-  test("a corrected value is a new revision of the same study", async () => {
+  test("a corrected value becomes a new revision of the same study", async () => {
     const [dog] = world.patients;
     simulate(
       "fix.astm",
@@ -81,9 +89,9 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect(study!.results[0]).toMatchObject({ analyte: "ALT", value: 120 });
   });
 
-  test("a result nobody is known for is held as unmatched and cannot be read", async () => {
+  test("a result of an unknown patient is unmatched, and the API does not return it", async () => {
     simulate(
-      "nobody.astm",
+      "unknown.astm",
       session(vetScanRecords({ patient: "99999", species: "Dog", collected: "20261120094000", alt: 50 })),
     );
     const messages = await world.drained();
@@ -92,7 +100,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect((await world.getStudy(last.study_fps[0]!)).status).toBe(404);
   });
 
-  test("a result whose species is not the patient's is not filed", async () => {
+  test("a result with another species than the patient's is unmatched", async () => {
     const [dog] = world.patients;
     simulate(
       "cat.astm",
@@ -105,7 +113,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     });
   });
 
-  test("an unreadable message is quarantined with its reason and stays visible", async () => {
+  test("an unreadable message is quarantined and listed with its reason", async () => {
     simulate("noise.astm", session(["H|\\^&|||Somebody Else^Model", "R|1|^^^GLU|5|mmol/L", "L|1|N"]));
     const messages = await world.drained();
     expect(messages.at(-1)).toMatchObject({
@@ -114,7 +122,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     });
   });
 
-  test("a result of a device whose clock is years ahead is quarantined with the server's reason", async () => {
+  test("a result dated years ahead is quarantined with the server's reason", async () => {
     const [dog] = world.patients;
     simulate(
       "ahead.astm",
@@ -129,7 +137,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     });
   });
 
-  test("messages and status tell the same from outside", () => {
+  test("the commands messages and status print the content of the spool", () => {
     const listed = JSON.parse(runAgentCommand("messages", "--config", world.config, "--json")) as { id: string }[];
     expect(listed).toEqual(world.messages());
     const status = JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as object;
@@ -153,7 +161,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect([runAgentCommand("--version"), runServerCommand("--version")]).toEqual([`${version}\n`, `${version}\n`]);
   });
 
-  test("/healthz, /readyz and /metrics answer, and the numbers hold no names or values", async () => {
+  test("/healthz, /readyz and /metrics respond, and /metrics contains no patient numbers or fps", async () => {
     const get = async (route: string) => {
       const response = await fetch(`http://127.0.0.1:${statusPort}${route}`);
       return { status: response.status, text: await response.text() };
@@ -169,7 +177,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect((await get("/nothing")).status).toBe(404);
   });
 
-  test("nothing of patients, owners or keys is in the agent's log", () => {
+  test("the agent's log contains no data of patients or owners and no key", () => {
     const log = world.agent.output();
     expect(log).toContain("the outcome of a message was stored");
     for (const secret of [world.key, "Test^6 Yrs", "99999", world.patients[0]!.externalId, "220"]) {
@@ -179,11 +187,11 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect(log).not.toContain("Test");
   });
 
-  test("a second agent on the same data folder is refused, and SIGTERM ends the first with 0", async () => {
+  test("a second agent on the same data folder is refused, and SIGTERM ends the first with exit code 0", async () => {
     expect(() => runAgentCommand("run", "--config", world.config)).toThrow(/another agent is running/);
     expect(await world.agent.end("SIGTERM")).toBe(0);
     expect(world.status().running).toBe(false);
     await world.startAgent();
-    await until("it listens again", () => world.status().running);
+    await until("the agent is running again", () => world.status().running);
   });
 });

@@ -5,11 +5,11 @@ import { session } from "../support/astm.ts";
 import { frameOf } from "../support/hl7.ts";
 import { CLINIC, freePort, runAgentCommand, runServerCommand, World } from "../support/processes.ts";
 
-// Goal: whatever an analyzer speaks, the same value of a dog and of a cat is held against their own species' interval, that of
-// an animal of no known species against none, and the range for humans that the device sends against nobody. Real processes.
+// Goal: over every protocol the agent flags a value by the interval of the patient's species, flags nothing for a species
+// without intervals, and ignores the human range that the device sends. Method: processes of agent and server.
 
 const CREATININE = 1.9;
-/** The device's: an adult human's. */
+/** Range that the device sends, for adult humans. */
 const HUMAN = { low: "0.6", high: "1.1" };
 const UNKNOWN = "6000";
 
@@ -53,11 +53,11 @@ const devices = {
         `<OBS.value V="${CREATININE}" U="mg/dL"/><OBS.method_cd V="M"/><OBS.interpretation_cd V="H"/>`,
         `<OBS.normal_lo-hi_limit V="[${HUMAN.low};${HUMAN.high}]" U="mg/dL"/></OBS>`,
       ].join("");
-      const told = fixture
+      const document = fixture
         .replace(/<PT\.patient_id V="[^"]*"\/>/, `<PT.patient_id V="${patient}"/>`)
         .replace(/<SVC\.sequence_nbr V="[^"]*"\/>/, `<SVC.sequence_nbr V="${number}"/>`)
         .replace(/<OBS>.*<\/OBS>/, observation);
-      return Buffer.from(told);
+      return Buffer.from(document);
     },
   },
 } as const;
@@ -108,7 +108,7 @@ async function resultsOf(fp: string): Promise<object[]> {
   return (body as { data: { results: object[] } }).data.results;
 }
 
-/** A run of an analyzer; what GET says of it. */
+/** Simulates a run of an analyzer. @returns the results of its study in the API */
 async function run(profile: keyof typeof devices, patient: string): Promise<object[]> {
   const { extension, recording } = devices[profile];
   const file = path.join(world.folder, `run.${extension}`);
@@ -134,7 +134,7 @@ describe.each(Object.keys(devices) as (keyof typeof devices)[])("%s", (profile) 
   });
 });
 
-test("what an ultrasound report measured has no interval in any species, so it is not judged, and is explained", async () => {
+test("measurements of an ultrasound report get no interval and no flag, and agent explain shows them", async () => {
   const target = `dicom://DX1@127.0.0.1:${ports.get("dicom")}/VETWIRE`;
   runAgentCommand(
     "simulate",

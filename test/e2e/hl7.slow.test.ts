@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
-import { found, freePort, World } from "../support/processes.ts";
+import { freePort, studyResponse, World } from "../support/processes.ts";
 
-// Goal: the whole way of an HL7 message, bytes to JSON, through the real programs.
+// Goal: an HL7 message becomes JSON of the read API. Method: processes of server and agent.
 
 let world: World;
 let device: MllpClient;
@@ -23,13 +23,13 @@ afterAll(async () => {
 const measured = "20261120093000";
 
 describe("an HL7 analyzer's message becomes a study that the read API serves", () => {
-  test("ORU^R01 is acknowledged, and read back with the flags of a dog", async () => {
+  test("ORU^R01 is acknowledged, and the API returns its results with the flags of a dog", async () => {
     const [dog] = world.patients;
-    const answer = await device.ask(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 5.1 }));
-    expect(verdict(answer)).toBe("AA 1");
+    const reply = await device.exchange(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 5.1 }));
+    expect(verdict(reply)).toBe("AA 1");
     const fp = await world.firstFiled("hema-1");
     expect(await world.getStudy(fp)).toEqual(
-      found({
+      studyResponse({
         fp,
         patient_fp: dog!.fp,
         modality: "HEMATOLOGY",
@@ -43,18 +43,18 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     );
   });
 
-  test("the message sent again is acknowledged again, counted once and filed once, whatever its MSH-7", async () => {
+  test("a resent message is acknowledged again and filed once, even with another MSH-7", async () => {
     const [dog] = world.patients;
     const again = { id: "1", patient: dog!.externalId, measured, wbc: 5.1 };
-    expect(verdict(await device.ask(bloodCount(again)))).toBe("AA 1");
-    expect(verdict(await device.ask(bloodCount({ ...again, sent: "20261120100000" })))).toBe("AA 1");
+    expect(verdict(await device.exchange(bloodCount(again)))).toBe("AA 1");
+    expect(verdict(await device.exchange(bloodCount({ ...again, sent: "20261120100000" })))).toBe("AA 1");
     expect(await world.drained()).toHaveLength(1);
     expect(world.serverStudies()).toMatchObject([{ revision: 1 }]);
   });
 
-  test("the same MSH-10 with another body is a new message: a corrected value is a new revision", async () => {
+  test("a corrected value under the same MSH-10 is a new message and a new revision", async () => {
     const [dog] = world.patients;
-    expect(verdict(await device.ask(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 25.1 })))).toBe(
+    expect(verdict(await device.exchange(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 25.1 })))).toBe(
       "AA 1",
     );
     const messages = await world.drained();
@@ -63,18 +63,20 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     expect(world.serverStudies()).toMatchObject([{ revision: 2, results: [{ analyte: "WBC", value: 25.1 }, {}] }]);
   });
 
-  test("another MSH-10 with the same results is another message of the same study", async () => {
+  test("the same results under another MSH-10 are a new message of the same study", async () => {
     const [dog] = world.patients;
-    await device.ask(bloodCount({ id: "2", patient: dog!.externalId, measured, wbc: 25.1 }));
+    await device.exchange(bloodCount({ id: "2", patient: dog!.externalId, measured, wbc: 25.1 }));
     expect(await world.drained()).toHaveLength(3);
     expect(world.serverStudies()).toMatchObject([{ revision: 2 }]);
   });
 
-  test("what cannot be read is answered AR on the same connection, kept, and stops nothing", async () => {
+  test("an unreadable message gets AR, is stored, and does not stop the connection", async () => {
     const [, cat] = world.patients;
     device.send(frameOf(["noise"]));
-    expect(verdict(await device.answer())).toBe("AR");
-    expect(verdict(await device.ask(bloodCount({ id: "3", patient: cat!.externalId, measured, wbc: 7 })))).toBe("AA 3");
+    expect(verdict(await device.nextReply())).toBe("AR");
+    expect(verdict(await device.exchange(bloodCount({ id: "3", patient: cat!.externalId, measured, wbc: 7 })))).toBe(
+      "AA 3",
+    );
     const messages = await world.drained();
     expect(messages.slice(-2).map(({ state, reason }) => [state, reason])).toEqual([
       ["quarantined", 'the first segment is "noise", expected MSH'],

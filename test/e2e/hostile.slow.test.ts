@@ -24,7 +24,7 @@ const filesMax = Number(
   execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).replace("unlimited", "Infinity"),
 );
 const enoughFiles = filesMax > IDLE + 1000;
-if (!enoughFiles) process.stdout.write(`hostile: ${IDLE} idle sockets are skipped: ulimit -Hn is ${filesMax}\n`);
+if (!enoughFiles) process.stdout.write(`hostile: ${IDLE} idle sockets: skipped, ulimit -Hn is ${filesMax}\n`);
 
 let world: World;
 let server: Running;
@@ -32,12 +32,12 @@ let serverPort: number;
 let files: number;
 let megabytes: number;
 let megabytesMax = 0;
-let asker: Running;
+let client: Running;
 let watching: NodeJS.Timeout;
 const sockets: net.Socket[] = [];
 
-/** The well-behaved client. Prints status and milliseconds of each request. Its own process, since this one is busy. */
-const ASKER = `
+/** Script of the well-behaved client, a separate process with exact times. It prints status and milliseconds of each request. */
+const CLIENT = `
 const [url, key] = process.argv.slice(1);
 for (;;) {
   const begun = performance.now();
@@ -56,8 +56,8 @@ beforeAll(async () => {
   );
   files = openFiles();
   const url = `http://127.0.0.1:${serverPort}/api/v1/patients`;
-  asker = start("--input-type=module", ["-e", ASKER, url, world.key]);
-  await until("the first 200 responses", () => answers().length > 200);
+  client = start("--input-type=module", ["-e", CLIENT, url, world.key]);
+  await until("the first 200 responses", () => clientResponses().length > 200);
   megabytes = residentMegabytes();
   watching = setInterval(() => (megabytesMax = Math.max(megabytesMax, residentMegabytes())), 100);
 });
@@ -65,7 +65,7 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(watching);
   for (const socket of sockets) socket.destroy();
-  await asker.end();
+  await client.end();
   await server.end("SIGKILL");
   await world.end();
 });
@@ -84,9 +84,9 @@ describe.concurrent("at the same time", () => {
           idle.push(...some);
         }
         const last = performance.now();
-        const said = await Promise.all(idle.map(({ answer }) => answer));
+        const responses = await Promise.all(idle.map(({ received }) => received));
         expect(performance.now() - last).toBeLessThan(HEADERS_MS_MAX);
-        expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
+        expect(new Set(responses.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
       }
     },
   );
@@ -96,9 +96,9 @@ describe.concurrent("at the same time", () => {
     const begun = performance.now();
     for (const peer of peers)
       void drip(peer, `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-Slow: ${"a".repeat(1000)}`);
-    const said = await Promise.all(peers.map(({ answer }) => answer));
+    const responses = await Promise.all(peers.map(({ received }) => received));
     expect(performance.now() - begun).toBeLessThan(HEADERS_MS_MAX);
-    expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
+    expect(new Set(responses.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
   });
 
   test("a body of one byte a second gets 408, on POST and on GET", { timeout: 120_000 }, async () => {
@@ -111,9 +111,9 @@ describe.concurrent("at the same time", () => {
     const begun = performance.now();
     const peers = heads.map((head) => open(`${head}\r\n\r\n`));
     for (const [index, peer] of peers.entries()) void drip(peer, " ", index === 3 ? "1\r\n \r\n" : " ");
-    const said = await Promise.all(peers.map(({ answer }) => answer));
+    const responses = await Promise.all(peers.map(({ received }) => received));
     expect(performance.now() - begun).toBeLessThan(BODY_MS_MAX);
-    expect(said.map(statuses)).toEqual([[408], [401, 408], [200, 408], [200, 408]]);
+    expect(responses.map(statuses)).toEqual([[408], [401, 408], [200, 408], [200, 408]]);
   });
 
   test("an endless body on a GET is discarded until the request times out", { timeout: 120_000 }, async () => {
@@ -127,7 +127,7 @@ describe.concurrent("at the same time", () => {
       await sleep(10);
     }
     expect(performance.now() - begun).toBeLessThan(BODY_MS_MAX);
-    expect(statuses(await peer.answer)[0]).toBe(200);
+    expect(statuses(await peer.received)[0]).toBe(200);
   });
 
   test("a body on a GET is discarded, and the next request on the connection gets its response", async () => {
@@ -138,7 +138,7 @@ describe.concurrent("at the same time", () => {
       `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
     ]) {
       const peer = open(`${get}${body}${get}Connection: close\r\n\r\n`);
-      expect(statuses(await peer.answer)).toEqual([200, 200]);
+      expect(statuses(await peer.received)).toEqual([200, 200]);
     }
   });
 
@@ -150,18 +150,18 @@ describe.concurrent("at the same time", () => {
       [line(`/${"a".repeat(17_000)}`), "431 REQUEST.HEADERS_TOO_LARGE"],
       [`${line(`/api/v1/patients/${"a".repeat(12_000)}`)}Connection: close\r\n\r\n`, "414 REQUEST.URL_TOO_LONG"],
     ] as const) {
-      expect(briefly(await open(bytes).answer)).toBe(expected);
+      expect(briefly(await open(bytes).received)).toBe(expected);
     }
-    // A client that keeps sending is disconnected, with or without having read the error.
+    // The server disconnects a client that keeps sending. The client may not have read the error.
     const flood = open(`${line("/")}X-Long: ${"a".repeat(50_000_000)}`);
-    expect(await flood.answer).toMatch(/^(HTTP\/1\.1 431 .*)?$/s);
+    expect(await flood.received).toMatch(/^(HTTP\/1\.1 431 .*)?$/s);
   });
 
-  test("garbage behind a request closes the connection", async () => {
+  test("garbage after a request closes the connection", async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
     for (const garbage of ["\0".repeat(100), "\x16\x03\x01\x02\x00", "GET\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n"]) {
       const peers = Array.from({ length: 50 }, () => open(get + garbage + get));
-      for (const { answer } of peers) expect(statuses(await answer).at(-1)).toBe(400);
+      for (const { received } of peers) expect(statuses(await received).at(-1)).toBe(400);
     }
   });
 
@@ -182,7 +182,7 @@ describe.concurrent("at the same time", () => {
     expect(performance.now() - begun).toBeLessThan(STALLED_MS_MAX);
   });
 
-  test("a half-closed connection gets its response and is closed, and one that the peer keeps open is cut", {
+  test("the server closes a half-closed connection after its response, and cuts one that the peer keeps open", {
     timeout: 60_000,
   }, async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
@@ -193,9 +193,9 @@ describe.concurrent("at the same time", () => {
     ] as const) {
       const peer = open();
       peer.socket.end(bytes);
-      expect(statuses(await peer.answer)).toEqual(expected);
+      expect(statuses(await peer.received)).toEqual(expected);
     }
-    // These keep their side open after the 408. The count of open files in the last test shows whether the server closes them.
+    // These peers keep their side open after the 408. The last test counts open files to check that the server closes them.
     const stubborn = Array.from({ length: 50 }, () => open("GET / HTTP/1.1\r\n", { allowHalfOpen: true }));
     await Promise.all(stubborn.map(({ ended }) => ended));
   });
@@ -204,19 +204,19 @@ describe.concurrent("at the same time", () => {
 test("other clients get all their responses during the attacks, and no connection is left afterwards", {
   timeout: 60_000,
 }, async () => {
-  expect(asker.process.exitCode).toBe(null);
-  const asked = answers();
-  expect(asked.filter(({ status }) => status !== 200)).toEqual([]);
-  const times = asked.map(({ ms }) => ms).toSorted((a, b) => a - b);
+  expect(client.process.exitCode).toBe(null);
+  const measured = clientResponses();
+  expect(measured.filter(({ status }) => status !== 200)).toEqual([]);
+  const times = measured.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const [p99 = 0, slowest = 0] = [times.at(Math.floor(0.99 * times.length)), times.at(-1)];
-  await asker.end();
-  // One more than before, since SQLite may have opened a file.
+  await client.end();
+  // One more file than before is allowed, since SQLite may have opened one.
   await until("the server has closed all connections", () => openFiles() <= files + 1);
   process.stdout.write(
-    `hostile: ${asked.length} answers, 99 in 100 within ${p99} ms, the slowest in ${slowest} ms; ` +
+    `hostile: ${measured.length} responses, 99 in 100 within ${p99} ms, the slowest in ${slowest} ms; ` +
       `resident ${megabytes} MB before, ${megabytesMax} MB at most, ${residentMegabytes()} MB after\n`,
   );
-  expect(asked.length).toBeGreaterThan(300);
+  expect(measured.length).toBeGreaterThan(300);
   expect(slowest).toBeLessThan(RESPONSE_MS_MAX);
   expect(megabytesMax - megabytes).toBeLessThan(GROWTH_MB_MAX);
 });
@@ -227,22 +227,22 @@ interface Peer {
   /** Resolves when the server has closed its side. */
   readonly ended: Promise<void>;
   /** All bytes from the server, once the connection is closed. */
-  readonly answer: Promise<string>;
+  readonly received: Promise<string>;
 }
 
 function open(bytes = "", options: { allowHalfOpen?: boolean } = {}): Peer {
   const socket = net.connect({ port: serverPort, host: "127.0.0.1", ...options });
   sockets.push(socket);
-  let answer = "";
-  socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
-  // A reset is one way to be disconnected.
+  let received = "";
+  socket.on("data", (chunk) => (received += chunk.toString("latin1")));
+  // The server may disconnect with a reset.
   socket.on("error", () => undefined);
   if (bytes !== "") socket.write(bytes, "latin1");
   return {
     socket,
     connected: new Promise((resolve) => socket.once("connect", () => resolve())),
     ended: new Promise((resolve) => socket.once("end", () => resolve())),
-    answer: new Promise((resolve) => socket.once("close", () => resolve(answer))),
+    received: new Promise((resolve) => socket.once("close", () => resolve(received))),
   };
 }
 
@@ -254,18 +254,18 @@ async function drip({ socket, connected }: Peer, text: string, each?: string): P
   }
 }
 
-function statuses(answer: string): number[] {
-  return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+function statuses(received: string): number[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-function briefly(answer: string): string {
-  const body = answer.slice(answer.indexOf("\r\n\r\n"));
+function briefly(received: string): string {
+  const body = received.slice(received.indexOf("\r\n\r\n"));
   const { error } = JSON.parse(body) as { error: { code: string } };
-  return `${statuses(answer).join()} ${error.code}`;
+  return `${statuses(received).join()} ${error.code}`;
 }
 
-function answers(): { status: number; ms: number }[] {
-  return [...asker.output().matchAll(/^(\d+) (\d+)$/gm)].map(([, status, ms]) => ({
+function clientResponses(): { status: number; ms: number }[] {
+  return [...client.output().matchAll(/^(\d+) (\d+)$/gm)].map(([, status, ms]) => ({
     status: Number(status),
     ms: Number(ms),
   }));

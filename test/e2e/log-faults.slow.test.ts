@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { AGENT, ROOT, SERVER, until, World } from "../support/processes.ts";
 
-// Goal: no program depends on its log. Method: real processes whose output goes to /dev/full, where every write fails with
-// "no space left", and floods that used to write a line each.
+// Goal: no program depends on its log. Method: processes with output to /dev/full, where every write fails with "no space left",
+// and floods of requests and faults.
 
 function startOnFullDisk(script: string, args: readonly string[]) {
   const full = fs.openSync("/dev/full", "w");
@@ -28,30 +28,30 @@ const accepts = (port: number) =>
     socket.once("error", () => resolve(false));
   });
 
-/** Says `bytes` to a port and returns all that comes up to `last`. */
+/** Sends `bytes` to a port. @returns the received text up to `last` */
 function exchange(port: number, bytes: string, last: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, "127.0.0.1", () => socket.write(bytes));
-    let said = "";
+    let received = "";
     socket.on("data", (part) => {
-      said += part.toString();
-      if (said.includes(last)) socket.destroy();
+      received += part.toString();
+      if (received.includes(last)) socket.destroy();
     });
-    socket.once("close", () => resolve(said));
+    socket.once("close", () => resolve(received));
     socket.once("error", reject);
   });
 }
 
-test("server and agent serve on while their log's disk is full, and stop when they are told to", async () => {
+test("server and agent work while the disk of their log is full, and end on a signal with exit code 0", async () => {
   const world = await World.create(2);
   onTestFinished(() => world.end());
   await world.server.end();
   const server = startOnFullDisk(SERVER, ["run", "--port", String(world.serverPort), "--data", world.serverData]);
   await until("the server listens", () => accepts(world.serverPort));
-  const answered = async () => (await fetch(`http://127.0.0.1:${world.serverPort}/api/v1/patients`)).status;
-  for (let request = 0; request < 50; request++) expect(await answered()).toBe(401);
+  const requestStatus = async () => (await fetch(`http://127.0.0.1:${world.serverPort}/api/v1/patients`)).status;
+  for (let request = 0; request < 50; request++) expect(await requestStatus()).toBe(401);
 
-  const [port = 0] = await world.giveDevices(1, "generic-hl7");
+  const [port = 0] = await world.configureDevices(1, "generic-hl7");
   const agent = startOnFullDisk(AGENT, ["run", "--config", world.config]);
   await until("the agent listens", () => accepts(port));
   const result = ["MSH|^~\\&|LAB|V|||20261101090000||ORU^R01|17|P|2.3.1", "PID|1||5000", "OBX|1|NM|ALT||50|U/L|||||F"];
@@ -61,10 +61,10 @@ test("server and agent serve on while their log's disk is full, and stop when th
   expect([await agent.stop(), await server.stop()]).toEqual([0, 0]);
 });
 
-test("a flood of refusals or of a device's faults takes a few lines of log", async () => {
+test("a flood of refused requests or device faults writes only a few lines to the log", async () => {
   const world = await World.create(1);
   onTestFinished(() => world.end());
-  const [port = 0] = await world.giveDevices(1, "generic-hl7");
+  const [port = 0] = await world.configureDevices(1, "generic-hl7");
   await world.startAgent();
   const before = [world.server.output().length, world.agent.output().length] as const;
   const url = `http://127.0.0.1:${world.serverPort}/api/v1/patients`;

@@ -4,20 +4,20 @@ import { UNFILED_MAX } from "../../agent/connection/unfiled-messages.ts";
 import { bloodCount, MllpClient, verdict } from "../support/hl7.ts";
 import { until, World } from "../support/processes.ts";
 
-// Goal: what one peer sends holds up no other device. Method: the agent's process, floods on the port of one HL7 device, and an
-// honest device beside it.
+// Goal: a flood from one peer delays no other device. Method: an agent process with floods on the port of one HL7 device, and a
+// second device.
 
 async function twoDevices() {
   const world = await World.create(1);
   onTestFinished(() => world.end());
-  const [port = 0, honestPort = 0] = await world.giveDevices(2, "generic-hl7");
+  const [port = 0, otherPort = 0] = await world.configureDevices(2, "generic-hl7");
   await world.startAgent();
-  const honest = await MllpClient.connect(honestPort);
-  onTestFinished(() => honest.close());
-  return { world, port, honest };
+  const other = await MllpClient.connect(otherPort);
+  onTestFinished(() => other.close());
+  return { world, port, other };
 }
 
-/** Sends without ever reading an answer. */
+/** Sends bytes and reads no reply. */
 function flood(port: number, bytes: string): net.Socket {
   const socket = net.connect(port, "127.0.0.1", () => socket.write(bytes));
   socket.on("error", () => undefined);
@@ -28,21 +28,21 @@ function flood(port: number, bytes: string): net.Socket {
 
 const count = (id: number) => bloodCount({ id: String(id), patient: "5000", measured: `202601010900${id}`, wbc: 9.8 });
 
-/** Each message and how it was answered. */
-async function askTen(honest: MllpClient): Promise<string[]> {
-  const answers: string[] = [];
-  for (let id = 10; id < 20; id++) answers.push(verdict(await honest.ask(count(id))));
-  return answers;
+/** Sends ten messages. @returns MSA-1 and MSA-2 of each reply */
+async function sendTen(other: MllpClient): Promise<string[]> {
+  const replies: string[] = [];
+  for (let id = 10; id < 20; id++) replies.push(verdict(await other.exchange(count(id))));
+  return replies;
 }
 
 const ALL_ACCEPTED = Array.from({ length: 10 }, (_, index) => `AA ${index + 10}`);
 
-test("1 MB of frames without an end is one message and a few warnings, and an honest device is answered", async () => {
-  const { world, port, honest } = await twoDevices();
+test("1 MB of unterminated frames becomes one message and a few warnings, and another device gets its ACKs", async () => {
+  const { world, port, other } = await twoDevices();
   const socket = flood(port, "a\x0b".repeat(525_000));
   const bytes = () => world.status().devices.find(({ id }) => id === "device-0")?.counters?.bytes ?? 0;
-  expect(await askTen(honest)).toEqual(ALL_ACCEPTED);
-  await until("all of the flood has come", () => bytes() === 1_050_000);
+  expect(await sendTen(other)).toEqual(ALL_ACCEPTED);
+  await until("the agent has read the whole flood", () => bytes() === 1_050_000);
   socket.destroy();
   const messages = await world.drained();
   expect(messages.filter(({ device }) => device === "device-0").map(({ state, reason }) => [state, reason])).toEqual([
@@ -55,18 +55,18 @@ test("1 MB of frames without an end is one message and a few warnings, and an ho
   expect(standing?.counters?.warnings).toBeLessThanOrEqual(3);
 });
 
-test("311 000 messages whose answers are not read wait on their own wire, and an honest device is answered", async () => {
-  const { world, port, honest } = await twoDevices();
+test("311 000 messages from a peer that reads no reply wait on its own connection, and another device gets its ACKs", async () => {
+  const { world, port, other } = await twoDevices();
   const message = (id: number) => `\x0bMSH|^~\\&|||||||ORU^R01|${id}|P|2.3\r\x1c\r`;
   flood(port, Array.from({ length: 311_000 }, (_, id) => message(id)).join(""));
   const own = () => world.messages().filter(({ device }) => device === "device-0");
-  await until("some are stored", () => own().length > UNFILED_MAX);
-  expect(await askTen(honest)).toEqual(ALL_ACCEPTED);
+  await until("messages up to the limit are stored", () => own().length > UNFILED_MAX);
+  expect(await sendTen(other)).toEqual(ALL_ACCEPTED);
   const waiting = own().filter(({ reason, state }) => state === "pending" && reason === null).length;
-  // Beyond the bound, at most those of the chunk that reached it.
+  // The limit is exceeded at most by the messages of one chunk.
   expect(waiting).toBeLessThan(UNFILED_MAX + 65_536 / message(0).length);
   await until(
-    "the honest device's are filed",
+    "the messages of the other device are filed",
     () => world.messages().filter(({ device, state }) => device === "device-1" && state === "filed").length === 10,
   );
 });

@@ -8,8 +8,8 @@ import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.t
 import { session } from "../support/astm.ts";
 import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 
-// Goal: an order typed in one process, asked for by an analyzer, measured, and filed to the animal by its accession alone.
-// Server, agent and command line are processes of their own; the analyzer is a TCP connection that this test speaks on.
+// Goal: an analyzer queries an order from the command line, and its result is filed to the patient by the accession alone.
+// Method: processes of server, agent and command line. The test is the analyzer on a TCP connection.
 
 const HEADER = "H|\\^&|||Analyzer^1.0|||||||P|LIS2-A2|20261121120000";
 const TODAY = new Date().toISOString();
@@ -23,9 +23,9 @@ beforeAll(async () => {
   port = await freePort();
   const event = { type: "calendar_event", clinic_fp: CLINIC, fp: "calevt_01K9TEST000000000000000001", title: "Check" };
   const when = { event_type: "CHECKUP", status: "SCHEDULED", start_at: TODAY, end_at: TODAY };
-  const who = { patient_fp: world.patients[3]!.fp, assigned_user_fp: null };
+  const participants = { patient_fp: world.patients[3]!.fp, assigned_user_fp: null };
   const file = path.join(world.folder, "today.ndjson");
-  fs.writeFileSync(file, `${JSON.stringify({ ...event, ...when, ...who })}\n`);
+  fs.writeFileSync(file, `${JSON.stringify({ ...event, ...when, ...participants })}\n`);
   runServerCommand("import", file, "--data", world.serverData);
   world.writeConfig([{ id: "chem-1", profile: "generic-astm", connection: { listen: `127.0.0.1:${port}` } }]);
   await world.startAgent();
@@ -56,12 +56,12 @@ async function play(...records: readonly string[]): Promise<void> {
   expect(await playDevice(session([HEADER, ...records, "L|1|N"]), line)).toMatchObject({ accepted: true, resent: 0 });
 }
 
-/** What the host sends next: its records, and how long it took to begin. */
+/** Receives the next session of the host. @returns its records, and the milliseconds until ENQ */
 async function receive(): Promise<{ readonly records: readonly string[]; readonly ms: number }> {
   const from = performance.now();
   const next = async () => {
     const byte = await line.reply(5_000);
-    if (byte === null) throw new Error("the host is silent");
+    if (byte === null) throw new Error("expected a byte from the host within 5 s, got none");
     return byte;
   };
   expect(await next()).toBe(ENQ);
@@ -83,7 +83,7 @@ async function receive(): Promise<{ readonly records: readonly string[]; readonl
 
 const ulid = (index: number) => world.patients[index]!.fp.slice("patient_".length);
 
-test("an ordered sample is asked for, measured, and filed to its animal by the accession alone", async () => {
+test("a queried and measured sample is filed to its patient by the accession alone", async () => {
   const accession = order(world.patients[0]!.fp, "ALT,CREA");
   expect(accession).toMatch(/^V[0-9A-Z]{7}$/);
   await play(`Q|1|^${accession}||ALL||||||||O`);
@@ -95,7 +95,7 @@ test("an ordered sample is asked for, measured, and filed to its animal by the a
     `O|1|${accession}||^^^ALT\\^^^CREA|R`,
     "L|1|F",
   ]);
-  // The device has forgotten whose it was, as many do.
+  // The result has no patient number, as from many devices.
   await play("P|1", `O|1|${accession}||^^^ALT\\^^^CREA`, "R|1|^^^ALT|220|U/L", "R|2|^^^CREA|1.2|mg/dL");
   const [query, result] = await world.drained();
   expect(query).toMatchObject({ state: "not-for-patients", reason: "host query", study_fps: [] });
@@ -106,7 +106,7 @@ test("an ordered sample is asked for, measured, and filed to its animal by the a
   });
 });
 
-test("a result whose patient number is another animal's than the accession's is filed to neither", async () => {
+test("a result with an accession and the number of another patient is unmatched", async () => {
   const accession = order(world.patients[0]!.fp, "ALT");
   await play(`P|1|${world.patients[2]!.externalId}`, `O|1|${accession}`, "R|1|^^^ALT|50|U/L");
   const messages = await world.drained();
@@ -116,14 +116,14 @@ test("a result whose patient number is another animal's than the accession's is 
   });
 });
 
-test("a sample nobody ordered is answered within 2 s that there is none", async () => {
+test("a query for a sample without an order gets an empty response within 2 s", async () => {
   await play("Q|1|^1068687||ALL||||||||O");
   const { records, ms } = await receive();
   expect(ms).toBeLessThan(2_000);
   expect(records.slice(1)).toEqual(["P|1|", `O|1|1068687${"|".repeat(23)}Z`, "L|1|I"]);
 });
 
-test("back-to-back queries are answered one after the other", async () => {
+test("consecutive queries get their responses in order", async () => {
   const accessions = [order(world.patients[1]!.fp, "GLU"), order(world.patients[2]!.fp, "WBC")];
   for (const accession of accessions) {
     await play(`Q|1|^${accession}||ALL||||||||O`);
@@ -136,8 +136,8 @@ test("back-to-back queries are answered one after the other", async () => {
   expect(asked).toEqual(accessions);
 });
 
-test("the whole worklist has the open orders and who comes today", async () => {
-  await until("today's appointments are here", () =>
+test("a query for all samples gets the open orders and today's patients", async () => {
+  await until("the agent has fetched today's appointments", () =>
     readSpool(world.agentData, (db) => db.prepare("SELECT 1 FROM appointment").get() !== undefined),
   );
   const accession = order(world.patients[2]!.fp, "CREA");
@@ -148,7 +148,7 @@ test("the whole worklist has the open orders and who comes today", async () => {
   expect(listed.at(-1)).toEqual(["L", "1", "F"]);
 });
 
-test("what is wrong with an order is said in a sentence each, and nothing is placed", () => {
+test("an order with an unknown patient and test is refused, and the error names the nearest test", () => {
   const place = () => order("patient_01K9TEST000000000000000009", "CREAA");
   expect(place).toThrow(/which the agent does not know[^]*did you mean CREA\?/);
 });

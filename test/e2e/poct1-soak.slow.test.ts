@@ -3,21 +3,21 @@ import { Poct1Client, observation } from "../support/poct1.ts";
 import { World } from "../support/processes.ts";
 import { soakCount } from "../support/soak.ts";
 
-// Goal: many devices that come and go as they like, and an agent that is killed meanwhile: nothing that was acknowledged is
-// lost, and nothing is filed twice. Each measurement's value is its number, so that a study can be traced back to it.
+// Goal: no acknowledged observation is lost or filed twice while many devices reconnect and the agent is killed. Method: the
+// value of each measurement is its number, so that each study can be traced back to it.
 
 const DEVICES = 50;
 const PATIENTS = 8;
 const SECONDS = Number(process.env["SOAK_SECONDS"] ?? soakCount(60));
 const KILL_EVERY_MS = 5_000;
-/** A device measures now and then, and asks again after a while. */
+/** Mean pause of a device between measurements, and before a resend. */
 const PAUSE_MS = 20;
 
-test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none lost, none twice`, {
+test(`${DEVICES} devices that disconnect and reconnect for ${SECONDS} s lose no observation and duplicate none`, {
   timeout: (SECONDS + 180) * 1000,
 }, async () => {
   const world = await World.create(PATIENTS);
-  const ports = await world.giveDevices(DEVICES, "generic-poct1a");
+  const ports = await world.configureDevices(DEVICES, "generic-poct1a");
   let running = true;
   let next = 1;
   const acknowledged: number[] = [];
@@ -31,7 +31,7 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
     value: number,
   });
 
-  /** One measurement after the other, each told again until it is acknowledged. */
+  /** Sends measurements one at a time and resends each until it is acknowledged. */
   const device = async (port: number, serial: string): Promise<void> => {
     let client: Poct1Client | null = null;
     const left: Poct1Client[] = [];
@@ -45,12 +45,12 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
           counts.broken += 1;
           client = null;
         } else if (client?.isOpen === true && fate < 0.15) {
-          left.push(client); // it is still open, as a dead one would seem to be
+          left.push(client); // still open, like a connection that died unnoticed
           counts.replaced += 1;
           client = null;
         }
         if (client?.isOpen !== true) client = await Poct1Client.connect(port, serial);
-        const accepted = await client?.say((id) => observation(id, measured(number)));
+        const accepted = await client?.send((id) => observation(id, measured(number)));
         if (accepted === true) break;
         if (accepted === false) counts.refused += 1;
         await pause();
@@ -58,14 +58,14 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
       acknowledged.push(number);
       await pause();
     }
-    // The agent closed those that it took for dead.
+    // The agent closes the older connections of a device.
     expect(left.filter(({ isOpen }) => isOpen)).toEqual([]);
     client?.close();
   };
 
   try {
     await world.startAgent();
-    await world.knowsPatients();
+    await world.waitForPatients();
     const devices = ports.map((port, index) => device(port, `SN${index}`));
     const begun = Date.now();
     let kills = 0;

@@ -3,11 +3,11 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demoClinics, demoFile } from "../../server/demo/data.ts";
-import { Postgres, whyNoPostgres } from "../support/postgres.ts";
+import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 
-// Goal: two real servers on one PostgreSQL act as one, and outlive it. Method: everything through the command line and
-// HTTP; the database is stopped and started under the running servers.
+// Goal: two servers on one PostgreSQL act as one and survive its restart. Method: command line and HTTP only. The database is
+// stopped and started while the servers run.
 
 const clinic = demoClinics.kadikoy;
 const REVOKED_WITHIN_MS = 5000;
@@ -15,10 +15,10 @@ const REVOKED_WITHIN_MS = 5000;
 let postgres: Postgres;
 let folder: string;
 const nodes: { data: string; address: string; running: Running }[] = [];
-/** What every process of ours has printed. */
+/** Output of every started process. */
 const printed: (() => string)[] = [];
 
-describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () => {
+describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () => {
   beforeAll(async () => {
     postgres = await Postgres.start();
     folder = temporaryFolder();
@@ -26,7 +26,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
       const data = path.join(folder, name);
       return { data, running: launch(data, "run", "--port", "0") };
     });
-    // Both at once on a database with nothing in it.
+    // Both start at once on an empty database.
     for (const node of running) {
       const address = await until(
         "the server listens",
@@ -42,7 +42,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
-  test("share what is imported, the keys once the second has the first's pepper, and a key's limit", async () => {
+  test("two servers share imported data and rate limits, and keys once they have the same pepper", async () => {
     await expectDone(command("import", writeDemo()));
     const key = await makeKey();
     const list = (index: number) => get(nodes[index], key, "/api/v1/patients");
@@ -51,14 +51,14 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
 
     await restartSecondWithPepper();
     expect((await list(1)).body).toMatchObject({ success: true, data: { total: 4 } });
-    // Two are spent.
-    const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => list(index % 2)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(58);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(12);
+    // The key has made two requests before.
+    const responses = await Promise.all(Array.from({ length: 70 }, (_, index) => list(index % 2)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(58);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(12);
     for (const index of [0, 1]) expect((await list(index)).status).toBe(429);
   }, 60_000);
 
-  test("stop to take a key that was revoked elsewhere", async () => {
+  test(`two servers refuse a revoked key within ${REVOKED_WITHIN_MS} ms`, async () => {
     const key = await makeKey();
     const statuses = () => Promise.all(nodes.map(async (node) => (await get(node, key, "/api/v1/patients")).status));
     expect(await statuses()).toEqual([200, 200]);
@@ -66,11 +66,11 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
     const ids = (JSON.parse(listed.output) as { id: string }[]).map(({ id }) => id);
     await expectDone(command("keys", "revoke", ids.at(-1) ?? ""));
     const revoked = Date.now();
-    await until("both refuse the key", async () => (await statuses()).every((status) => status === 401));
+    await until("both servers refuse the key", async () => (await statuses()).every((status) => status === 401));
     expect(Date.now() - revoked).toBeLessThan(REVOKED_WITHIN_MS);
   }, 60_000);
 
-  test("answer 503 in the envelope while the database is away, and serve again when it is back", async () => {
+  test("two servers respond 503 in the envelope while the database is stopped, and serve once it runs again", async () => {
     const key = await makeKey();
     const mistyped = `${key.slice(0, -1)}${key.endsWith("a") ? "b" : "a"}`;
     await postgres.stop();
@@ -93,7 +93,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
     for (const node of nodes) expect((await get(node, key, "/api/v1/patients")).status).toBe(200);
   }, 60_000);
 
-  test("keep nothing of an import that was killed, and all of the next one", async () => {
+  test("a killed import stores nothing, and the next import stores everything", async () => {
     const before = await exported();
     const file = path.join(folder, "large.ndjson");
     const owner = {
@@ -127,7 +127,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
     expect(imported).toContain("3001 new, 0 changed, 0 unchanged");
   }, 60_000);
 
-  test("export what imported into SQLite is exported the same", async () => {
+  test("an export from PostgreSQL equals the export from SQLite after its import", async () => {
     const lines = await exported();
     expect(lines.split("\n").length).toBeGreaterThan(3000);
     const file = path.join(folder, "export.ndjson");
@@ -139,7 +139,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
     expect(readFileSync(copy, "utf8")).toBe(lines);
   }, 60_000);
 
-  test("write the database's password nowhere, whatever went wrong", async () => {
+  test("no process prints the password of the database, even on errors", async () => {
     const wrong = { DATABASE_URL: postgres.url().replace("vetwire:", "vetwire:x") };
     const refused = start(SERVER, ["run", "--data", nodes[0]!.data], wrong);
     printed.push(refused.output);
@@ -154,7 +154,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
   }, 60_000);
 });
 
-/** A process of the server's program, by default on the first node's folder. */
+/** Starts the server's program on PostgreSQL with that data folder. */
 function launch(data: string, ...args: string[]): Running {
   const running = start(SERVER, [...args, "--data", data], { DATABASE_URL: postgres.url() });
   printed.push(running.output);
@@ -192,7 +192,7 @@ async function restartSecondWithPepper(): Promise<void> {
   await second!.running.end();
   copyFileSync(path.join(first!.data, "pepper"), path.join(second!.data, "pepper"));
   second!.running = launch(second!.data, "run", "--port", new URL(second!.address).port);
-  await until("the second server is back", () => second!.running.output().includes("listening on"));
+  await until("the second server listens again", () => second!.running.output().includes("listening on"));
 }
 
 async function get(node: { address: string } | undefined, key: string, url: string) {

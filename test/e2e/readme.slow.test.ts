@@ -8,15 +8,15 @@ import { parse, stringify } from "yaml";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
-import { type Block, blocksOf, commandsOf, LINES, readmes, whyExcluded } from "../support/readme.ts";
+import { type Block, blocksOf, commandsOf, exclusionReason, LINES, readmes } from "../support/readme.ts";
 
-// Goal: every block of a README works as it is written. Method: a copy of the repository in a temporary folder, in which the
-// blocks are carried out in order: sh is run in a shell, a block with a file's name becomes that file, a yaml block without
-// one becomes a part of agent.yaml, and a json block without one is a study that npm start has printed. Then the lines that
-// stand for the rows of the command tables. A port that is taken gives way to a free one, and the test says so.
+// Goal: every block of a README works as written. Method: the test copies the repository to a temporary folder and processes the
+// blocks in order. It runs a sh block in a shell and writes a block with a file name to that file. It adds other yaml blocks to
+// agent.yaml, and expects other json blocks as studies in the output of npm start. Then it runs the commands of the command
+// tables. A free port replaces a port in use, with a message.
 
 const COMMAND_MS = 180_000;
-/** Commands that run until they are ended, and what they say when they are ready. */
+/** Commands that run until a signal, with the output that shows they are ready. */
 const READY = [
   [/^npm start$/, "Running until Ctrl-C."],
   [/server\S* (?:-- )?run/, "listening on"],
@@ -43,14 +43,14 @@ beforeAll(async () => {
     fs.cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
   fs.symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
-  // Files that the READMEs take for granted: an archive's secret, and a study that a person measured.
+  // Files that the READMEs expect: the secret of an archive, and a study that a user enters.
   fs.writeFileSync(path.join(folder, "stow.token"), "token\n", { mode: 0o600 });
   const results = [{ analyte: "ALT", value: "150", unit: "U/L" }];
   const study = { modality: "BIOCHEMISTRY", acquired_at: "2026-01-01T09:00:00.000Z", results };
   fs.writeFileSync(path.join(folder, "study.json"), JSON.stringify(study));
   for (const port of PORTS) {
     const got = (await isFree(port)) ? port : await freePort();
-    if (got !== port) say(`port ${port} is taken, ${got} stands for it`);
+    if (got !== port) print(`port ${port} is in use, port ${got} replaces it`);
     ports.set(port, got);
   }
 });
@@ -60,11 +60,11 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-test("every command of the READMEs works as it is written", { timeout: 1_800_000 }, async () => {
+test("every command of the READMEs works as written", { timeout: 1_800_000 }, async () => {
   let dog: Study | null = null;
-  for (const block of readmes().flatMap(blocksOf)) dog = (await carryOut(block)) ?? dog;
+  for (const block of readmes().flatMap(blocksOf)) dog = (await runBlock(block)) ?? dog;
 
-  // The sample that the reader has played is the study that is printed above the steps.
+  // The simulated sample is the study in the README's json block.
   const [message] = await settled("chem-1");
   expect(message).toMatchObject({ state: "filed", study_fps: [expect.stringMatching(/^cds_/) as string] });
   const fp = message?.study_fps[0] ?? "";
@@ -74,7 +74,7 @@ test("every command of the READMEs works as it is written", { timeout: 1_800_000
     expect.objectContaining({ ...dog, fp, results: expect.arrayContaining([...(dog?.results ?? [])]) as unknown }),
   ]);
 
-  // The agent again, with the imaging device and the archives of the later blocks.
+  // Restarts the agent with the imaging device and the archives of the later blocks.
   await end("npm run agent -- run");
   await run("npm run agent -- run");
   const sent = fs.readFileSync(path.join(folder, "fixtures/mindray-bc/dog.hl7"), "latin1");
@@ -83,7 +83,7 @@ test("every command of the READMEs works as it is written", { timeout: 1_800_000
   const unmatched = (await settled("hema-1"))[0]?.study_fps[0];
   expect(unmatched).toMatch(/^cds_/);
 
-  // Looked up when a line asks for them: each line sees what those before it have made.
+  // Values are read at the time of use, since earlier commands create them.
   const listKeys = "npm run --silent server -- keys list --clinic clinic_01K9DEM0000000000000C00001 --json";
   const values: Record<string, () => string | undefined | Promise<string | undefined>> = {
     STUDY: () => fp,
@@ -96,15 +96,15 @@ test("every command of the READMEs works as it is written", { timeout: 1_800_000
   for (const line of LINES) {
     const [variable, name = ""] = /\$([A-Z]+)/.exec(line) ?? [];
     const filled = variable === undefined ? line : line.replace(variable, (await values[name]?.()) ?? `no ${name}`);
-    // Commands run from the build, as README.md allows: starting it takes a third of the time.
+    // Runs the build, as README.md allows, since it starts three times as fast.
     const command = withPorts(filled).replaceAll(/npm run (server|agent) --/g, "node dist/$1/main.js");
     await run(command);
     if (isEndless(command)) await end(command);
   }
 });
 
-/** Returns the study that a block shows. @throws on a block of a kind that is not known */
-async function carryOut(block: Block): Promise<Study | null> {
+/** @returns the study in a json block; null for other blocks. @throws for an unknown kind of block */
+async function runBlock(block: Block): Promise<Study | null> {
   const { language, file, place } = block;
   const text = withPorts(block.text);
   if (language === "sh") {
@@ -129,14 +129,13 @@ async function carryOut(block: Block): Promise<Study | null> {
     }));
     const want = JSON.stringify(data);
     if (!asShown.some((study) => JSON.stringify(study) === want))
-      throw new Error(`${place}: no command has printed ${want}`);
+      throw new Error(`${place}: expected a command to print ${want}`);
     return data;
-  } else if (language !== "text")
-    throw new Error(`${place} is a block of ${language}, which the test does not know how to run`);
+  } else if (language !== "text") throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
   return null;
 }
 
-/** A list of devices, or other keys of the configuration. */
+/** Adds devices, if `part` is a list, or other keys to agent.yaml. */
 function extendConfiguration(part: object): void {
   const file = path.join(folder, "agent.yaml");
   const whole = parse(fs.readFileSync(file, "utf8")) as { readonly devices: readonly unknown[] };
@@ -144,7 +143,7 @@ function extendConfiguration(part: object): void {
   fs.writeFileSync(file, stringify(extended));
 }
 
-/** The answers of GET that were printed over several lines. */
+/** @returns the studies in multi-line JSON responses */
 function studiesIn(text: string): Study[] {
   return [...text.matchAll(/^\{\n[^]*?\n\}$/gm)].map(([json]) => (JSON.parse(json) as { readonly data: Study }).data);
 }
@@ -153,11 +152,11 @@ function isEndless(command: string): boolean {
   return READY.some(([pattern]) => pattern.test(command));
 }
 
-/** Runs a command to its end, or until it is ready; returns what it has printed. @throws when it fails */
+/** Runs a command until it ends or is ready. @returns its output. @throws if it fails */
 async function run(command: string): Promise<string> {
-  const reason = whyExcluded(command);
+  const reason = exclusionReason(command);
   if (reason !== null) {
-    say(`${command} is left out: ${reason}`);
+    print(`${command}: skipped, ${reason}`);
     return "";
   }
   const isOnOtherPort =
@@ -168,12 +167,12 @@ async function run(command: string): Promise<string> {
     env: { ...process.env, DATABASE_URL: undefined },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let [output, complaints] = ["", ""];
+  let [output, errors] = ["", ""];
   child.stdout.on("data", (text) => {
     output += String(text);
     printed += String(text);
   });
-  child.stderr.on("data", (text) => (complaints += String(text)));
+  child.stderr.on("data", (text) => (errors += String(text)));
   running.push({ command, child });
   const ready = READY.find(([pattern]) => pattern.test(command))?.[1];
   if (ready === undefined) {
@@ -182,22 +181,22 @@ async function run(command: string): Promise<string> {
       running.findIndex((each) => each.child === child),
       1,
     );
-    if (child.exitCode !== 0) throw new Error(`${command} ended with ${child.exitCode}: ${output}${complaints}`);
+    if (child.exitCode !== 0) throw new Error(`${command} ended with ${child.exitCode}: ${output}${errors}`);
     return output;
   }
   await until(
-    `${command} says ${ready}`,
+    `${command} prints ${ready}`,
     () => {
-      if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${output}${complaints}`);
+      if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${output}${errors}`);
       return output.includes(ready);
     },
     COMMAND_MS,
   );
-  if (ready === "the agent is running") await until("the agent knows the patients", knowsPatients, COMMAND_MS);
+  if (ready === "the agent is running") await until("the agent has fetched the patients", hasPatients, COMMAND_MS);
   return output;
 }
 
-/** Ctrl-C: the signal goes to all processes of the command. */
+/** Sends SIGINT to all processes of a command, as Ctrl-C does, and waits for its end. */
 async function end(command: string): Promise<void> {
   const place = running.findIndex((each) => each.command === command);
   const [{ child }] = running.splice(place, 1) as [(typeof running)[number]];
@@ -207,11 +206,11 @@ async function end(command: string): Promise<void> {
   await ended;
 }
 
-function knowsPatients(): boolean {
+function hasPatients(): boolean {
   return inSpool((db) => Number(db.prepare("SELECT COUNT(*) FROM identifier").pluck().get()) > 0);
 }
 
-/** The messages of a device, once none of them is on its way. */
+/** @returns the messages of a device once none is pending */
 async function settled(device: string): Promise<readonly MessageSummary[]> {
   const own = () => inSpool(listMessages).filter((message) => message.device === device);
   return until(
@@ -236,6 +235,6 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -3,16 +3,16 @@ import {
   blocksOf,
   commandsOf,
   EXCLUDED,
+  exclusionReason,
   fencesOf,
   LINES,
   readmes,
   rowsOf,
-  whyExcluded,
   wordsOf,
 } from "../support/readme.ts";
 
-// Goal: nothing that a README tells to type escapes readme.slow.test.ts. Method: every block is of a kind that it knows, and
-// every word of a command table's row is in a line that it runs.
+// Goal: readme.slow.test.ts covers every command of a README. Method: every block has a kind that it supports, and every word of
+// a row in a command table is in a command that it runs.
 
 const files = readmes();
 const blocks = files.flatMap(blocksOf);
@@ -20,18 +20,18 @@ const rows = files.flatMap(rowsOf);
 const typed = [...LINES, ...blocks.filter(({ language }) => language === "sh").flatMap(commandsOf)];
 
 describe("a README", () => {
-  test.each(blocks)("has a block of a known kind at $place", ({ language, file }) => {
+  test.each(blocks)("the block at $place has a supported kind", ({ language, file }) => {
     const kinds = ["sh ", "text ", "json ", "json file", "yaml ", "yaml file", "talk file"];
     expect(kinds).toContain(`${language} ${file === "" ? "" : "file"}`);
   });
 
-  test("has no block but those that are found", () => {
+  test("the README test finds every block", () => {
     expect(files.map((file) => [file, fencesOf(file)])).toEqual(files.map((file) => [file, 2 * blocksOf(file).length]));
   });
 
-  test.each(rows)("has a row at $place whose words are all run: $usage", (row) => {
-    if (whyExcluded(row.usage) !== null) return;
-    // A row that begins with dots goes on with the command of an earlier one.
+  test.each(rows)("the README test runs every word of the row at $place: $usage", (row) => {
+    if (exclusionReason(row.usage) !== null) return;
+    // A row that begins with `...` continues the command of an earlier row.
     const whole = rows.slice(0, rows.indexOf(row) + 1).findLast(({ usage }) => !usage.startsWith("..."))?.usage ?? "";
     const [, program = "", names = ""] = /^npm run (server|agent) -- ([a-z|]+)/.exec(whole) ?? [];
     const own = typed.filter((line) => names.split("|").some((name) => line.includes(`${program} -- ${name}`)));
@@ -39,8 +39,8 @@ describe("a README", () => {
     expect(wordsOf(row).filter((word) => !words.includes(word))).toEqual([]);
   });
 
-  test("has every command that is left out", () => {
-    const told = [...rows.map(({ usage }) => usage), ...typed];
-    expect(EXCLUDED.filter(([pattern]) => !told.some((command) => pattern.test(command)))).toEqual([]);
+  test("every excluded command is in a README", () => {
+    const commands = [...rows.map(({ usage }) => usage), ...typed];
+    expect(EXCLUDED.filter(([pattern]) => !commands.some((command) => pattern.test(command)))).toEqual([]);
   });
 });

@@ -7,7 +7,8 @@ import { session, vetScanRecords } from "../support/astm.ts";
 import { runAgentCommand, until, World } from "../support/processes.ts";
 import { socat } from "../support/pty.ts";
 
-// Goal: a real serial line. Method: socat joins two pseudo-terminals; the agent opens one, the simulator the other.
+// Goal: results arrive over a serial line. Method: socat joins two pseudo-terminals. The agent opens one, the simulator the
+// other.
 
 let world: World;
 let cable: ChildProcess | undefined;
@@ -27,18 +28,18 @@ const deviceEnd = () => path.join(world.folder, "device-end");
 
 async function plugIn(): Promise<void> {
   cable = spawn("socat", [`pty,raw,echo=0,link=${agentEnd()}`, `pty,raw,echo=0,link=${deviceEnd()}`]);
-  await until("the cable", () => fs.existsSync(agentEnd()) && fs.existsSync(deviceEnd()));
+  await until("both ends of the cable exist", () => fs.existsSync(agentEnd()) && fs.existsSync(deviceEnd()));
 }
 
 async function unplug(): Promise<void> {
-  const gone = new Promise((resolve) => cable?.once("exit", resolve));
+  const exited = new Promise((resolve) => cable?.once("exit", resolve));
   cable?.kill();
-  await gone;
-  await until("the agent sees it", () => world.status().devices[0]?.connected === false);
+  await exited;
+  await until("the agent reports the disconnect", () => world.status().devices[0]?.connected === false);
 }
 
 test.skipIf(!socat)(
-  "results come over a pty pair, before and after the cable was unplugged",
+  "results arrive over a pty pair, before and after the cable is unplugged",
   { timeout: 60_000 },
   async () => {
     world.writeConfig([
@@ -68,7 +69,7 @@ test.skipIf(!socat)(
 );
 
 test.skipIf(!socat)(
-  "a cable pulled in the middle of a frame loses nothing: the device sends again",
+  "a cable unplugged within a frame loses no result, since the device resends",
   { timeout: 60_000 },
   async () => {
     const [dog] = world.patients;
@@ -84,7 +85,7 @@ test.skipIf(!socat)(
     fs.closeSync(half);
     await until("the bytes before the cut are stored", () => stored() === before + 200);
     await unplug();
-    await until("the cut message is kept", () =>
+    await until("the incomplete message is stored", () =>
       world.messages().some(({ reason }) => reason?.startsWith("incomplete")),
     );
     await plugIn();

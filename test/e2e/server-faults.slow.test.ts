@@ -6,8 +6,8 @@ import { openLine } from "../../agent/tools/simulator/line.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { freePort, World } from "../support/processes.ts";
 
-// Goal: promise P3 through the real programs. Method: a proxy between agent and server that answers pushes with one
-// fault after the other; "lost" lets the server commit and then cuts the answer.
+// Goal: every study is filed exactly once despite faults of the server. Method: a proxy between agent and server applies one
+// fault per push. "lost" lets the server commit and then cuts the response.
 
 const faults = ["500", "lost", "429", "slow", "cut", "503", "garbage", "lost", "401", "half", "500"] as const;
 type Fault = (typeof faults)[number] | "none";
@@ -15,7 +15,7 @@ type Fault = (typeof faults)[number] | "none";
 let world: World;
 let proxy: http.Server;
 let devicePort: number;
-/** What the next push meets. */
+/** Fault of the next push. */
 let next: Fault = "none";
 const played: Fault[] = [];
 let down = false;
@@ -75,27 +75,27 @@ function play(fault: Fault, request: http.IncomingMessage, body: Buffer, respons
       forward(request, body, () => request.socket.destroy());
       return;
     case "half":
-      forward(request, body, (status, answer) => {
-        response.writeHead(status, { "content-type": "application/json", "content-length": answer.length });
-        response.write(answer.subarray(0, 10), () => request.socket.destroy());
+      forward(request, body, (status, content) => {
+        response.writeHead(status, { "content-type": "application/json", "content-length": content.length });
+        response.write(content.subarray(0, 10), () => request.socket.destroy());
       });
       return;
     case "slow":
       setTimeout(() => play("none", request, body, response), 500);
       return;
     case "none":
-      forward(request, body, (status, answer) =>
-        response.writeHead(status, { "content-type": "application/json" }).end(answer),
+      forward(request, body, (status, content) =>
+        response.writeHead(status, { "content-type": "application/json" }).end(content),
       );
   }
 }
 
-function forward(request: http.IncomingMessage, body: Buffer, done: (status: number, answer: Buffer) => void): void {
+function forward(request: http.IncomingMessage, body: Buffer, done: (status: number, content: Buffer) => void): void {
   const { method, url, headers } = request;
-  const onward = http.request({ port: world.serverPort, host: "127.0.0.1", method, path: url, headers }, (answer) => {
+  const onward = http.request({ port: world.serverPort, host: "127.0.0.1", method, path: url, headers }, (incoming) => {
     const parts: Buffer[] = [];
-    answer.on("data", (part: Buffer) => parts.push(part));
-    answer.on("end", () => done(answer.statusCode ?? 500, Buffer.concat(parts)));
+    incoming.on("data", (part: Buffer) => parts.push(part));
+    incoming.on("end", () => done(incoming.statusCode ?? 500, Buffer.concat(parts)));
   });
   onward.on("error", () => request.socket.destroy());
   onward.end(body);
@@ -122,7 +122,7 @@ function expectEachOnce(numbers: number): void {
   expect(values.toSorted((a, b) => a - b)).toEqual(Array.from({ length: numbers }, (_, index) => index + 1));
 }
 
-test("500, 503, 429, 401, slow, cut, garbage and lost answers: every study is filed once", {
+test("every study is filed once despite error, slow, cut, invalid and lost responses", {
   timeout: 120_000,
 }, async () => {
   for (const [index, fault] of faults.entries()) {
@@ -134,7 +134,7 @@ test("500, 503, 429, 401, slow, cut, garbage and lost answers: every study is fi
   expectEachOnce(faults.length);
 });
 
-test("results are accepted while the server is down, and filed once it is back", { timeout: 60_000 }, async () => {
+test("results are accepted while the server is down, and filed once it runs again", { timeout: 60_000 }, async () => {
   down = true;
   await world.server.end("SIGKILL");
   await send(20, faults.length + 1);

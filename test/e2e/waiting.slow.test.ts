@@ -3,12 +3,20 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { CLINIC, found, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+import {
+  CLINIC,
+  freePort,
+  runAgentCommand,
+  runServerCommand,
+  studyResponse,
+  until,
+  World,
+} from "../support/processes.ts";
 
-// Goal: a result that comes before its patient is filed by itself once the patient is there. Server, agent and simulator are
-// processes of their own; nobody runs `reprocess`.
+// Goal: a result that arrives before its patient is filed once the patient is imported, without `reprocess`. Method: processes of
+// server, agent and simulator.
 
-/** The issue's bound between the import of a patient and the filed study. */
+/** Max time between the import of a patient and the filed study. */
 const A_MINUTE = 60_000;
 const TEST_MS = 5 * A_MINUTE;
 
@@ -26,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => world.end());
 
-/** A dog's run on the analyzer. */
+/** Simulates a run of the analyzer for a dog. */
 function run(patient: string): void {
   const collected = `2026112009${String(10 + sessions++)}00`;
   const file = path.join(world.folder, "run.astm");
@@ -43,13 +51,13 @@ function importLines(...lines: object[]): void {
   server("import", file);
 }
 
-/** The import lines of a new dog with a card number. */
+/** @returns the import lines of a new dog with a card number */
 function newDog(fp: string, card: string): object[] {
   const at = new Date().toISOString();
-  const animal = { name: "New dog", species: "dog", breed: null, sex: "male", date_of_birth: "2020-01-01" };
+  const patient = { name: "New dog", species: "dog", breed: null, sex: "male", date_of_birth: "2020-01-01" };
   const rest = { weight_kg: 9, owner_customer_fp: "customer_01K9TEST000000000000000D01", deleted_at: null };
   return [
-    { type: "patient", fp, ...animal, ...rest, external_ids: [card], created_at: at, updated_at: at },
+    { type: "patient", fp, ...patient, ...rest, external_ids: [card], created_at: at, updated_at: at },
     { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true },
   ];
 }
@@ -63,7 +71,7 @@ async function untilState(id: string, state: MessageSummary["state"]): Promise<M
 }
 
 const study = (fp: string, patient_fp: string) =>
-  found({
+  studyResponse({
     fp,
     patient_fp,
     modality: "BIOCHEMISTRY",
@@ -76,11 +84,13 @@ const study = (fp: string, patient_fp: string) =>
   });
 
 test(
-  "a result that comes before the first list of patients is filed once the list is there",
+  "a result that arrives before the first list of patients is filed once the agent has the list",
   async () => {
     const [dog] = world.patients;
     run(dog!.externalId);
-    const { id, reason } = await until("it is settled", () => (lastMessage()?.reason === null ? null : lastMessage()));
+    const { id, reason } = await until("the message has a reason", () =>
+      lastMessage()?.reason === null ? null : lastMessage(),
+    );
     expect(reason).toBe("the clinic's patients were never fetched: waiting for the first list");
     expect(runAgentCommand("status", "--config", world.config)).toContain(
       "0 patients, the full list was never fetched, last synced never",
@@ -97,7 +107,7 @@ test(
 );
 
 test(
-  "a result is filed within a minute of its patient's import, and what a person decided stays",
+  "a result is filed within a minute of its patient's import, and a user's decision stays",
   async () => {
     const cards = ["7001", "7002", "7003"];
     const messages: MessageSummary[] = [];
@@ -128,7 +138,7 @@ test(
 );
 
 test(
-  "a result whose patient was disconnected is filed when the connection is open again",
+  "a result of a disconnected patient is filed once the patient is connected again",
   async () => {
     const { fp, externalId } = world.patients[2]!;
     const connection = (active: boolean) => ({ type: "connection", patient_fp: fp, clinic_fp: CLINIC, active });

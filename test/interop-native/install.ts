@@ -2,17 +2,17 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
-// Installs dicom-dimse-native beside this file unless it is there. Its install compiles DCMTK for some minutes.
+// Installs dicom-dimse-native beside this file unless it is installed. The installation compiles DCMTK for a few minutes.
 
 const FOLDER = import.meta.dirname;
 const ADDON = path.join(FOLDER, "node_modules/dicom-dimse-native/build/Release/dcmtk.node");
 
-/** @returns why it cannot be used; null if it is installed */
+/** @returns the reason of a failure; null if the package is installed */
 export function install(): string | null {
   if (fs.existsSync(ADDON)) return null;
-  process.stdout.write("installs dicom-dimse-native 2.4.6: this compiles for some minutes\n");
+  process.stdout.write("installing dicom-dimse-native 2.4.6 (compiles for a few minutes)\n");
   const { status, error } = spawnSync("npm", ["ci", "--foreground-scripts"], { cwd: FOLDER, stdio: "inherit" });
-  if (error !== undefined) return `npm ci did not start: ${error.message}`;
-  if (status !== 0) return `npm ci ended with ${status}; it needs CMake, a C++ compiler and Node's header files`;
-  return fs.existsSync(ADDON) ? null : `npm ci made no ${path.relative(FOLDER, ADDON)}`;
+  if (error !== undefined) return `npm ci: cannot start: ${error.message}`;
+  if (status !== 0) return `npm ci: exit code ${status}; it needs CMake, a C++ compiler and Node's header files`;
+  return fs.existsSync(ADDON) ? null : `npm ci: expected the file ${path.relative(FOLDER, ADDON)}`;
 }

@@ -1,9 +1,9 @@
 import { createRequire } from "node:module";
 
-// One call of dicom-dimse-native in a process of its own, which may die: node native.ts FUNCTION OPTIONS_AS_JSON.
-// Prints each answer of the addon as a line of JSON.
+// Runs one call of dicom-dimse-native in a separate process, since the addon may crash: node native.ts FUNCTION OPTIONS_AS_JSON.
+// Prints each result of the addon as a line of JSON.
 
-type Call = (options: unknown, answered: (json: string) => void) => void;
+type Call = (options: unknown, received: (json: string) => void) => void;
 
 const [name = "", options = "{}"] = process.argv.slice(2);
 const native = createRequire(import.meta.url)("dicom-dimse-native") as Readonly<Record<string, Call>>;

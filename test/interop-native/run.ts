@@ -14,15 +14,15 @@ import { generatedFile } from "../support/generated-file.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
 import { install } from "./install.ts";
 
-// npm run interop:native: a real agent exchanges images with dicom-dimse-native, in a temporary folder and on loopback. Then
-// two faults of the package's receiver are shown. They are the reason why the agent does not receive with it.
+// npm run interop:native: an agent exchanges images with dicom-dimse-native, in a temporary folder and over loopback. The last
+// two steps reproduce faults of the package's receiver. They are the reason why the agent does not use it to receive.
 
 const EX_UNAVAILABLE = 69;
 const SILENCE_MS = 3_000;
 
 const problem = install();
 if (problem !== null) {
-  process.stderr.write(`dicom-dimse-native 2.4.6 cannot be used here: ${problem}\n`);
+  process.stderr.write(`cannot use dicom-dimse-native 2.4.6: ${problem}\n`);
   process.exit(EX_UNAVAILABLE);
 }
 
@@ -64,10 +64,10 @@ try {
   fs.mkdirSync(archive, { recursive: true });
   let receiver = await startReceiver(archive);
   await step("the agent forwards all three, byte by byte", async () => {
-    await end(agent); // a started agent looks at its queues at once
+    await end(agent); // an agent reads its queues at its start
     node("agent/main.ts", "run", "--config", path.join(folder, "agent.yaml"));
     await until("the agent listens again", () => isOpen(ours));
-    await until("all are sent", () => kept().every(({ forwards }) => forwards[0]?.state === "sent"), 60_000);
+    await until("all images are sent", () => kept().every(({ forwards }) => forwards[0]?.state === "sent"), 60_000);
     expectEqual(datasets(files(archive)), sent());
   });
 
@@ -81,7 +81,7 @@ try {
       expectEqual(await storeAs(hostile, { port: theirs, calledAe: "ARCHIVE" }), STATUS.success);
       const [written = ""] = outside();
       expectEqual(path.relative(archive, written).startsWith(".."), true);
-      return `it answered success and wrote ${path.relative(archive, written)}`;
+      return `it returned success and wrote ${path.relative(archive, written)}`;
     },
   );
 
@@ -93,9 +93,9 @@ try {
     expectEqual(await echo("NATIVE1", "VETWIRE", ours, SILENCE_MS), "success");
     const blocked = await echo("NATIVE1", "ARCHIVE", theirs, SILENCE_MS);
     for (const socket of silent) socket.destroy();
-    expectEqual(blocked, "no answer");
+    expectEqual(blocked, "no response");
     expectEqual(await echo("NATIVE1", "ARCHIVE", theirs), "success");
-    return `no answer within ${SILENCE_MS / 1000} s while the silent peer is connected, success after it left`;
+    return `no response within ${SILENCE_MS / 1000} s while the silent peer is connected, success after it disconnects`;
   });
 } catch (error) {
   failures += 1;
@@ -138,10 +138,10 @@ async function step(title: string, run: () => Promise<string | void>): Promise<v
 
 function expectEqual(got: unknown, expected: unknown): void {
   const [left, right] = [JSON.stringify(got), JSON.stringify(expected)];
-  if (left !== right) throw new Error(`got ${left.slice(0, 200)}, expected ${right.slice(0, 200)}`);
+  if (left !== right) throw new Error(`expected ${right.slice(0, 200)}, got ${left.slice(0, 200)}`);
 }
 
-/** Starts a program of the repository without a build. */
+/** Starts a program from its sources. */
 function node(script: string, ...args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, ["--import", "tsx", script, ...args], {
     cwd: ROOT,
@@ -154,17 +154,17 @@ function node(script: string, ...args: readonly string[]): ChildProcess {
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once("exit", resolve));
+  const exited = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
   const hard = setTimeout(() => child.kill("SIGKILL"), 5_000);
-  await gone;
+  await exited;
   clearTimeout(hard);
 }
 
-type Answer = "success" | "failure" | "no answer";
+type CallStatus = "success" | "failure" | "no response";
 
-/** Calls the package in a process of its own; resolves to the final status of the call. */
-async function call(name: string, options: object, timeoutMs: number): Promise<Answer> {
+/** Calls the package in a separate process. @returns the final status of the call */
+async function call(name: string, options: object, timeoutMs: number): Promise<CallStatus> {
   const child = node("test/interop-native/native.ts", name, JSON.stringify(options));
   let printed = "";
   child.stdout?.on("data", (text: Buffer) => (printed += text.toString()));
@@ -173,21 +173,21 @@ async function call(name: string, options: object, timeoutMs: number): Promise<A
       .split("\n")
       .filter((line) => line.endsWith("}"))
       .map((line) => (JSON.parse(line) as { status: string }).status)
-      .find((status) => status === "success" || status === "failure") as Answer | undefined;
-  const answer = await until("an answer", final, timeoutMs).catch((): Answer => "no answer");
+      .find((status) => status === "success" || status === "failure") as CallStatus | undefined;
+  const status = await until("the call has a final status", final, timeoutMs).catch((): CallStatus => "no response");
   await end(child);
-  return answer;
+  return status;
 }
 
 function entity(aet: string, port: number): { aet: string; ip: string; port: number } {
   return { aet, ip: "127.0.0.1", port };
 }
 
-function echo(callingAe: string, calledAe: string, port = ours, timeoutMs = 20_000): Promise<Answer> {
+function echo(callingAe: string, calledAe: string, port = ours, timeoutMs = 20_000): Promise<CallStatus> {
   return call("echoScu", { source: entity(callingAe, 1), target: entity(calledAe, port) }, timeoutMs);
 }
 
-function store(callingAe: string, sourcePath: string): Promise<Answer> {
+function store(callingAe: string, sourcePath: string): Promise<CallStatus> {
   return call("storeScu", { source: entity(callingAe, 1), target: entity("VETWIRE", ours), sourcePath }, 60_000);
 }
 
@@ -199,11 +199,11 @@ async function startReceiver(storagePath: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Stores an image with that SOP Instance UID in command and dataset; resolves to the status of the response. */
+/** Stores an image with that SOP Instance UID in command and dataset. @returns the status of the response */
 async function storeAs(sopInstance: string, peer: { port: number; calledAe: string }): Promise<number> {
   const made = generateInstance("cr", { ...study, uid: "2.25.4712" }, 1);
   const { sopClass } = made;
-  expectEqual(sopInstance.length, made.sopInstance.length); // so that the element keeps its length
+  expectEqual(sopInstance.length, made.sopInstance.length); // the element keeps its length
   const dataset = Buffer.from(
     Buffer.from(made.dataset).toString("latin1").replaceAll(made.sopInstance, sopInstance),
     "latin1",
@@ -234,7 +234,7 @@ function kept(): ImageSummary[] {
   return readSpool(data, (db) => listImages(db, null));
 }
 
-/** Every file of the agent's folder of images, with its content. */
+/** @returns every file in the agent's image folder, with its content */
 function contents(): string[] {
   return files(imageFolder(data)).map((file) => `${file} ${fs.readFileSync(file).toString("base64")}`);
 }
@@ -251,7 +251,7 @@ function sent(): string[] {
   return instances.map(({ dataset }) => Buffer.from(dataset).toString("base64")).toSorted();
 }
 
-/** The datasets of the files, after the File Meta Information (PS3.10 §7.1). */
+/** @returns the datasets of the files, after the File Meta Information (PS3.10 §7.1) */
 function datasets(of: readonly (string | ImageSummary)[]): string[] {
   const names = of.map((one) => (typeof one === "string" ? one : imageFile(data, one.id)));
   return names

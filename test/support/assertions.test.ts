@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
-// Without a message, node:assert reads and parses the source file to make one. On sources that tsx maps this takes minutes.
+// An assert without a message reads and parses the source file to generate one. This takes minutes on sources that tsx maps.
 
 const folder = path.resolve(import.meta.dirname, "..");
 
-/** The text between a call's parentheses, from behind the opening one; strings keep their quotes and nothing else. */
+/** @returns the text between a call's parentheses. `from` is the index after the opening one. A string is reduced to its quotes. */
 function argumentsAt(source: string, from: number): string {
   let depth = 1;
   let text = "";
@@ -24,7 +24,7 @@ function argumentsAt(source: string, from: number): string {
   return text;
 }
 
-/** The lines on which assert() or assert.ok() has a condition and no message. */
+/** @returns the numbers of the lines on which assert() or assert.ok() has no message */
 function withoutMessage(source: string): number[] {
   const calls = [...source.matchAll(/(?<![\w.])assert(?:\.ok)?\(/g)];
   return calls
@@ -42,7 +42,7 @@ test("every assert of node:assert has a message", () => {
   expect(bare).toEqual([]);
 });
 
-test("a message is found behind any condition, and missed where there is none", () => {
+test("the check of asserts reports only calls without a message", () => {
   const source = [
     "assert.ok(found.length > 100);",
     "assert.ok(some(a, [b, c]) && { d, e });",

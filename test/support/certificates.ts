@@ -1,16 +1,16 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 
-// Certificates for a day, made by the openssl of the machine: none is ever committed.
+// Certificates that expire after one day. The machine's openssl makes them, so that none is committed.
 
 export interface Certificates {
   readonly ca: string;
-  /** For 127.0.0.1, signed by the authority. */
-  readonly ours: { readonly certificate: string; readonly key: string };
-  /** A device's, signed by the authority. */
+  /** The agent's certificate for 127.0.0.1, signed by the authority. */
+  readonly agent: { readonly certificate: string; readonly key: string };
+  /** A device's certificate, signed by the authority. */
   readonly device: { readonly certificate: string; readonly key: string };
-  /** A device's that nobody we know signed. */
-  readonly stranger: { readonly certificate: string; readonly key: string };
+  /** A device's certificate from an unknown issuer. */
+  readonly untrusted: { readonly certificate: string; readonly key: string };
 }
 
 export function makeCertificates(folder: string): Certificates {
@@ -25,8 +25,8 @@ export function makeCertificates(folder: string): Certificates {
   const signed = ["-CA", ca.certificate, "-CAkey", ca.key];
   return {
     ca: ca.certificate,
-    ours: make("agent", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
+    agent: make("agent", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
     device: make("device", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
-    stranger: make("stranger", "-addext", "subjectAltName=IP:127.0.0.1"),
+    untrusted: make("untrusted", "-addext", "subjectAltName=IP:127.0.0.1"),
   };
 }

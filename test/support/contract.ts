@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-// Holds answers against the API document that the server serves.
+// Checks responses against the OpenAPI document that the server serves.
 
 export interface Answer {
   readonly method: string;
@@ -12,7 +12,7 @@ export interface Answer {
 
 type HeaderValue = string | string[] | number | undefined;
 
-/** What we look at of an OpenAPI document. */
+/** The checked part of an OpenAPI document. */
 export interface ApiDocument {
   readonly info: { readonly description: string };
   readonly paths: Record<string, { get: { responses: Record<string, Response | Reference> } }>;
@@ -48,18 +48,18 @@ interface Described {
 export class Contract {
   readonly #document: ApiDocument;
   readonly #ajv: Ajv2020;
-  /** Documented and not met yet, such as `/api/v1/patients 200`. */
+  /** Documented statuses without a response yet, such as `/api/v1/patients 200`. */
   readonly #missing: Set<string>;
-  /** The same of headers, such as `/api/v1/patients 200 ETag`. */
+  /** Documented headers without a response yet, such as `/api/v1/patients 200 ETag`. */
   readonly #missingHeaders: Set<string>;
 
   constructor(document: ApiDocument) {
     this.#document = document;
-    // Every date and time has a pattern beside its format.
+    // Patterns check dates and times, so formats need no check.
     this.#ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false })
       .addVocabulary(Object.keys(document))
       .addSchema(closed(document), "api");
-    // `default` stands for statuses that no endpoint has.
+    // `default` documents statuses that no endpoint returns.
     const statuses = Object.entries(document.paths).flatMap(([path, { get }]) =>
       Object.entries(get.responses).flatMap(([status, response]) =>
         status === "default" ? [] : [{ name: `${path} ${status}`, headers: this.#resolved(response).headers }],
@@ -71,17 +71,17 @@ export class Contract {
     );
   }
 
-  /** The documented statuses that no answer to a GET had until now. */
+  /** Documented statuses that no response to a GET has had. */
   get missing(): string[] {
     return [...this.#missing];
   }
 
-  /** The documented headers that no answer to a GET had until now. */
+  /** Documented headers that no response to a GET has had. */
   get missingHeaders(): string[] {
     return [...this.#missingHeaders];
   }
 
-  /** The examples that do not match their schemas, and the places without an example; a query parameter needs none. */
+  /** Examples that do not match their schemas, and schemas without an example. A query parameter needs no example. */
   get faultsOfExamples(): string[] {
     return [...this.#faultsOfExamples("#", this.#document)];
   }
@@ -101,7 +101,7 @@ export class Contract {
     for (const one of all) yield* this.#faultsOf(`${pointer}/schema`, one, pointer);
   }
 
-  /** What is wrong with an answer from /api/v1; others are not looked at. */
+  /** @returns the deviations of a response from the document; none for a URL outside /api/v1 */
   problems({ method, url, status, headers, text }: Answer): string[] {
     const requested = url.split("?", 1)[0] ?? "";
     if (!/^\/api\/v1(\/|$)/.test(requested)) return [];
@@ -112,7 +112,7 @@ export class Contract {
   *#faults(method: string, requested: string, status: number, headers: Map<string, HeaderValue>, text: string) {
     const path = ["GET", "HEAD"].includes(method) ? this.#pathOf(requested) : undefined;
     if (path === undefined) {
-      if (![400, 404, 405].includes(status)) yield "nothing is documented there, expected 404 or 405";
+      if (![400, 404, 405].includes(status)) yield `no path is documented, expected 400, 404 or 405, got ${status}`;
       if (method !== "HEAD") yield* this.#faultsOfBody("#/components/schemas/Error", headers, text);
       return;
     }
@@ -131,7 +131,7 @@ export class Contract {
     }
     yield* this.#faultsOfHeaders(response.headers, headers);
     if (response.content === undefined || method === "HEAD") {
-      if (text !== "") yield "there is a body";
+      if (text !== "") yield "expected no body";
     } else {
       yield* this.#faultsOfBody(`${pointer}/content/application~1json/schema`, headers, text);
     }
@@ -140,7 +140,7 @@ export class Contract {
   #resolved(response: Response | Reference): Response {
     if (!("$ref" in response)) return response;
     const found = this.#document.components.responses[nameIn(response)];
-    if (found === undefined) throw new Error(`${response.$ref} is not in the document`);
+    if (found === undefined) throw new Error(`unknown reference ${response.$ref}`);
     return found;
   }
 
@@ -163,22 +163,22 @@ export class Contract {
 
   *#faultsOfBody(pointer: string, headers: Map<string, HeaderValue>, text: string) {
     if (headers.get("content-type") !== "application/json; charset=utf-8") {
-      yield `the type is ${String(headers.get("content-type"))}`;
+      yield `expected content type application/json; charset=utf-8, got ${String(headers.get("content-type"))}`;
     }
     yield* this.#faultsOf(pointer, JSON.parse(text), "the body");
   }
 
   *#faultsOf(pointer: string, value: unknown, name: string) {
     const validate = this.#ajv.getSchema(`api${pointer}`);
-    if (validate === undefined) yield `${pointer} is not in the document`;
+    if (validate === undefined) yield `unknown pointer ${pointer}`;
     else if (validate(value) !== true) yield this.#ajv.errorsText(validate.errors, { dataVar: name });
   }
 }
 
-/** Those that tell a client something about the API, not about HTTP. */
+/** Headers of the API, without those of HTTP itself. */
 const CONTRACT_HEADERS = /^(x-(?!content-type-options$)|ratelimit|retry-after$|www-authenticate$|etag$)/;
 
-/** The document with its objects closed: clients must allow further fields, the server must document its own. */
+/** Forbids undocumented properties. Clients must accept further fields, but the server must document its own. */
 function closed(document: ApiDocument): ApiDocument {
   return JSON.parse(JSON.stringify(document), (_name, value: unknown) => {
     const isObject = typeof value === "object" && value !== null && "properties" in value;
@@ -186,7 +186,7 @@ function closed(document: ApiDocument): ApiDocument {
   }) as ApiDocument;
 }
 
-// JSON pointer (RFC 6901).
+/** Escapes a name for a JSON pointer (RFC 6901 §3). */
 function escaped(path: string): string {
   return path.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -7,13 +7,13 @@ import { session, vetScanRecords } from "./astm.ts";
 import { MllpClient, verdict } from "./hl7.ts";
 import { World } from "./processes.ts";
 
-// Kills the agent at random moments under load and holds what the devices were told against what the server has.
-// Each message carries a number of its own as its ALT value, so that a study can be traced back to it.
+// Kills the agent at random moments under load, then compares the acknowledged messages with the studies of the server.
+// The ALT value of each message is its number, so that each study can be traced back to its message.
 
 export interface CrashReport {
   readonly cycles: number;
   readonly acknowledged: number;
-  /** Sessions a device had to begin again. */
+  /** Number of messages that a device had to resend. */
   readonly resent: number;
   readonly studies: number;
   readonly lost: readonly number[];
@@ -30,13 +30,13 @@ export async function crashUnderLoad(
   progress: (cycle: number) => void = () => undefined,
 ): Promise<CrashReport> {
   const world = await World.create(PATIENTS);
-  const ports = await world.giveDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
+  const ports = await world.configureDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
   const acknowledged: number[] = [];
   let resent = 0;
   let running = true;
   let next = 1;
 
-  /** A device sends one message after the other, each again until it, or its last frame, was acknowledged. */
+  /** Sends messages one at a time and resends each until its last frame (ASTM) or the message (HL7) is acknowledged. */
   const device = async (port: number, index: number): Promise<void> => {
     const isAcknowledged = index % 2 === 0 ? isAcknowledgedAstm : isAcknowledgedHl7;
     while (running) {
@@ -93,7 +93,7 @@ function patientOf(world: World, number: number) {
   return world.patients[number % world.patients.length]!;
 }
 
-/** One second apart: device, patient and time make a measurement. */
+/** Returns a different second for each message, since device, patient and time identify a measurement. */
 function measuredAt(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
 }
@@ -116,16 +116,16 @@ async function isAcknowledgedAstm(port: number, world: World, number: number): P
 async function isAcknowledgedHl7(port: number, world: World, number: number): Promise<boolean> {
   try {
     const client = await MllpClient.connect(port);
-    const answer = await client.ask([
+    const reply = await client.exchange([
       `MSH|^~\\&|CHEM|Vendor|||${measuredAt(number)}||ORU^R01|${number}|P|2.3.1`,
       `PID|1||${patientOf(world, number).externalId}`,
       `OBR|1|||CHEM|||${measuredAt(number)}`,
       `OBX|1|NM|1742-6^ALT^LN||${number}|U/L|10-118|N|||F`,
     ]);
     client.close();
-    if (verdict(answer) === `AA ${number}`) return true;
+    if (verdict(reply) === `AA ${number}`) return true;
   } catch {
-    // the agent is down
+    // The agent is down.
   }
   await new Promise((resolve) => setTimeout(resolve, 20));
   return false;
@@ -135,7 +135,7 @@ function checkIntegrity(world: World): void {
   const db = new Database(path.join(world.agentData, "spool.db"));
   try {
     const result = db.pragma("integrity_check", { simple: true });
-    if (result !== "ok") throw new Error(`the spool is damaged: ${String(result)}`);
+    if (result !== "ok") throw new Error(`expected integrity_check to return ok, got ${String(result)}`);
     const loss = recentLoss(db);
     if (loss !== null) throw new Error(`the spool reports a loss after a kill: ${JSON.stringify(loss)}`);
   } finally {

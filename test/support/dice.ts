@@ -1,6 +1,6 @@
 export type Dice = (sides: number) => number;
 
-/** mulberry32: small, fast, and from the same seed the same throws everywhere. */
+/** Seeded pseudo-random generator (mulberry32). The same seed gives the same numbers on every machine. */
 export function diceOf(seed: number): Dice {
   let state = seed;
   return (sides) => {
@@ -12,12 +12,12 @@ export function diceOf(seed: number): Dice {
 }
 
 export function pick<T>(dice: Dice, from: readonly T[]): T {
-  const found = from[dice(from.length)];
-  if (found === undefined) throw new Error("nothing to pick from");
-  return found;
+  const picked = from[dice(from.length)];
+  if (picked === undefined) throw new Error("cannot pick from an empty list");
+  return picked;
 }
 
-/** Bytes changed, lost, put in, doubled and moved; half of the new ones of those that mean something on that wire. */
+/** Changes, deletes, inserts, repeats and moves random bytes. Half of the changed bytes are control bytes of the protocol. */
 export function mutated(dice: Dice, wire: Uint8Array, meaningful: readonly number[]): Uint8Array {
   const bent = [...wire];
   for (let faults = dice(6); faults > 0; faults--) {

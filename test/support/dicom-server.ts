@@ -25,7 +25,7 @@ export interface ServedDevice {
   readonly clock: TestClock;
 }
 
-/** Starts a real DICOM device on loopback, with its thread, before each test of a file. Its server adds nothing to the spool. */
+/** Starts a DICOM device with its thread on loopback before each test of a file. Its server adds nothing to the spool. */
 export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice {
   const served = {
     port: 0,

@@ -139,8 +139,8 @@ export class Peer {
 }
 
 /**
- * Encodes a dataset that takes the parser many seconds: nested sequences of undefined length. The parser searches the end of
- * each one from its start.
+ * Encodes nested sequences of undefined length, which take the parser many seconds. The parser searches the end of each one from
+ * its start.
  */
 export function hostileDataset(): Uint8Array {
   const LEVELS = 3_000;

@@ -43,7 +43,7 @@ export class TestFiling {
   /** Whether every request fails. */
   isAway = false;
   /** Number of requests for patients. */
-  asked = 0;
+  patientRequests = 0;
   /** Devices with an internal error. */
   readonly faults: string[] = [];
   /** Ids of the messages whose outcome was stored, in order. */
@@ -82,7 +82,7 @@ export class TestFiling {
     if (this.isAway) return { status: 503 };
     if (url === "/agent/v1/ranges") return { status: 200, body: { success: true, data: this.ranges } };
     if (!url.startsWith("/api/v1/patients")) return { status: 404 };
-    this.asked += 1;
+    this.patientRequests += 1;
     const at = "2026-01-01T00:00:00.000Z";
     const facts = { name: "Test", breed: null, sex: null, date_of_birth: null, weight_kg: null };
     const owner_customer_fp = "customer_01K9TEST000000000000000D01";

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 
-// Types of the package hl7-standard, the oracle of the parser. It is right for CR-ended segments with the standard delimiters,
-// without escapes and `&`.
+// Types of the package hl7-standard, the oracle of the parser. It is correct only for segments that CR ends, with the standard
+// delimiters and without escapes and `&`.
 
 interface OtherMessage {
   transform(): void;

@@ -20,7 +20,7 @@ export interface BloodCount {
   readonly sent?: string;
 }
 
-/** An ORU^R01 of a hematology analyzer with two analytes. */
+/** Returns the segments of an ORU^R01 of a hematology analyzer with two analytes. */
 export function bloodCount({ id, patient, measured, wbc, sent = measured }: BloodCount): string[] {
   return [
     `MSH|^~\\&|HEMA-1|Vendor|||${sent}||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
@@ -37,7 +37,7 @@ export class MllpClient {
   #received: Buffer = Buffer.alloc(0);
   #closed = false;
 
-  /** With `security`, over TLS. */
+  /** Connects over TLS if `security` is given, else over TCP. */
   static connect(port: number, security: tls.ConnectionOptions | null = null): Promise<MllpClient> {
     const address = { host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true };
     const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
@@ -47,7 +47,7 @@ export class MllpClient {
     });
   }
 
-  /** Device side of an accepted connection. */
+  /** Wraps an accepted connection. */
   static of(socket: net.Socket): MllpClient {
     return new MllpClient(socket);
   }
@@ -64,23 +64,24 @@ export class MllpClient {
   }
 
   /** Returns the next reply without its frame; null after a close or `ms` milliseconds. */
-  async answer(ms = 10_000): Promise<string | null> {
+  async nextReply(ms = 10_000): Promise<string | null> {
     const until = performance.now() + ms;
     for (;;) {
       const end = this.#received.indexOf(FS);
       if (end >= 0 && end + 1 < this.#received.length) {
-        const answer = this.#received.subarray(1, end).toString("latin1");
+        const reply = this.#received.subarray(1, end).toString("latin1");
         this.#received = this.#received.subarray(end + 2);
-        return answer;
+        return reply;
       }
       if (this.#closed || performance.now() > until) return null;
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   }
 
-  async ask(segments: readonly string[]): Promise<string | null> {
+  /** Sends a message. @returns its reply as nextReply() does */
+  async exchange(segments: readonly string[]): Promise<string | null> {
     this.send(frameOf(segments));
-    return this.answer();
+    return this.nextReply();
   }
 
   /** Closes the sending side and keeps receiving. */
@@ -98,7 +99,7 @@ export class MllpClient {
 }
 
 /** Returns MSA-1 and MSA-2 of a reply: `AA 4711`. */
-export function verdict(answer: string | null): string {
-  const [, code, id] = /\rMSA\|(\w+)\|([^|\r]*)/.exec(answer ?? "") ?? [];
-  return answer === null ? "nothing" : `${code} ${id}`.trim();
+export function verdict(reply: string | null): string {
+  const [, code, id] = /\rMSA\|(\w+)\|([^|\r]*)/.exec(reply ?? "") ?? [];
+  return reply === null ? "nothing" : `${code} ${id}`.trim();
 }

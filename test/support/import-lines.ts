@@ -1,18 +1,18 @@
 import fs from "node:fs";
 import { newFp } from "../../shared/api/fp.ts";
 
-// A practice's records as the lines of an import file, as many as one likes.
+// Generates import files of any length.
 
 const PATIENTS_PER_CLINIC = 5000;
-const PIECE_LETTERS = 1 << 20;
+const WRITE_CHARS = 1 << 20;
 
-/** Writes an import file of that many lines: clinics, and animals with owner, connection, record, study, visit and item. */
+/** Writes an import file of `count` lines: clinics, and patients each with owner, connection, record, study, event and item. */
 export function writeImportFile(path: string, count: number): void {
   const file = fs.openSync(path, "w");
   let piece = "";
   for (const line of importLines(count)) {
     piece += `${JSON.stringify(line)}\n`;
-    if (piece.length < PIECE_LETTERS) continue;
+    if (piece.length < WRITE_CHARS) continue;
     fs.writeSync(file, piece);
     piece = "";
   }
@@ -22,25 +22,25 @@ export function writeImportFile(path: string, count: number): void {
 
 function* importLines(count: number): Generator<object> {
   let left = count;
-  for (const line of animals()) {
+  for (const line of endlessLines()) {
     if (left === 0) return;
     left -= 1;
     yield line;
   }
 }
 
-function* animals(): Generator<object> {
+function* endlessLines(): Generator<object> {
   let clinic = "";
   for (let index = 0; ; index += 1) {
     if (index % PATIENTS_PER_CLINIC === 0) {
       clinic = newFp("clinic");
       yield { type: "clinic", fp: clinic, name: `Clinic ${index / PATIENTS_PER_CLINIC}` };
     }
-    yield* animal(index, clinic);
+    yield* patientLines(index, clinic);
   }
 }
 
-function* animal(index: number, clinic: string): Generator<object> {
+function* patientLines(index: number, clinic: string): Generator<object> {
   const [patient, owner] = [newFp("patient"), newFp("customer")];
   const at = new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString();
   yield { type: "customer", fp: owner, locale: { time_zone: "Europe/Istanbul" } };

@@ -8,7 +8,7 @@ import { freePort, until } from "./processes.ts";
 import type { useSpool } from "./spool.ts";
 import { NO_EVENTS } from "./wire.ts";
 
-/** Lines of the simulator, and the agent's side of devices, for the tests of a file; each test's are closed after it. */
+/** Opens simulator lines and agent connections for the tests of a file, and closes them after each test. */
 export function useLines(used: ReturnType<typeof useSpool>) {
   const transports: Transport[] = [];
   const lines: SimulatorLine[] = [];
@@ -18,7 +18,7 @@ export function useLines(used: ReturnType<typeof useSpool>) {
     await Promise.all(transports.splice(0).map((transport) => transport.close()));
   });
 
-  /** The agent's side of such a device, and what it saw. */
+  /** Opens the agent's connection to a device. @returns its messages and warnings */
   function serve(transport: Transport, profile: Profile) {
     transports.push(transport);
     const seen = { messages: [] as string[], warnings: [] as string[] };
@@ -42,9 +42,9 @@ export function useLines(used: ReturnType<typeof useSpool>) {
     return line;
   }
 
-  const dial = (target: string) => until("the other side listens", () => open(target).catch(() => null));
+  const dial = (target: string) => until("the peer listens", () => open(target).catch(() => null));
 
-  /** Two ends of one TCP connection. */
+  /** @returns the two ends of one TCP connection */
   async function twoEnds(): Promise<[SimulatorLine, SimulatorLine]> {
     const port = await freePort();
     const listener = open(`listen://127.0.0.1:${port}`);

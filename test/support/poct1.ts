@@ -3,7 +3,7 @@ import net from "node:net";
 // Device side of a POCT1-A connection. It finds replies by a pattern, without an XML parser.
 
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
-const ANSWER =
+const REPLY =
   /<ACK\.type_cd V="(A[AE])"\/><ACK\.ack_control_id V="(\d+)"\/>|<DTV\.R01>.*?<HDR\.control_id V="(\d+)".*?<DTV\.command_cd V="(\w+)"/g;
 
 /** Encodes a document. */
@@ -20,7 +20,7 @@ export interface Measured {
   readonly sequence: number;
   /** Potassium. */
   readonly value: number;
-  /** Further elements behind the observation, to lengthen the document. */
+  /** Further elements after the observation, which lengthen the document. */
   readonly more?: string;
 }
 
@@ -34,29 +34,29 @@ export class Poct1Client {
   readonly #socket: net.Socket;
   #text = "";
   #controlId = 0;
-  readonly #waiting = new Map<number, (accepted: boolean | null) => void>();
+  readonly #pending = new Map<number, (accepted: boolean | null) => void>();
   #isContinuous: (yes: boolean) => void = () => undefined;
   /** Directives received and acknowledged. */
   readonly directives: string[] = [];
 
-  /** Connects a device up to continuous mode. @returns null if the connection closed before */
+  /** Connects a device and enters continuous mode. @returns null if the connection closes before */
   static async connect(port: number, serial: string): Promise<Poct1Client | null> {
     const client = new Poct1Client(net.connect({ host: "127.0.0.1", port, noDelay: true }));
     const continuous = new Promise<boolean>((resolve) => (client.#isContinuous = resolve));
     const device = `<DEV><DEV.vendor_id V="ACME"/><DEV.model_id V="BG1"/><DEV.serial_id V="${serial}"/>`;
     const offers = '<DSC><DSC.directives_supported_cd V="START_CONTINUOUS"/></DSC></DEV>';
-    const greeted = await client.say((id) => dml("HEL.R01", id, device + offers));
+    const greeted = await client.send((id) => dml("HEL.R01", id, device + offers));
     if (greeted !== true) return null;
-    const told = await client.say((id) => dml("DST.R01", id, '<DST><DST.new_observations_qty V="0"/></DST>'));
-    return told === true && (await continuous) ? client : null;
+    const accepted = await client.send((id) => dml("DST.R01", id, '<DST><DST.new_observations_qty V="0"/></DST>'));
+    return accepted === true && (await continuous) ? client : null;
   }
 
   private constructor(socket: net.Socket) {
     this.#socket = socket;
-    socket.on("data", (chunk: Buffer) => this.#hear(chunk.toString("latin1")));
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk.toString("latin1")));
     socket.on("error", () => undefined); // "close" follows
     socket.once("close", () => {
-      for (const settle of this.#waiting.values()) settle(null);
+      for (const settle of this.#pending.values()) settle(null);
       this.#isContinuous(false);
     });
   }
@@ -65,12 +65,12 @@ export class Poct1Client {
     return !this.#socket.destroyed;
   }
 
-  /** Sends a document with the next control id. @returns whether it was accepted; null if the connection closed before */
-  say(document: (controlId: number) => Uint8Array): Promise<boolean | null> {
+  /** Sends a document with the next control id. @returns whether the agent accepts it; null if the connection closes before */
+  send(document: (controlId: number) => Uint8Array): Promise<boolean | null> {
     const id = ++this.#controlId;
     return new Promise((resolve) => {
       if (this.#socket.destroyed) return resolve(null);
-      this.#waiting.set(id, resolve);
+      this.#pending.set(id, resolve);
       this.#socket.write(document(id));
     });
   }
@@ -84,18 +84,18 @@ export class Poct1Client {
     this.#socket.destroy();
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     this.#text += text;
     const end = this.#text.lastIndexOf("</");
     const whole = end < 0 ? "" : this.#text.slice(0, end);
     this.#text = end < 0 ? this.#text : this.#text.slice(end);
-    for (const [, type, of, directive, command = ""] of whole.matchAll(ANSWER)) {
+    for (const [, type, of, directive, command = ""] of whole.matchAll(REPLY)) {
       if (directive === undefined) {
-        this.#waiting.get(Number(of))?.(type === "AA");
-        this.#waiting.delete(Number(of));
+        this.#pending.get(Number(of))?.(type === "AA");
+        this.#pending.delete(Number(of));
       } else {
-        const answer = `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${directive}"/></ACK>`;
-        this.#socket.write(dml("ACK.R01", ++this.#controlId, answer));
+        const acknowledgement = `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${directive}"/></ACK>`;
+        this.#socket.write(dml("ACK.R01", ++this.#controlId, acknowledgement));
         this.directives.push(command);
         this.#isContinuous(true);
       }

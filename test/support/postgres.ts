@@ -7,12 +7,12 @@ import { delimiter, join } from "node:path";
 import { Client } from "pg";
 import { freePort, until } from "./processes.ts";
 
-// A PostgreSQL of our own from the machine's binaries, in a temporary folder and on a loopback port. It runs without fsync:
-// the tests stop it and kill what talks to it, they do not cut the machine's power.
+// A PostgreSQL cluster from the machine's binaries, in a temporary folder and on a loopback port. It runs without fsync, since
+// tests stop it and kill its clients but never cut the machine's power.
 
-/** Why no PostgreSQL can be started here; null when one can. */
-export function whyNoPostgres(): string | null {
-  if (binaries() === undefined) return "initdb is neither in PATH nor in /usr/lib/postgresql/*/bin";
+/** @returns the reason why this machine cannot start PostgreSQL; null if it can */
+export function postgresProblem(): string | null {
+  if (binaries() === undefined) return "cannot find initdb in PATH or /usr/lib/postgresql/*/bin";
   return null;
 }
 
@@ -29,7 +29,7 @@ export class Postgres {
     chownSync(folder, uid, gid);
     const passwordFile = join(folder, "password");
     writeFileSync(passwordFile, cluster.#password, { mode: 0o644 });
-    // A collation that is not that of the bytes: what relies on their order has to ask for it.
+    // The collation differs from byte order, so a query that relies on byte order must request it.
     const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
     const access = ["--username=vetwire", `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
     execFileSync(program("initdb"), [`--pgdata=${cluster.#data}`, "--no-sync", ...locale, ...access], {
@@ -48,7 +48,7 @@ export class Postgres {
     this.#password = password;
   }
 
-  /** As a server's DATABASE_URL has it. */
+  /** @returns the value of DATABASE_URL for a server */
   url(database = "postgres"): string {
     return `postgres://vetwire:${this.#password}@127.0.0.1:${this.#port}/${database}`;
   }
@@ -70,13 +70,13 @@ export class Postgres {
     });
     this.#process = child;
     process.once("exit", () => child.kill("SIGQUIT"));
-    await until("PostgreSQL answers", async () => {
+    await until("PostgreSQL accepts a connection", async () => {
       if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}`);
       return withClient(this.url(), async () => true).catch(() => false);
     });
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections and ends the process (fast shutdown). */
   async stop(): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null) return;
@@ -91,7 +91,7 @@ export class Postgres {
   }
 }
 
-/** An empty database beside the one that the URL names. */
+/** Creates an empty database in the cluster of that URL. @returns its URL */
 export async function createDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   await execute(url, `create database ${name}`);
@@ -107,7 +107,7 @@ async function execute(url: string, statement: string): Promise<void> {
   await withClient(url, (client) => client.query(statement));
 }
 
-/** All that the database holds, as text. */
+/** @returns the whole database as SQL text */
 export function dump(url: string): string {
   return execFileSync(program("pg_dump"), [url], { encoding: "utf8", maxBuffer: 1 << 30 });
 }
@@ -134,7 +134,7 @@ function binaries(): string | undefined {
         .toSorted((a, b) => Number(b) - Number(a))
         .map((version) => join(versions, version, "bin"))
     : [];
-  // Those first: what stands in PATH may be a link to some of the programs only.
+  // Installed versions precede PATH, since a folder in PATH may link only some of the programs.
   return [...installed, ...(process.env["PATH"] ?? "").split(delimiter)].find((bin) => isThere(join(bin, "initdb")));
 }
 
@@ -147,7 +147,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it is nobody who runs it. */
+/** @returns the user that runs PostgreSQL: `nobody` in place of root, since PostgreSQL refuses to run as root */
 function ids(): { uid: number; gid: number } {
   const uid = process.getuid?.() ?? 0;
   if (uid !== 0) return { uid, gid: process.getgid?.() ?? 0 };

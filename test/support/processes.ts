@@ -8,7 +8,7 @@ import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { readStatus, type SpoolStatus } from "../../agent/spool/queries/status.ts";
 
-// Real processes from the build: a server with a clinic, an agent with devices, both in a folder of their own.
+// Processes from the build, with their data in a temporary folder: a server with one clinic, and an agent with devices.
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 export const SERVER = path.join(ROOT, "dist/server/main.js");
@@ -23,7 +23,7 @@ export interface TestPatient {
   readonly externalId: string;
 }
 
-/** Dogs and cats in turn; the n-th has the card number `5000 + n`. */
+/** Returns dogs and cats in turn. Patient n, from 0, has the card number `5000 + n`. */
 export function testPatients(count: number): TestPatient[] {
   return Array.from({ length: count }, (_, index) => ({
     fp: `patient_01K9TEST00000000000000${String(index).padStart(4, "0")}`,
@@ -62,7 +62,7 @@ export function temporaryFolder(): string {
   return fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-"));
 }
 
-/** A port that was free a moment ago. */
+/** @returns a port that is free at the moment of the call */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = net.createServer();
@@ -74,7 +74,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Runs `check` until it gives something, at most that long. @throws with `what` when it never does */
+/** Polls `check` until it returns a truthy value. @throws an error that names `what` after `ms` milliseconds */
 export async function until<Result>(
   what: string,
   check: () => Result | Promise<Result>,
@@ -84,7 +84,7 @@ export async function until<Result>(
   for (;;) {
     const result = await check();
     if (result) return result;
-    if (Date.now() > end) throw new Error(`${what}: not within ${ms} ms`);
+    if (Date.now() > end) throw new Error(`expected within ${ms} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -92,7 +92,7 @@ export async function until<Result>(
 export interface Running {
   readonly process: ChildProcess;
   readonly output: () => string;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the exit. @returns the exit code; null after a signal */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -135,7 +135,7 @@ export function runServerCommand(...args: readonly string[]): string {
   });
 }
 
-/** A device of agent.yaml; its further keys are those of the configuration. */
+/** A device of agent.yaml, with any further keys of the configuration. */
 export interface DeviceLine {
   readonly id: string;
   readonly profile: string;
@@ -143,8 +143,8 @@ export interface DeviceLine {
   readonly [key: string]: unknown;
 }
 
-/** What getStudy() gives for a study of these fields. */
-export function found(study: object) {
+/** @returns the expected result of getStudy() for a completed study with these fields */
+export function studyResponse(study: object) {
   return { status: 200, body: { success: true, data: { status: "COMPLETED", ...study } } };
 }
 
@@ -157,10 +157,10 @@ export class World {
   server!: Running;
   agent!: Running;
   serverPort = 0;
-  /** What agent.yaml names as the server: another one where a proxy stands between. */
+  /** URL of the server in agent.yaml. A test with a proxy changes it. */
   serverUrl = "";
 
-  /** `serverOptions`: further options of `server run`. */
+  /** @param serverOptions further options of `server run` */
   static async create(patientCount: number, serverOptions: readonly string[] = []): Promise<World> {
     const folder = temporaryFolder();
     const patients = testPatients(patientCount);
@@ -241,8 +241,8 @@ export class World {
     fs.writeFileSync(this.config, JSON.stringify(config)); // JSON is YAML
   }
 
-  /** Writes a configuration with that many devices of these profiles in turn, each on a port of its own; answers the ports. */
-  async giveDevices(count: number, ...profiles: readonly string[]): Promise<number[]> {
+  /** Writes a configuration with `count` devices of these profiles in turn. @returns the port of each device */
+  async configureDevices(count: number, ...profiles: readonly string[]): Promise<number[]> {
     const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
     const connection = (port: number) => ({ listen: `127.0.0.1:${port}` });
     this.writeConfig(
@@ -264,8 +264,8 @@ export class World {
   }
 
   /** Waits until the agent has fetched all patients. */
-  async knowsPatients(): Promise<void> {
-    await until("the agent knows the patients", () => {
+  async waitForPatients(): Promise<void> {
+    await until("the agent has fetched the patients", () => {
       const known = readSpool(this.agentData, (db) => db.prepare("SELECT COUNT(*) FROM identifier").pluck().get());
       return Number(known) >= this.patients.length;
     });
@@ -279,12 +279,12 @@ export class World {
     return readSpool(this.agentData, (db) => readStatus(db, this.agentData));
   }
 
-  /** Waits until nothing is on its way any more; only then may anything be called lost. */
+  /** Waits until no session, message or study is pending. A message that is missing afterwards is lost. */
   async drained(ms = 60_000): Promise<readonly MessageSummary[]> {
     return until(
       "the outbox drains",
       () => {
-        // An acknowledged message is first in the events of its session, a moment later a message of its own.
+        // An acknowledged message is an event of its session first. Its row in `message` follows later.
         const unfinished = readSpool(this.agentData, (db) =>
           db.prepare("SELECT COUNT(*) FROM session WHERE finished_at IS NULL").pluck().get(),
         );
@@ -296,15 +296,15 @@ export class World {
     );
   }
 
-  /** The study of the first message. @throws unless that is of this device and was filed without a word */
+  /** @returns the study of the first message. @throws unless that message is of this device and filed without a reason */
   async firstFiled(device: string): Promise<string> {
     const [first] = await this.drained();
     const [fp] = first?.study_fps ?? [];
     if (fp !== undefined && first?.device === device && first.state === "filed" && first.reason === null) return fp;
-    throw new Error(`the first message is not a filed one of ${device}: ${JSON.stringify(first)}`);
+    throw new Error(`expected a filed message of ${device}, got ${JSON.stringify(first)}`);
   }
 
-  /** GET a study as an integration would. */
+  /** Reads a study through the API. */
   async getStudy(fp: string): Promise<{ status: number; body: unknown }> {
     const response = await fetch(`http://127.0.0.1:${this.serverPort}/api/v1/lab/diagnostics/${fp}`, {
       headers: { authorization: `Bearer ${this.key}` },
@@ -312,7 +312,7 @@ export class World {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Every study the server holds, straight from its database. */
+  /** @returns every study in the database of the server */
   serverStudies(): {
     fp: string;
     patient: string | null;

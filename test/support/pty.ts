@@ -3,12 +3,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { until } from "./processes.ts";
 
-// A serial cable without hardware: socat joins two pseudo-terminals. Linux gives these eight bits and no parity, and refuses
-// what else is asked (EINVAL): 7E1 and 7E2 show on a real port alone.
+// A serial cable without hardware: socat joins two pseudo-terminals. Linux supports only 8 data bits without parity on these
+// and refuses other settings with EINVAL. Only a real port can test 7E1 and 7E2.
 
-/** Tests over a cable are left out, and say so, where socat is missing. */
+/** True if socat is installed. Tests over a cable are skipped without it, with a message. */
 export const socat = isInstalled();
-if (!socat) process.stdout.write("serial: left out, socat is not installed (apt-get install socat)\n");
+if (!socat) process.stdout.write("serial: skipped, socat is not installed (apt-get install socat)\n");
 
 function isInstalled(): boolean {
   try {
@@ -20,9 +20,9 @@ function isInstalled(): boolean {
 }
 
 export interface Cable {
-  /** Paths of its two ends; what is written into one comes out of the other. */
+  /** Paths of the two ends. Each end receives the bytes that are written into the other. */
   readonly ends: readonly [string, string];
-  /** Whoever has an end open is hung up. */
+  /** Disconnects the cable: programs that have an end open get a hang-up. */
   pull(): Promise<void>;
 }
 
@@ -35,19 +35,19 @@ export async function newCable(folder: string): Promise<Cable> {
     "socat",
     ends.map((end) => `pty,raw,echo=0,link=${end}`),
   );
-  const gone = new Promise<void>((resolve) => process.once("exit", () => resolve()));
+  const exited = new Promise<void>((resolve) => process.once("exit", () => resolve()));
   await until("the cable", () => ends.every((end) => fs.existsSync(end)));
   return {
     ends,
     pull: async () => {
-      process.kill("SIGKILL"); // it would tidy up first
-      await gone;
+      process.kill("SIGKILL"); // SIGTERM lets socat clean up first
+      await exited;
       for (const end of ends) fs.rmSync(end, { force: true });
     },
   };
 }
 
-/** Whether a program has opened that end: what is sent to nobody is lost, as on a real line. */
+/** @returns whether a program has opened that end. Bytes sent before are lost, as on a real line. */
 export function isOpen(end: string): boolean {
   const tty = fs.realpathSync(end);
   return fs.readdirSync("/proc").some((pid) => {
@@ -56,7 +56,7 @@ export function isOpen(end: string): boolean {
       const files = fs.readdirSync(`/proc/${pid}/fd`);
       return !isSocat && files.some((fd) => fs.readlinkSync(`/proc/${pid}/fd/${fd}`) === tty);
     } catch {
-      return false; // no process, or one that has ended
+      return false; // not a process, or a process that has ended
     }
   });
 }

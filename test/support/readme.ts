@@ -3,25 +3,25 @@ import fs from "node:fs";
 import path from "node:path";
 import { ROOT } from "./processes.ts";
 
-// Commands that the READMEs tell a reader to type: fenced blocks, and the rows of the command tables.
+// Commands in the READMEs: fenced blocks, and rows of the command tables.
 
 export interface Block {
   /** `README.md:67` */
   readonly place: string;
-  /** The word behind the fence. */
+  /** The word after the fence. */
   readonly language: string;
-  /** The next word: the file that the block is the content of; "" where there is none. */
+  /** The second word after the fence: the file with this content; "" if there is none. */
   readonly file: string;
   readonly text: string;
 }
 
 export interface Row {
   readonly place: string;
-  /** `npm run server -- export [FILE.ndjson]`; a row that begins with `...` goes on with the command of the row before it. */
+  /** `npm run server -- export [FILE.ndjson]`. A row that begins with `...` continues the command of the previous row. */
   readonly usage: string;
 }
 
-/** README.md first, then those of folders. */
+/** @returns the paths of all READMEs, README.md first */
 export function readmes(): string[] {
   const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*README.md"], {
     cwd: ROOT,
@@ -42,12 +42,12 @@ export function blocksOf(readme: string): Block[] {
   });
 }
 
-/** How many lines open or close a block: two for each, or one has escaped `blocksOf`. */
+/** @returns the number of fences: two per block, unless `blocksOf` misses a block */
 export function fencesOf(readme: string): number {
   return fs.readFileSync(path.join(ROOT, readme), "utf8").match(/^\s*(?:```|~~~)/gm)?.length ?? 0;
 }
 
-/** Rows whose first cell is commands, `|` unescaped. */
+/** @returns the table rows with commands in the first cell, `|` unescaped */
 export function rowsOf(readme: string): Row[] {
   const lines = fs.readFileSync(path.join(ROOT, readme), "utf8").split("\n");
   return lines.flatMap((line, index) => {
@@ -58,13 +58,13 @@ export function rowsOf(readme: string): Row[] {
   });
 }
 
-/** The words that a line for the row must have: every option, and every word that is no placeholder and no example. */
+/** @returns the words that a line for the row must contain: options and literal words, without placeholders and examples */
 export function wordsOf({ usage }: Row): string[] {
   const words = usage.replaceAll(/[[\]|]/g, " ").split(/\s+/);
   return [...new Set(words.filter((word) => /^(--[a-z-]+|[a-z]+)$/.test(word)))];
 }
 
-/** The commands of a block: lines, those that end in a backslash joined; comments left out. */
+/** @returns the commands of a block: one per line, without comments. A backslash continues a line. */
 export function commandsOf({ text }: Block): string[] {
   return text
     .replaceAll("\\\n", " ")
@@ -77,10 +77,10 @@ export function commandsOf({ text }: Block): string[] {
 /** Commands that the README test does not run, each with the reason. */
 export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^npm ci$/, ".ci/run installs from the lock file before the suite"],
-  [/^npm test$/, "it is the suite that this test is part of"],
-  [/^npm run check$/, "it is part of npm test"],
-  [/^npm run check:changed$/, "it is part of npm test"],
-  [/^npm run contract$/, "test/server/openapi.test.ts compares the file that it writes"],
+  [/^npm test$/, "npm test runs this test"],
+  [/^npm run check$/, "npm test includes it"],
+  [/^npm run check:changed$/, "npm test includes it"],
+  [/^npm run contract$/, "test/server/http/openapi/document.test.ts compares the file that it writes"],
   [/npx vitest run /, "the suite runs that test file"],
   [/^npm run conformance$/, "it takes minutes"],
   [/^npm run bench /, "it measures the machine for minutes"],
@@ -88,7 +88,7 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 
-export function whyExcluded(command: string): string | null {
+export function exclusionReason(command: string): string | null {
   return EXCLUDED.find(([pattern]) => pattern.test(command))?.[1] ?? null;
 }
 
@@ -97,8 +97,8 @@ const CLINIC = "clinic_01K9DEM0000000000000C00001";
 const PATIENT = "patient_01K9DEM0000000000000P00001";
 
 /**
- * Lines that stand for the rows of the command tables, in the order in which they run, beside the server and the agent of the
- * README's own steps. Words in capitals after a `$` get their values from what ran before.
+ * Commands for the rows of the command tables, in the order in which they run, beside the server and the agent of the README's
+ * steps. `$NAME` is replaced by a value from the output of earlier commands.
  */
 export const LINES: readonly string[] = [
   "npm start -- --once",

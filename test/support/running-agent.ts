@@ -26,7 +26,7 @@ export interface TestDeviceConfig {
   readonly tls?: object;
 }
 
-/** A whole agent in this process, with a data folder of its own, until the end of the test. */
+/** A complete agent in this process with its own data folder, closed at the end of the test. */
 export class TestAgent {
   readonly folder = temporaryFolder();
   /** Closed at the end of the test. */

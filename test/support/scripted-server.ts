@@ -19,8 +19,8 @@ export interface ScriptedRequest {
 /** Body of an error without one of its own: the error envelope of the server. */
 const ENVELOPE = { success: false, error: { code: "TEST.ERROR", message: "It is scripted.", severity: "error" } };
 
-/** Starts a real HTTP server that responds as `answer` returns. */
-export async function scriptedServer(answer: (request: ScriptedRequest) => Step) {
+/** Starts a real HTTP server that responds with the result of `respond`. */
+export async function scriptedServer(respond: (request: ScriptedRequest) => Step) {
   const requests: ScriptedRequest[] = [];
   const server = http.createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -31,12 +31,12 @@ export async function scriptedServer(answer: (request: ScriptedRequest) => Step)
       const body: unknown = bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
       const received = { method: request.method ?? "", url: request.url ?? "", body };
       requests.push(received);
-      const step = answer(received);
+      const step = respond(received);
       if (step === "hang") return;
       if (step === "cut") return request.socket.destroy();
-      const answered = step.body ?? (step.status < 400 ? {} : ENVELOPE);
+      const content = step.body ?? (step.status < 400 ? {} : ENVELOPE);
       response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
-      response.end(typeof answered === "string" ? answered : JSON.stringify(answered));
+      response.end(typeof content === "string" ? content : JSON.stringify(content));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,5 +1,5 @@
-/** How many letters of the key's secret stand in a row in the text, at most. */
-export function lettersTold(key: string, text: string): number {
+/** @returns the length of the longest part of the key's secret in the text, in characters */
+export function longestSecretPart(key: string, text: string): number {
   const secret = key.slice("sk_live_".length);
   let longest = 0;
   for (let from = 0; from + longest < secret.length; from += 1) {
@@ -9,20 +9,20 @@ export function lettersTold(key: string, text: string): number {
 }
 
 /**
- * Whether the text holds more of the key's secret than chance explains: seven letters in a row at either end of it, or ten
- * anywhere. Much faster than lettersTold() in a text of many megabytes.
+ * @returns whether the text contains more of the key's secret than chance explains: its first or last seven characters, or any
+ * ten in a row. It is much faster than longestSecretPart() in a text of many megabytes.
  */
-export function isTold(key: string, text: string): boolean {
+export function holdsSecret(key: string, text: string): boolean {
   const secret = key.slice("sk_live_".length);
-  const length = LETTERS_BY_CHANCE + 1;
+  const length = CHARS_BY_CHANCE + 1;
   for (let from = 0; from + length <= secret.length; from += 4) {
     if (text.includes(secret.slice(from, from + length))) return true;
   }
   return text.includes(secret.slice(-length));
 }
 
-/** Letters that the list of keys shows at the beginning of the secret, and again at its end. */
-export const LETTERS_SHOWN = 4;
+/** Number of characters that the list of keys shows of the secret, at its beginning and at its end. */
+export const CHARS_SHOWN = 4;
 
-/** Chance makes no longer run in some megabytes: 62 to the 7th power is 3.5 million millions. */
-export const LETTERS_BY_CHANCE = 6;
+/** Longest common part that chance explains in a few megabytes of text, since 62^7 is 3.5e12. */
+export const CHARS_BY_CHANCE = 6;

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { temporaryFolder } from "./processes.ts";
 
-/** @returns whether a tmpfs can be mounted here, for tests of a full disk */
-export function mayMount(): boolean {
+/** @returns whether this machine can mount a tmpfs, for tests of a full disk */
+export function canMount(): boolean {
   const folder = temporaryFolder();
   try {
     mountDisk(folder, 1);
@@ -16,7 +16,7 @@ export function mayMount(): boolean {
   }
 }
 
-/** Mounts a disk of that many megabytes at the folder. */
+/** Mounts a tmpfs of that size at the folder. */
 export function mountDisk(folder: string, megabytes: number): void {
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "vetwire", folder], { stdio: "ignore" });
 }

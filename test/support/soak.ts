@@ -1,4 +1,4 @@
-// Random cases, kills and cycles: all of them in `npm run test:soak`, a tenth in `npm test`.
+// Number of random cases, kills and cycles: the full count in `npm run test:soak`, a tenth in `npm test`.
 
 const SOAK = process.env["SOAK"] === "1";
 

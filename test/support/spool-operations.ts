@@ -8,7 +8,7 @@ import type { Settlement } from "../../agent/spool/queries/studies/studies.ts";
 import { migrate } from "../../agent/spool/schema.ts";
 import { temporaryFolder } from "./processes.ts";
 
-// The operations of a spool on a database of their own, without the worker, and values for them.
+// Spool operations on a database without the worker, and values for them.
 
 export function openOperations(): { folder: string; db: Database.Database; spool: Operations } {
   const folder = temporaryFolder();
@@ -39,8 +39,8 @@ export function settlement(message: string, values: Partial<Settlement> = {}): S
 
 export const taken = (spool: Operations) => spool.takeQueued(10, 1_000_000, 0).batch;
 
-/** The server's outcome for revision 1 of a study. */
-export const answer = (
+/** Builds the server's outcome for revision 1 of a study. */
+export const serverOutcome = (
   fp: string,
   outcome: "filed" | "unchanged" | "unmatched" | "conflict" | "rejected",
   reason: string | null = null,

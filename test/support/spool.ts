@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { Spool } from "../../agent/spool/spool.ts";
 import { temporaryFolder } from "./processes.ts";
 
-/** Opens one real spool for all tests of a file and empties it before each. Opening one takes longer than most tests. */
+/** Opens one spool for all tests of a file and empties it before each, since opening takes longer than most tests. */
 export function useSpool(): { readonly folder: string; readonly spool: Spool } {
   const used = { folder: "", spool: undefined as unknown as Spool };
   beforeAll(async () => {
@@ -25,7 +25,7 @@ export function useSpool(): { readonly folder: string; readonly spool: Spool } {
   return used;
 }
 
-/** Marks the directory in the spool as fully synced just now. The test stores the patients itself. */
+/** Marks the patient directory in the spool as fully synced now. The test stores the patients itself. */
 export function noteFetched(spool: Pick<Spool, "call">): Promise<void> {
   const now = Date.now();
   const cursor = { at: 0, seenAt: now };

@@ -1,7 +1,7 @@
 import type { StudyDraft } from "../../agent/spool/queries/studies/revisions.ts";
 import { newFp } from "../../shared/api/fp.ts";
 
-/** A study of one ALT value for a known dog, but for what the test says. */
+/** Builds a study with one ALT value of a known dog; `body` overrides its fields. */
 export function studyDraft(body: Partial<StudyDraft["body"]> = {}): StudyDraft {
   const hint = { identifier: "4711", name: null, species: null, breed: null, sex: null, owner: null };
   return {

@@ -18,7 +18,7 @@ export const NO_EVENTS: ConnectionEvents = {
   warning: () => undefined,
 };
 
-/** A transport whose wires the test opens, feeds and cuts. */
+/** Transport with wires that the test opens, feeds and cuts. */
 export class TestTransport implements Transport {
   #accept: ((wire: Wire) => WireHandler) | null = null;
 
@@ -44,7 +44,7 @@ export class TestWire {
   writes = 0;
   /** Called with each byte before it is added to `replies`. */
   onReply: (byte: number) => void = () => undefined;
-  /** A deaf device does not read, so that replies stay in the memory of the agent. */
+  /** True for a device that does not read, so that replies stay in the memory of the agent. */
   set isDeaf(isDeaf: boolean) {
     this.#isDeaf = isDeaf;
     if (!isDeaf) for (const left of this.#unread.splice(0)) left();
@@ -52,7 +52,7 @@ export class TestWire {
   #isDeaf = false;
   readonly #unread: (() => void)[] = [];
   paused = false;
-  hungUp = false;
+  isClosed = false;
 
   constructor(accept: (wire: Wire) => WireHandler) {
     this.#handler = accept({
@@ -66,7 +66,7 @@ export class TestWire {
         }
         this.isDeaf = this.#isDeaf;
       },
-      close: () => (this.hungUp = true),
+      close: () => (this.isClosed = true),
       pause: () => (this.paused = true),
       resume: () => (this.paused = false),
     });

@@ -123,8 +123,8 @@ describe("a half-closed connection", () => {
     const { id, wire, messages } = connect();
     wire.send(session(records));
     wire.end();
-    expect(wire.hungUp).toBe(false);
-    await until("hung up", () => wire.hungUp);
+    expect(wire.isClosed).toBe(false);
+    await until("the agent closes the connection", () => wire.isClosed);
     expect(wire.replies).toEqual([ACK, ACK, ACK, ACK, ACK]);
     expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
     wire.cut();
@@ -139,11 +139,11 @@ describe("a half-closed connection", () => {
     wire.end();
     await until("the query is worked off", () => sends.length && sessionsOf(id, used.folder)[0]?.finished === 1);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(wire.hungUp).toBe(false);
+    expect(wire.isClosed).toBe(false);
     sends[0]!(Buffer.from("H|\\^&\rL|1|F\r"), () => undefined);
     answered();
     await until("its answer", () => wire.replies.at(-1) === ENQ);
-    expect(wire.hungUp).toBe(false);
+    expect(wire.isClosed).toBe(false);
   });
 
   test("a connection half-closed within a message closes without a timeout", async () => {
@@ -151,7 +151,7 @@ describe("a half-closed connection", () => {
     wire.send(Uint8Array.of(ENQ));
     wire.send(frames(records)[0]!);
     wire.end();
-    await until("hung up", () => wire.hungUp);
+    await until("the agent closes the connection", () => wire.isClosed);
     expect(messages.map(({ incomplete }) => incomplete)).toEqual(["the connection closed before the L record"]);
     expect(clock.pending).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe("a half-closed connection", () => {
   test("a connection half-closed without bytes closes at once", () => {
     const { wire } = connect();
     wire.end();
-    expect(wire.hungUp).toBe(true);
+    expect(wire.isClosed).toBe(true);
   });
 });
 

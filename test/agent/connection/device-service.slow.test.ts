@@ -180,7 +180,7 @@ describe("silent peers", () => {
     await connectAll(port, 40);
     await until("the last", () => agent.device()?.gave_way?.connections === 24);
     const measured = { patient: "4711", at: "2026-11-21T09:30:00+00:00", sequence: 1, value: 4.2 };
-    expect(await named?.say((id) => observation(id, measured))).toBe(true);
+    expect(await named?.send((id) => observation(id, measured))).toBe(true);
     named?.close();
   });
 

@@ -71,7 +71,7 @@ test("a message is stored as a range of its chunks until they are pruned", async
     await new Promise((resolve) => setTimeout(resolve, 5));
     for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(1 + 90 * nth));
     for (const [index, device] of devices.entries()) {
-      expect(verdict(await device.answer())).toBe(`AA ${"AB"[index]}${nth}`);
+      expect(verdict(await device.nextReply())).toBe(`AA ${"AB"[index]}${nth}`);
     }
   }
   await until("all are stored", () => messages.length === 6);
@@ -108,7 +108,7 @@ describe("sessions of an HL7 connection", () => {
   test("a session holds up to 64 messages and ends after a pause", async () => {
     await listen();
     const device = await connect();
-    const ask = async (id: number) => expect(verdict(await device.ask(count(String(id))))).toBe(`AA ${id}`);
+    const ask = async (id: number) => expect(verdict(await device.exchange(count(String(id))))).toBe(`AA ${id}`);
     for (let id = 0; id < 3; id++) await ask(id);
     await until("the first has ended", () => sessions().every((ended) => ended === 1));
     const before = sessions().length;
@@ -117,7 +117,7 @@ describe("sessions of an HL7 connection", () => {
     // One write, so that a delay of the machine does not end the session.
     const ids = Array.from({ length: SESSION_MESSAGES_MAX }, (_, index) => String(10 + index));
     for (const id of ids) device.send(frameOf(count(id)));
-    for (const id of ids) expect(verdict(await device.answer())).toBe(`AA ${id}`);
+    for (const id of ids) expect(verdict(await device.nextReply())).toBe(`AA ${id}`);
     await ask(4);
     expect(sessions().length).toBeGreaterThan(before + 1);
     await until("all have ended", () => sessions().every((ended) => ended === 1));
@@ -127,7 +127,7 @@ describe("sessions of an HL7 connection", () => {
   test("a clean stop leaves no session to replay", async () => {
     await listen();
     const device = await connect();
-    for (let id = 0; id < 3; id++) await device.ask(count(String(id)));
+    for (let id = 0; id < 3; id++) await device.exchange(count(String(id)));
     await close();
     expect(sessions().every((ended) => ended === 1)).toBe(true);
     expect(stored()).toHaveLength(3);
@@ -137,7 +137,7 @@ describe("sessions of an HL7 connection", () => {
   test("a kill within a session loses no message and stores none twice", async () => {
     await listen();
     const device = await connect();
-    for (let id = 0; id < 20; id++) await device.ask(count(String(id)));
+    for (let id = 0; id < 20; id++) await device.exchange(count(String(id)));
     expect(sessions().length).toBeLessThan(10);
     const copy = temporaryFolder();
     for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(folder, file), path.join(copy, file));
@@ -161,7 +161,7 @@ describe("commit before acknowledgement", () => {
       device.send(frame.subarray(0, 70));
       await new Promise((resolve) => setTimeout(resolve, 5));
       device.send(frame.subarray(70));
-      expect(verdict(await device.answer())).toBe(`AA ${id}`);
+      expect(verdict(await device.nextReply())).toBe(`AA ${id}`);
       expect(Buffer.concat(chunksOnDisk()).includes(Buffer.from(frame))).toBe(true);
     }
   });
@@ -172,10 +172,10 @@ describe("commit before acknowledgement", () => {
     const large = (header: string) => [header, `NTE|1||${"x".repeat(400_000)}`];
     const [header = ""] = count("7");
     device.send(frameOf(large(header)));
-    expect(verdict(await device.answer())).toBe("AE 7");
+    expect(verdict(await device.nextReply())).toBe("AE 7");
     device.send(frameOf(large(header.replace("2.3.1||||||", "2.3.1|||AL|NE||").replace("|7|", "|8|"))));
-    expect(verdict(await device.answer())).toBe("CR 8");
-    expect(verdict(await device.ask(count("9")))).toBe("AA 9");
+    expect(verdict(await device.nextReply())).toBe("CR 8");
+    expect(verdict(await device.exchange(count("9")))).toBe("AA 9");
     await until("the message", () => messages.some(({ incomplete }) => incomplete === null));
     expect(stored().filter(({ reason }) => reason === null)).toHaveLength(1);
   });
@@ -185,7 +185,7 @@ describe("a crash between commit and acknowledgement", () => {
   test("a committed message that the device resends after a crash is stored once", async () => {
     await listen();
     const device = await connect();
-    expect(verdict(await device.ask(count("1")))).toBe("AA 1");
+    expect(verdict(await device.exchange(count("1")))).toBe("AA 1");
     device.send(frameOf(count("2")).subarray(0, 90)); // leaves the session open when the agent stops
     await until("it is on disk", () => Buffer.concat(chunksOnDisk()).includes("|2|P|"));
     await close();
@@ -193,7 +193,7 @@ describe("a crash between commit and acknowledgement", () => {
     await listen();
     await recover(spool, profileById);
     const again = await connect();
-    for (const id of ["1", "2"]) expect(verdict(await again.ask(count(id)))).toBe(`AA ${id}`);
+    for (const id of ["1", "2"]) expect(verdict(await again.exchange(count(id)))).toBe(`AA ${id}`);
     await until("both", () => messages.length === 2);
     const all = readSpool(folder, (db) => db.prepare("SELECT truncation_reason FROM message").pluck().all());
     expect(all).toEqual([null, "the connection closed within a frame", null]);
@@ -204,7 +204,7 @@ test("an invalid message is answered with AR, stored, and keeps the connection o
   await listen();
   const device = await connect();
   device.send(Buffer.concat([frameOf(["noise"]), frameOf(count("1"))]));
-  expect([verdict(await device.answer()), verdict(await device.answer())]).toEqual(["AR", "AA 1"]);
+  expect([verdict(await device.nextReply()), verdict(await device.nextReply())]).toEqual(["AR", "AA 1"]);
   await until("both", () => messages.length === 2);
   expect(Buffer.from(messages[0]!.bytes).toString()).toBe("noise\r");
 });
@@ -218,13 +218,13 @@ test("two connections of one device keep their frames separate", async () => {
     other.send(frames[1]!.subarray(at, at + 20));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect([verdict(await one.answer()), verdict(await other.answer())]).toEqual(["AA 1", "AA 2"]);
+  expect([verdict(await one.nextReply()), verdict(await other.nextReply())]).toEqual(["AA 1", "AA 2"]);
 });
 
 test("a silent connection stays open and accepts its next message", async () => {
   await listen();
   const device = await connect();
   device.send(Buffer.of(0x02, 0x00, 0x0d));
-  expect(await device.answer(1_500)).toBe(null);
-  expect(verdict(await device.ask(count("1")))).toBe("AA 1");
+  expect(await device.nextReply(1_500)).toBe(null);
+  expect(verdict(await device.exchange(count("1")))).toBe("AA 1");
 });

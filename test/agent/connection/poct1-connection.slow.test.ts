@@ -114,14 +114,14 @@ test("a replay of a later session restores HELLO and gives the same messages", a
 test("a connection without HELLO is closed after a minute", async () => {
   const { wire, clock, warnings, transport } = connect();
   clock.advance(59_999);
-  expect(wire.hungUp).toBe(false);
+  expect(wire.isClosed).toBe(false);
   clock.advance(1);
-  await until("it is closed", () => wire.hungUp);
+  await until("the agent closes the connection", () => wire.isClosed);
   expect(warnings).toEqual(["no HELLO within 60 s"]);
   const other = transport.connect();
   await says(other, observation(1), "ACK AE 1 expected HEL");
   clock.advance(60_000);
-  await until("it is closed", () => other.hungUp);
+  await until("the agent closes the connection", () => other.isClosed);
 });
 
 test("a reconnecting device replaces its older connection, and another device does not", async () => {
@@ -129,16 +129,16 @@ test("a reconnecting device replaces its older connection, and another device do
   await begin(wire);
   const neighbour = transport.connect();
   await says(neighbour, hello().replaceAll("SN77", "SN78"), "ACK AA 1");
-  expect([wire.hungUp, neighbour.hungUp]).toEqual([false, false]);
+  expect([wire.isClosed, neighbour.isClosed]).toEqual([false, false]);
   const again = transport.connect();
   await says(again, hello(), "ACK AA 1");
-  expect([wire.hungUp, neighbour.hungUp, again.hungUp]).toEqual([true, false, false]);
+  expect([wire.isClosed, neighbour.isClosed, again.isClosed]).toEqual([true, false, false]);
   expect(warnings).toEqual(["the device reconnected: the agent closes its older connection"]);
   // Late bytes and the late close of the older wire do not affect the newer one.
   wire.cut();
   const third = transport.connect();
   await says(third, hello(), "ACK AA 1");
-  expect(again.hungUp).toBe(true);
+  expect(again.isClosed).toBe(true);
 });
 
 test("an acknowledged event survives a kill", async () => {
@@ -156,7 +156,7 @@ test("END closes the connection after its ACK", async () => {
   const { wire } = connect();
   await begin(wire);
   await says(wire, '<END.R01><HDR><HDR.control_id V="4"/></HDR></END.R01>', "ACK AA 4");
-  await until("it is closed", () => wire.hungUp);
+  await until("the agent closes the connection", () => wire.isClosed);
   expect(words(wire).at(-1)).toBe("ACK AA 4");
 });
 
@@ -288,9 +288,9 @@ describe("a stalled disk", () => {
       const goOn = stall();
       wire.send(bytes(observation(5)));
       clock.advance(budgetMs - 1);
-      expect(wire.hungUp).toBe(false);
+      expect(wire.isClosed).toBe(false);
       clock.advance(1);
-      expect(wire.hungUp).toBe(true);
+      expect(wire.isClosed).toBe(true);
       expect(warnings).toEqual([`chunk not stored within ${budgetMs / 1_000} s: the agent closes the connection`]);
       expect(messages).toHaveLength(1);
       goOn();
@@ -325,7 +325,7 @@ describe("a stalled disk", () => {
     await until("it is acknowledged", () => words(wire).at(-1) === "ACK AA 5");
     await until("it is stored", () => messages.length === 1);
     clock.advance(1);
-    expect(wire.hungUp).toBe(false);
+    expect(wire.isClosed).toBe(false);
   });
 
   test("no deadline is reported for a device that has disconnected", async () => {

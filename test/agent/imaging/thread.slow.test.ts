@@ -27,7 +27,7 @@ let connections: DeviceConnection[];
 beforeEach(async () => {
   const folder = temporaryFolder();
   certificates = makeCertificates(folder);
-  const security = readTls(certificates.ours);
+  const security = readTls(certificates.agent);
   fs.rmSync(imageFolder(used.folder), { recursive: true, force: true });
   await recoverImageFolder(used.folder, used.spool);
   ports = { plain: await freePort(), secure: await freePort() };

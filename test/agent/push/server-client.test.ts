@@ -77,7 +77,7 @@ test("an https url at a port without TLS fails with a hint, and may be retried",
 test("an http url at a port with TLS fails with a hint, however the port refuses it", async () => {
   const folder = temporaryFolder();
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
-  const { certificate, key } = makeCertificates(folder).ours;
+  const { certificate, key } = makeCertificates(folder).agent;
   const secure = https.createServer({ cert: fs.readFileSync(certificate), key: fs.readFileSync(key) });
   const place = await listening(secure);
   const message = `the server at ${place} speaks TLS: is the url https://?`;

@@ -26,7 +26,7 @@ import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { frames, session } from "../../support/astm.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
-import { mayMount, mountDisk } from "../../support/small-disk.ts";
+import { canMount, mountDisk } from "../../support/small-disk.ts";
 
 // Goal: no device takes the room of the others, and the agent can start, prune and stop with a full spool or disk.
 // Method: real spools with a small bound, and agents on a small disk.
@@ -248,7 +248,7 @@ describe("a full spool", () => {
   });
 });
 
-const mounted = mayMount();
+const mounted = canMount();
 if (!mounted)
   process.stdout.write("agent: the tests of a full disk are skipped, because a tmpfs cannot be mounted here\n");
 

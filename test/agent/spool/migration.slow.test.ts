@@ -7,7 +7,7 @@ import { listMessages } from "../../../agent/spool/queries/messages/message-summ
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { answer, settlement } from "../../support/spool-operations.ts";
+import { serverOutcome, settlement } from "../../support/spool-operations.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { studyDraft } from "../../support/study.ts";
 
@@ -114,7 +114,7 @@ test("sessions, events and messages read back, and an unprocessed message is fil
   const row = messageRow({ ...resend, bytes: Buffer.from(HL7), incomplete: null }, "Tester 1");
   expect(await spool.saveMessage(() => row)).toBe(M5);
   const [fp] = await spool.call("settle", settlement(M5!, { studies: [studyDraft({ dedupe_key: "hl7-1:1" })] }));
-  await spool.call("settleStudies", [answer(fp!, "filed")], AT);
+  await spool.call("settleStudies", [serverOutcome(fp!, "filed")], AT);
   expect(readSpool(folder, listMessages).find(({ id }) => id === M5)!.state).toBe("filed");
 });
 
@@ -135,7 +135,7 @@ test("studies read back, and the queued one is sent again", async () => {
     [1, AT + 500],
     [2, AT + 900],
   ]);
-  await spool.call("settleStudies", [answer(study(3), "filed")], AT + 901);
+  await spool.call("settleStudies", [serverOutcome(study(3), "filed")], AT + 901);
   expect(readSpool(folder, listMessages).find(({ id }) => id === M3)!.state).toBe("filed");
 });
 

@@ -13,10 +13,10 @@ useFiling((created) => (clinic = created));
 test("a result for an unknown patient syncs the directory first", async () => {
   clinic.known = [];
   await clinic.filing.accept(await clinic.store("chem-1", dog.fp, 1));
-  expect(clinic.asked).toBe(1);
+  expect(clinic.patientRequests).toBe(1);
   clinic.known = [dog];
   await clinic.filing.accept(await clinic.store("chem-1", dog.fp, 2));
-  expect(clinic.asked).toBe(1); // once for both messages
+  expect(clinic.patientRequests).toBe(1); // once for both messages
   expect(clinic.listed().map(([, reason]) => reason)).toEqual(
     Array.from({ length: 2 }, () => `no patient has the identifier "${dog.fp}"`),
   );

@@ -45,7 +45,7 @@ function open(transport: Transport) {
 }
 
 const ca = () => fs.readFileSync(certificates.ca);
-const pem = ({ certificate, key }: Certificates["ours"]) => ({
+const pem = ({ certificate, key }: Certificates["agent"]) => ({
   cert: fs.readFileSync(certificate),
   key: fs.readFileSync(key),
 });
@@ -81,7 +81,7 @@ async function device(port: number, options: tls.ConnectionOptions, says: string
 describe("a TLS listener", () => {
   test("a device receives its reply over TLS after it has half-closed the connection", async () => {
     const port = await freePort();
-    const seen = open(listenTransport({ host: HOST, port }, ["127.0.0.0/8"], readTls(certificates.ours)));
+    const seen = open(listenTransport({ host: HOST, port }, ["127.0.0.0/8"], readTls(certificates.agent)));
     const heard = device(port, { allowHalfOpen: true } as tls.ConnectionOptions, "result");
     await until("the device's end", () => seen.ended);
     seen.wires[0]!.write(Buffer.from("taken"));
@@ -93,7 +93,7 @@ describe("a TLS listener", () => {
 
   test("peers without a TLS handshake neither lock out a device nor displace one with a message", async () => {
     const port = await freePort();
-    const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.ours)));
+    const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.agent)));
     await silentPeers(port, 16);
     const first = device(port, {}, "result");
     await until("the first wire", () => seen.wires[0]);
@@ -111,9 +111,9 @@ describe("a TLS listener", () => {
   test("a listener with an authority serves only devices with its certificates", async () => {
     const port = await freePort();
     const seen = open(
-      listenTransport({ host: HOST, port }, [], readTls({ ...certificates.ours, ca: certificates.ca })),
+      listenTransport({ host: HOST, port }, [], readTls({ ...certificates.agent, ca: certificates.ca })),
     );
-    await device(port, pem(certificates.stranger), "x");
+    await device(port, pem(certificates.untrusted), "x");
     await device(port, {}, "x");
     expect(seen.wires).toEqual([]);
     expect(seen.problems).toEqual([
@@ -128,7 +128,7 @@ describe("a TLS listener", () => {
 
   test("a listener refuses TLS 1.1 and plain text", async () => {
     const port = await freePort();
-    const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.ours)));
+    const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.agent)));
     const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     expect(await device(port, old, "x")).toMatch(/protocol version/);
     const clear = net.connect(port, HOST, () => clear.write("\x0bMSH|^~\\&|\x1c\r"));
@@ -140,7 +140,7 @@ describe("a TLS listener", () => {
 
   test("an address outside the allow list is refused before the TLS handshake", async () => {
     const port = await freePort();
-    const seen = open(listenTransport({ host: HOST, port }, ["192.168.1.0/24"], readTls(certificates.ours)));
+    const seen = open(listenTransport({ host: HOST, port }, ["192.168.1.0/24"], readTls(certificates.agent)));
     await device(port, {}, "x");
     expect(seen).toMatchObject({ wires: [], problems: ["127.0.0.1 is not in the allow list: connection refused"] });
   });
@@ -167,7 +167,7 @@ describe("a TLS dialler", () => {
       requestCert: true,
       rejectUnauthorized: true,
     });
-    const seen = open(dialTransport({ host: HOST, port }, readTls({ ...certificates.ours, ca: certificates.ca })));
+    const seen = open(dialTransport({ host: HOST, port }, readTls({ ...certificates.agent, ca: certificates.ca })));
     await until("the result", () => seen.bytes);
     seen.wires[0]!.write(Buffer.from("taken"));
     await until("the answer", () => heard.length);
@@ -176,7 +176,7 @@ describe("a TLS dialler", () => {
   });
 
   test("a dialler refuses an analyzer with an untrusted certificate", async () => {
-    const { port, server } = await analyzer(pem(certificates.stranger));
+    const { port, server } = await analyzer(pem(certificates.untrusted));
     const seen = open(dialTransport({ host: HOST, port }, readTls({ ca: certificates.ca })));
     await until("the problem", () => seen.problems.length);
     expect(seen).toMatchObject({ wires: [], bytes: "", problems: [expect.stringMatching(/self-signed certificate/)] });

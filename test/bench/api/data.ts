@@ -4,7 +4,7 @@ import type * as open from "../../../server/store/database/open.ts";
 import type * as sqlite from "../../../server/store/database/sqlite.ts";
 import { fromBuild } from "../build.ts";
 
-// A database of many patients, written straight into the tables: an import of millions of lines would take the time of the bench.
+// Generates a database with many patients. It writes the tables directly, since an import of millions of lines takes too long.
 
 export interface Size {
   readonly clinics: number;
@@ -12,13 +12,13 @@ export interface Size {
   readonly studies: number;
 }
 
-/** Of a hundred, so that 57 000 of 100 000 patients are dogs. */
+/** Percentage of dogs: 57 000 of 100 000 patients. */
 const DOGS_PERCENT = 57;
 
 const FIRST_UPDATE = Date.parse("2024-01-01T00:00:00.000Z");
 const MINUTE_MS = 60_000;
 
-/** A result as of a chemistry analyzer, stored as the server stores it. */
+/** Result of a chemistry analyzer in the server's storage format. */
 const RESULTS = JSON.stringify([
   { analyte: "ALT", flag: "high", reference_range: "10-118", unit: "U/L", value: 143 },
   { analyte: "CREA", flag: "normal", reference_range: "0.3-1.4", unit: "mg/dL", value: 1.4 },
@@ -28,7 +28,7 @@ export function fpOf(prefix: string, number: number): string {
   return `${prefix}_01K9BENCH${String(number).padStart(17, "0")}`;
 }
 
-/** Makes the database of a data folder; the patients are spread evenly over the clinics, the studies over the patients. */
+/** Creates the database of a data folder, with patients spread evenly over clinics and studies evenly over patients. */
 export async function fill(folder: string, size: Size): Promise<void> {
   const { openStore } = await fromBuild<typeof open>("server/store/database/open.ts");
   const { connect } = await fromBuild<typeof sqlite>("server/store/database/sqlite.ts");

@@ -6,13 +6,13 @@ import autocannon from "autocannon";
 import { temporaryFolder } from "../../support/processes.ts";
 import { type Figure, median, whole } from "../figure.ts";
 
-// Requests a second under load: by wrk where it is installed, since autocannon is itself as slow as what it measures.
+// Requests per second under load. wrk is preferred, since autocannon is no faster than the measured servers.
 
 const CONNECTIONS = 32;
 
 export interface Load {
   readonly url: string;
-  /** Asked in turn, by all connections together. */
+  /** Paths that all connections together request in turn. */
   readonly paths: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly status: 200 | 304;
@@ -20,7 +20,7 @@ export interface Load {
 
 const loader = hasWrk() ? "wrk" : "autocannon";
 
-/** Ours and the raw server's rates, in turn, and how they compare. */
+/** Measures the server and the raw server in turn and compares their rates. */
 export async function compare(
   name: string,
   ours: Load,
@@ -44,10 +44,10 @@ export async function compare(
   };
 }
 
-/** @throws when an answer has another status than expected */
+/** @throws if a response has another status than `load.status` */
 async function requestsPerSecond(load: Load, seconds: number): Promise<number> {
   const { status } = await fetch(`${load.url}${load.paths[0]}`, { headers: load.headers });
-  if (status !== load.status) throw new Error(`${load.paths[0]} answers ${status}, expected ${load.status}`);
+  if (status !== load.status) throw new Error(`${load.paths[0]}: expected status ${load.status}, got ${status}`);
   return loader === "wrk" ? withWrk(load, seconds) : withAutocannon(load, seconds);
 }
 
@@ -90,8 +90,8 @@ async function withAutocannon({ url, paths, headers, status }: Load, seconds: nu
       client += 1;
     },
   });
-  const answered = Object.keys(result.statusCodeStats ?? {}).join();
-  if (answered !== String(status)) throw new Error(`answers have status ${answered}, expected ${status}`);
+  const statuses = Object.keys(result.statusCodeStats ?? {}).join();
+  if (statuses !== String(status)) throw new Error(`expected status ${status}, got ${statuses}`);
   return result.requests.average;
 }
 

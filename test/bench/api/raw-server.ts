@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-// The baseline: node:http and nothing else. It answers a path with what was put there: headers and body, all made before.
+// Baseline: node:http alone. PUT stores a status, headers and body for a path; GET responds with them.
 
 interface Prepared {
   readonly status: number;
@@ -8,7 +8,7 @@ interface Prepared {
   readonly body: string;
 }
 
-const answers = new Map<string, Prepared & { bytes: Buffer }>();
+const responses = new Map<string, Prepared & { bytes: Buffer }>();
 
 const server = createServer((request, response) => {
   const { url = "", method } = request;
@@ -17,14 +17,14 @@ const server = createServer((request, response) => {
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       const prepared = JSON.parse(Buffer.concat(parts).toString()) as Prepared;
-      answers.set(url, { ...prepared, bytes: Buffer.from(prepared.body) });
+      responses.set(url, { ...prepared, bytes: Buffer.from(prepared.body) });
       response.end();
     });
     return;
   }
-  const answer = answers.get(url);
-  if (answer === undefined) response.writeHead(404).end();
-  else response.writeHead(answer.status, answer.headers).end(answer.bytes);
+  const copy = responses.get(url);
+  if (copy === undefined) response.writeHead(404).end();
+  else response.writeHead(copy.status, copy.headers).end(copy.bytes);
 });
 
 server.listen(0, "127.0.0.1", () => {

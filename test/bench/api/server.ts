@@ -4,12 +4,12 @@ import path from "node:path";
 import { ROOT, runServerCommand, type Running, start, temporaryFolder, until } from "../../support/processes.ts";
 import { fill, fpOf, type Size } from "./data.ts";
 
-/** A server with its data and a key of its first clinic. */
+/** A server with data and a key of its first clinic. */
 export interface Clinic {
   readonly url: string;
   readonly key: string;
   readonly running: Running;
-  /** From the start of the process until it listened; the other is that of a server without data. */
+  /** Time from the start of the process until it listens; `emptyStartMs` is that of a server without data. */
   readonly startMs: number;
   readonly emptyStartMs: number;
   end(): Promise<void>;
@@ -44,21 +44,21 @@ export async function startClinic(size: Size): Promise<Clinic> {
 async function startServer(data: string): Promise<{ running: Running; url: string; ms: number }> {
   const begun = performance.now();
   const server = path.join(ROOT, "dist/server/main.js");
-  // No request is refused, each is counted.
+  // The limit counts every request and refuses none.
   const limit = ["--rate-limit", "integration=999999999/999999999"];
   const running = start(server, ["run", "--port", "0", "--data", data, ...limit]);
   const url = await listens(running);
   return { running, url, ms: performance.now() - begun };
 }
 
-/** Waits for the address of a server, and gives server and clients a core each where there are two. */
+/** Waits for the address of a server. Pins server and clients to a core each if the machine has two. */
 export async function listens(running: Running): Promise<string> {
   const url = await until("the server listens", () => {
     if (running.process.exitCode !== null) throw new Error(`the server ended: ${running.output()}`);
     return /http:\/\/127\.0\.0\.1:\d+/.exec(running.output())?.[0];
   });
   pin(running.process.pid, SERVER_CORE);
-  // What makes the load is started by us, and stays on our core.
+  // Load generators are children of this process and inherit its core.
   pin(process.pid, CLIENT_CORE);
   return url;
 }
@@ -67,6 +67,6 @@ function pin(pid: number | undefined, core: string): void {
   try {
     execFileSync("taskset", ["-acp", core, String(pid)], { stdio: "ignore" });
   } catch {
-    // No taskset, or a single core: the figures are a little less steady.
+    // Without taskset or a second core the figures vary slightly more.
   }
 }

@@ -2,7 +2,7 @@ import path from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 
-/** Chunks, packed as the spool packs them: structured clone is slow for many small arrays. */
+/** Chunks in one buffer, as in the spool, since structured clone is slow for many small arrays. */
 export interface Group {
   readonly bytes: Uint8Array;
   readonly lengths: readonly number[];
@@ -10,7 +10,7 @@ export interface Group {
 
 function serve(folder: string): void {
   const port = parentPort;
-  if (port === null) throw new Error("bare-loop-thread runs as a worker thread");
+  if (port === null) throw new Error("expected to run in a worker thread");
   const db = new Database(path.join(folder, "bare.db"));
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");

@@ -4,8 +4,8 @@ import { Worker } from "node:worker_threads";
 import { EOT } from "../../../agent/protocols/bytes.ts";
 import type { Group } from "./bare-loop-thread.ts";
 
-// The baseline: stores every chunk (SQLite WAL, FULL, a worker thread, one row a chunk, what arrived while the last
-// commit ran goes into the next) and answers ACK for each. No link, no sessions, no messages.
+// Baseline without link, sessions and messages. It stores each chunk as a row (SQLite WAL, FULL, a worker thread, group commit)
+// and then sends ACK.
 
 const ACK = Buffer.of(6);
 const [folder = "", port = ""] = process.argv.slice(2);
@@ -26,7 +26,7 @@ const committing: net.Socket[][] = [];
 
 function store(socket: net.Socket, chunk: Buffer): void {
   chunks.push(chunk);
-  // EOT is stored, and wants no answer.
+  // EOT is stored without a reply.
   if (chunk.length > 1 || chunk[0] !== EOT) sockets.push(socket);
   if (scheduled) return;
   scheduled = true;

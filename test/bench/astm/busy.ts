@@ -7,7 +7,7 @@ import { sleepUntil, startDevices } from "./device.ts";
 import { type Session, sessionOfRecords, wireBytes } from "./frames.ts";
 
 const DEVICES = 32;
-/** 115 200 baud, 8N1. */
+/** Capacity of a line at 115 200 baud, 8N1. */
 const BYTES_PER_SECOND = 11_520;
 const FRAMES = 125;
 const RECORD_BYTES = 192;
@@ -16,7 +16,7 @@ const TICKS_PER_SECOND = 100;
 const ACK = 6;
 const REPLY_MS = 15_000;
 
-/** What a whole agent costs while every device sends as fast as its line goes, beside what it costs to play the devices. */
+/** Measures the CPU time of an agent while every device sends at line speed, beside the CPU time of the simulated devices. */
 export async function* busyLines(quick: boolean): AsyncGenerator<Figure> {
   const [warmUpSeconds, seconds] = quick ? [2, 4] : [5, 30];
   const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
@@ -39,14 +39,14 @@ export async function* busyLines(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-/** Session after session, each frame when its line has room for it and the one before is acknowledged. */
+/** Sends sessions. Each frame waits for line capacity and for the ACK of the previous frame. */
 async function sendOn(
   line: SimulatorLine,
   device: number,
   patients: readonly TestPatient[],
   sending: { until: number; bytes: number },
 ): Promise<void> {
-  // Not all at once: lines are not in step.
+  // Devices start at different times, as on real lines.
   let due = performance.now() + (device / DEVICES) * 100;
   for (let number = device; performance.now() < sending.until; number += DEVICES) {
     const { establish, frames, end } = histograms(number, patients);
@@ -56,13 +56,13 @@ async function sendOn(
       sending.bytes += bytes.length;
       due += (bytes.length / BYTES_PER_SECOND) * 1000;
       const reply = await line.reply(REPLY_MS);
-      if (reply !== ACK) throw new Error(`the agent answered ${reply ?? "nothing"}, expected ACK`);
+      if (reply !== ACK) throw new Error(`expected ACK, got ${reply ?? "no reply"}`);
     }
     line.send(end);
   }
 }
 
-/** A result with 25 kB around it, as an analyzer with histograms sends it. */
+/** A result in a 25 kB message, as an analyzer with histograms sends it. */
 function histograms(number: number, patients: readonly TestPatient[]): Session {
   const { externalId: patient, species } = patients[number % patients.length]!;
   const collected = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
@@ -75,7 +75,7 @@ function histograms(number: number, patients: readonly TestPatient[]): Session {
 }
 
 function cpuSeconds({ process: { pid } }: Running): number {
-  // utime and stime, the 14th and 15th field; the second, the name in brackets, may hold spaces.
+  // utime and stime are fields 14 and 15 of /proc/PID/stat. Field 2, the name in brackets, may contain spaces.
   const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
@@ -87,7 +87,7 @@ function figure(bytesPerSecond: number, percent: number, ownPercent: number): Fi
     ours: `${percent.toFixed(1)} % of one core`,
     baseline: `playing the devices ${ownPercent.toFixed(1)} %`,
     ratio: percent / ownPercent,
-    bar: `< ${PERCENT_MAX} %, at no less than 0.9 of the lines' rate`,
+    bar: `< ${PERCENT_MAX} %, at 0.9 of the line rate or more`,
     met: percent < PERCENT_MAX && bytesPerSecond >= 0.9 * BYTES_PER_SECOND,
   };
 }

@@ -10,7 +10,7 @@ const WARM_UP = 5;
 const P95_MAX_MS = 300;
 const POLL_MS = 2;
 
-/** From a device's last frame to the study in the API, beside the same study posted straight to the server. */
+/** Measures the time from a device's last frame to the study in the API, beside the same study posted directly to the server. */
 export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
   const messages = quick ? 20 : 100;
   const world = await World.create(messages + WARM_UP, ["--rate-limit", "device=1000000/1000000"]);
@@ -21,7 +21,7 @@ export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
     for (let number = 0; number < messages + WARM_UP; number++) {
       const { ms, study } = await deviceToGet(world, lines[number % DEVICES]!, number);
       const straight = await postToGet(world, study);
-      if (number < WARM_UP) continue; // patients are fetched, code is compiled
+      if (number < WARM_UP) continue; // the agent fetches patients, V8 compiles
       ours.push(ms);
       direct.push(straight);
     }
@@ -33,8 +33,8 @@ export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
 
 async function deviceToGet(world: World, line: SimulatorLine, number: number): Promise<{ ms: number; study: Study }> {
   const { lastFrameSentAt } = await play(measurement(number, world.patients), line);
-  const fp = await soon("the study has its fp", () => world.messages()[number]?.study_fps[0]);
-  const study = await soon("the study can be read", () => readable(world, fp));
+  const fp = await poll("the study has its fp", () => world.messages()[number]?.study_fps[0]);
+  const study = await poll("the study can be read", () => readable(world, fp));
   return { ms: performance.now() - lastFrameSentAt, study };
 }
 
@@ -55,9 +55,9 @@ async function postToGet(world: World, study: Study): Promise<number> {
     headers: { "content-type": "application/json", "x-api-key": world.key },
     body: JSON.stringify({ studies: [pushed] }),
   });
-  if (!response.ok) throw new Error(`the server answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`expected status 2xx, got ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
-  await soon("the posted study can be read", () => readable(world, fp));
+  await poll("the posted study can be read", () => readable(world, fp));
   return performance.now() - from;
 }
 
@@ -66,15 +66,15 @@ async function readable(world: World, fp: string): Promise<Study | null> {
   return status === 200 ? (body as { data: Study }).data : null;
 }
 
-/** As until(), but looks often enough to measure with. */
-async function soon<Result>(what: string, look: () => Result | Promise<Result>): Promise<NonNullable<Result>> {
+/** Polls as until() does, but often enough for a measurement. */
+async function poll<Result>(what: string, look: () => Result | Promise<Result>): Promise<NonNullable<Result>> {
   const end = performance.now() + 10_000;
   while (performance.now() < end) {
     const result = await look();
     if (result !== null && result !== undefined) return result;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error(`${what}: not within 10 s`);
+  throw new Error(`expected within 10 s: ${what}`);
 }
 
 function figure(ours: readonly number[], direct: readonly number[]): Figure {
@@ -83,7 +83,7 @@ function figure(ours: readonly number[], direct: readonly number[]): Figure {
   return {
     name: `device's last frame to study readable by GET, ${ours.length} messages`,
     ours: `p50 ${milliseconds(percentile(ours, 50))}, p95 ${milliseconds(p95)}`,
-    baseline: `POST straight to the server p50 ${milliseconds(percentile(direct, 50))}, p95 ${milliseconds(directP95)}`,
+    baseline: `POST directly to the server p50 ${milliseconds(percentile(direct, 50))}, p95 ${milliseconds(directP95)}`,
     ratio: p95 / directP95,
     bar: `p95 < ${P95_MAX_MS} ms`,
     met: p95 < P95_MAX_MS,

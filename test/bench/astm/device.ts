@@ -6,16 +6,16 @@ import { type Session, sessionOfRecords } from "./frames.ts";
 const ACK = 6;
 const REPLY_MS = 15_000;
 
-/** Gives the agent that many VetScans and starts it; answers their open lines. */
+/** Starts the agent with `count` VetScan devices. @returns an open line to each */
 export async function startDevices(world: World, count: number): Promise<SimulatorLine[]> {
-  const ports = await world.giveDevices(count, "abaxis-vetscan-vs2");
+  const ports = await world.configureDevices(count, "abaxis-vetscan-vs2");
   await world.startAgent();
-  // What is measured is an agent that knows its clinic, not one that was started a moment ago.
-  await world.knowsPatients();
+  // Measurements begin after the first synchronization of patients.
+  await world.waitForPatients();
   return Promise.all(ports.map((port) => openLine(`tcp://127.0.0.1:${port}`)));
 }
 
-/** The n-th measurement, of its own time; seven frames. */
+/** Builds measurement n with its own time, in seven frames. */
 export function measurement(number: number, patients: readonly TestPatient[]): Session {
   const { externalId: patient, species } = patients[number % patients.length]!;
   const collected = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
@@ -23,7 +23,7 @@ export function measurement(number: number, patients: readonly TestPatient[]): S
   return sessionOfRecords(vetScanRecords({ patient, species: kind, collected, alt: 10 + (number % 100) }));
 }
 
-/** Sends a session frame by frame; answers how long each ACK took, in milliseconds, and when the last frame left. */
+/** Sends a session frame by frame. @returns the time to each ACK in milliseconds, and the time when the last frame was sent */
 export async function play({ establish, frames, end }: Session, line: SimulatorLine) {
   const latencies: number[] = [];
   let sentAt = 0;
@@ -31,14 +31,14 @@ export async function play({ establish, frames, end }: Session, line: SimulatorL
     sentAt = performance.now();
     line.send(bytes);
     const reply = await line.reply(REPLY_MS);
-    if (reply !== ACK) throw new Error(`the agent answered ${reply ?? "nothing"}, expected ACK`);
+    if (reply !== ACK) throw new Error(`expected ACK, got ${reply ?? "no reply"}`);
     latencies.push(performance.now() - sentAt);
   }
   line.send(end);
   return { latencies, lastFrameSentAt: sentAt };
 }
 
-/** Waits until `due` milliseconds of the monotonic clock; no wait when that has passed. */
+/** Waits until the monotonic clock reaches `due` milliseconds. Returns at once if that time has passed. */
 export async function sleepUntil(due: number): Promise<void> {
   const ms = due - performance.now();
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));

@@ -3,15 +3,15 @@ import { ENQ, EOT, ETX } from "../../../agent/protocols/bytes.ts";
 
 const FRAME_OVERHEAD = 7;
 
-/** What a stop-and-wait sender writes, one element a write. */
+/** Bytes that a stop-and-wait sender writes, one element per write. */
 export interface Session {
   readonly establish: Uint8Array;
-  /** Numbered and with their checksums. */
+  /** Frames with number and checksum. */
   readonly frames: readonly Uint8Array[];
   readonly end: Uint8Array;
 }
 
-/** One message of `count` frames of exactly `bytes` on the wire, a record each, the last one L. */
+/** Builds a message of `count` frames of `bytes` each on the wire. Every frame is a record; the last is L. */
 export function sessionOfFrames(count: number, bytes: number): Session {
   const records = Array.from({ length: count }, (_, index) => {
     if (index === 0) return "H|\\^&|||Bench^1|||||||P|1|20260101080000|";
@@ -23,7 +23,7 @@ export function sessionOfFrames(count: number, bytes: number): Session {
   return sessionOfRecords(records.map((record) => record.padEnd(bytes - FRAME_OVERHEAD - 1, "x")));
 }
 
-/** A record a frame. */
+/** Builds a message with one record per frame. */
 export function sessionOfRecords(records: readonly string[]): Session {
   const frames = records.map((record, index) => encodeFrame(index + 1, Buffer.from(`${record}\r`, "latin1"), ETX));
   return { establish: Uint8Array.of(ENQ), frames, end: Uint8Array.of(EOT) };

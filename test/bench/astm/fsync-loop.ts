@@ -1,7 +1,7 @@
 import fs from "node:fs";
 
-// The baseline of the latency: 4 kB written and fsynced, so many times in a row (the frames of a message), every so often.
-// Prints the milliseconds of each.
+// Baseline of the latency: bursts of 4 kB writes with fsync at a fixed interval, as many per burst as a message has frames.
+// Prints the milliseconds of each write.
 
 const [file = "", seconds = "0", everyMs = "0", writes = "0"] = process.argv.slice(2);
 const handle = fs.openSync(file, "w");

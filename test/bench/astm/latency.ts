@@ -8,7 +8,7 @@ export const DEVICES = 10;
 const MESSAGES_PER_SECOND = 5;
 const MESSAGE_EVERY_MS = 1000 / DEVICES / MESSAGES_PER_SECOND;
 
-/** Frame to ACK under the load of a busy clinic. */
+/** Measures the time from frame to ACK under the load of a busy clinic. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [2, 1.5] : [16, 2];
   const world = await World.create(50);
@@ -28,7 +28,7 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-/** Every line sends its messages at the pace of a busy clinic. */
+/** Sends messages on every line at the rate of a busy clinic. */
 export async function devicesAtWork(
   world: World,
   lines: readonly SimulatorLine[],

@@ -7,10 +7,10 @@ import { type Session, sessionOfFrames, wireBytes } from "./frames.ts";
 const CHUNK_BYTES = 64 * 1024;
 const STREAM_BYTES = 16 * 1024 * 1024;
 const MEGABYTES_MIN = 50;
-/** A message eight times as long, up to the longest that is taken. */
+/** Lengths of a short and a long message, in bytes. The long one is the longest that the link accepts. */
 const SCALE = { short: 2 * 1024 * 1024, long: 16 * 1024 * 1024, ratioMax: 10 };
 
-/** The link without any I/O, beside a loop that only adds up the same bytes. */
+/** Measures the link without I/O, beside a loop that adds up the same bytes. */
 export async function* linkAlone(quick: boolean): AsyncGenerator<Figure> {
   yield await linkFigure("60-byte frames", sessionOfFrames(100, 60), quick);
   yield await linkFigure("25 kB sessions of 125 frames", sessionOfFrames(125, 200), quick);
@@ -27,11 +27,11 @@ async function linkFigure(name: string, session: Session, quick: boolean): Promi
   for (let round = -2; round < rounds; round++) {
     const bySum = megabytesPerSecond(chunks, sum);
     const byLink = megabytesPerSecond(chunks, (chunk) => link.receive(chunk).length);
-    if (round < 0) continue; // warms up
+    if (round < 0) continue; // warm-up
     sums.push(bySum);
     ours.push(byLink);
   }
-  // The best round is the one that other processes disturbed least.
+  // The best round is the one with the least interference from other processes.
   const rate = Math.max(...ours);
   const sumRate = Math.max(...sums);
   return {
@@ -44,11 +44,11 @@ async function linkFigure(name: string, session: Session, quick: boolean): Promi
   };
 }
 
-/** What a long message costs beside a short one: linear would be 8. */
+/** Compares the cost of a long and a short message. The ratio is 8 for a linear link. */
 async function scaleFigure(quick: boolean): Promise<Figure> {
   const { AstmLink } = await fromBuild<typeof links>("agent/protocols/astm/link.ts");
   const [short, long] = [SCALE.short, SCALE.long].map((bytes) => {
-    // The text of all frames is just what a message may be.
+    // 193 bytes of text per frame of 200 bytes: the message has the maximum length.
     const wire = wireBytes(sessionOfFrames(Math.floor(bytes / 193), 200));
     const runs = Array.from({ length: quick ? 3 : 10 }, () => receiveWhole(new AstmLink(), wire));
     return {
@@ -82,11 +82,11 @@ function receiveWhole(link: Link, wire: Uint8Array): Cost {
     }
   }
   const ms = performance.now() - from;
-  if (delivered === 0) throw new Error("nothing was delivered");
+  if (delivered === 0) throw new Error("expected a delivered message, got none");
   return { ms, megabytes: (process.memoryUsage().arrayBuffers - before) / 1e6 };
 }
 
-/** Session after session, cut wherever a chunk ends. */
+/** Repeats a session and cuts the stream into chunks, without regard to frames. */
 function streamOf(session: Session): Buffer[] {
   const wire = wireBytes(session);
   const stream = Buffer.concat(Array.from({ length: Math.ceil(STREAM_BYTES / wire.length) }, () => wire));
@@ -104,7 +104,7 @@ function megabytesPerSecond(chunks: readonly Buffer[], take: (chunk: Buffer) => 
     taken += take(chunk);
   }
   const seconds = (performance.now() - from) / 1000;
-  if (taken === 0) throw new Error("nothing came of it");
+  if (taken === 0) throw new Error("expected actions of the link, got none");
   return bytes / 1e6 / seconds;
 }
 

@@ -6,7 +6,7 @@ const DEVICES = 16;
 const MEGABYTES_MAX = 120;
 const STARTS = 4;
 
-/** Resident memory of an idle agent (VmRSS, MB of 1024 kB), beside a Node process that does nothing at all. */
+/** Measures the resident memory of an idle agent (VmRSS, MB of 1024 kB), beside an idle Node process. */
 export async function* idleMemory(quick: boolean): AsyncGenerator<Figure> {
   const world = await World.create(8);
   const nothing = start("-e", ["setInterval(() => {}, 1000)"]);
@@ -27,12 +27,12 @@ export async function* idleMemory(quick: boolean): AsyncGenerator<Figure> {
       starts.push(residentMegabytes(world.agent));
       await world.agent.end();
     }
-    // One start takes 15 MB more than another, as the collector happens to run: the bar is for all of them.
+    // Starts differ by 15 MB, depending on garbage collection. The bar applies to each of them.
     const ours = Math.max(...starts);
     const bare = residentMegabytes(nothing);
     yield {
       name: `idle memory of the agent, ${DEVICES} devices`,
-      ours: `${ours.toFixed(0)} MB resident, the most of ${starts.length} starts (least ${Math.min(...starts).toFixed(0)})`,
+      ours: `${ours.toFixed(0)} MB resident, max of ${starts.length} starts (min ${Math.min(...starts).toFixed(0)})`,
       baseline: `node alone ${bare.toFixed(0)} MB`,
       ratio: ours / bare,
       bar: `< ${MEGABYTES_MAX} MB`,
@@ -44,7 +44,7 @@ export async function* idleMemory(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-/** VmRSS, in MB of 1024 kB. */
+/** @returns VmRSS in MB of 1024 kB */
 export function residentMegabytes({ process: { pid } }: Running): number {
   const status = fs.readFileSync(`/proc/${pid}/status`, "utf8");
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];

@@ -3,12 +3,12 @@ import type { Session } from "./frames.ts";
 
 const ACK = 6;
 
-/** Plays LIS01's sender on one connection a port for that long; answers the frames acknowledged a second. */
+/** Sends as LIS01-A2 requires on one connection per port for `seconds`. @returns acknowledged frames per second */
 export async function framesPerSecond(ports: readonly number[], session: Session, seconds: number): Promise<number> {
   const count = { frames: 0, running: true };
   const senders = ports.map((port) => sendSessions(port, session, count));
   const failed = Promise.all(senders).then(() => undefined);
-  // Not from the first frame: connecting and the first commits are no steady state.
+  // Counting begins after the connections and the first commits, in the steady state.
   await Promise.race([sleep(300), failed]);
   const from = performance.now();
   const before = count.frames;
@@ -19,7 +19,7 @@ export async function framesPerSecond(ports: readonly number[], session: Session
   return rate;
 }
 
-/** Stop-and-wait: each write follows the ACK of the one before. Ends with a session's EOT once nobody runs any more. */
+/** Writes stop-and-wait: each write follows the ACK of the previous one. Ends after the EOT of a session once the time is over. */
 function sendSessions(
   port: number,
   { establish, frames, end }: Session,
@@ -30,7 +30,9 @@ function sendSessions(
     const begin = () => socket.write(establish);
     const acknowledged = (replies: number, bytes: Uint8Array): boolean => {
       if (replies !== 1 || bytes[0] !== ACK) {
-        socket.destroy(new Error(`port ${port} answered ${Buffer.from(bytes.subarray(0, replies)).toString("hex")}`));
+        socket.destroy(
+          new Error(`port ${port}: expected ACK, got ${Buffer.from(bytes.subarray(0, replies)).toString("hex")}`),
+        );
       } else if (next < frames.length) {
         if (next > 0) count.frames += 1;
         socket.write(frames[next++]!);
@@ -43,7 +45,7 @@ function sendSessions(
       }
       return true;
     };
-    // One buffer a connection: a stream's own reading would cost as much as the sending.
+    // One buffer per connection, since stream reads cost as much CPU time as sending.
     const onread = { buffer: new Uint8Array(64), callback: acknowledged };
     const socket = net.connect({ host: "127.0.0.1", port, noDelay: true, onread }, begin);
     socket.once("error", reject);

@@ -5,7 +5,7 @@ import type * as spools from "../../../agent/spool/spool.ts";
 import type * as transports from "../../../agent/transport/tcp.ts";
 import { fromBuild } from "../build.ts";
 
-// The agent up to the stored message: listener, spool, link and connection from the build, one device a port.
+// The agent up to the stored message: listener, connection, link and spool from the build, one device per port.
 
 const [folder = "", profileId = "", ...ports] = process.argv.slice(2);
 const { Connection } = await fromBuild<typeof connections>("agent/connection/connection.ts");
@@ -29,4 +29,4 @@ for (const port of ports) {
     messages: { message: () => undefined },
   }).open();
 }
-setImmediate(() => process.stdout.write("ready\n")); // from the next turn on the ports listen
+setImmediate(() => process.stdout.write("ready\n")); // the ports listen after this turn of the event loop

@@ -9,10 +9,10 @@ import { framesPerSecond } from "./sender.ts";
 const FRAME_BYTES = 60;
 const FRAMES_PER_SESSION = 100;
 const RATIO_MIN = { few: 0.8, many: 0.75 };
-/** At 64 connections, wherever the bare loop shows that disk and machine can do it. */
+/** Bar at 64 connections. It applies only if the bare loop shows that disk and machine are fast enough. */
 const FAST = { connections: 64, bareMin: 12_500, framesMin: 10_000 };
 
-/** Durable frames a second, the agent beside the bare loop: same disk, same sender, in turn. */
+/** Measures durable frames per second of the agent and of the bare loop in turn, with the same disk and sender. */
 export async function* stopAndWait(connections: number, quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [4, 0.7] : [20, 1];
   const folder = temporaryFolder();
@@ -34,7 +34,7 @@ export async function* stopAndWait(connections: number, quick: boolean): AsyncGe
     const ofBare = () => framesPerSecond(barePorts, session, seconds);
     const ofAgent = () => framesPerSecond(ports, session, seconds);
     for (let round = 0; round <= rounds; round++) {
-      // In turn, and each first as often: what else the machine does falls on both.
+      // The order alternates, so that other load on the machine affects both alike.
       const [first, second] = round % 2 === 0 ? [ofBare, ofAgent] : [ofAgent, ofBare];
       const [one, other] = [await first(), await second()];
       if (round > 0) rates.push(round % 2 === 0 ? { bare: one, ours: other } : { bare: other, ours: one });

@@ -9,14 +9,14 @@ import { send, writeInstance } from "./instances.ts";
 
 const LONG_ONES = 3;
 const QUIET_SECONDS = 2;
-/** One message of each device: the images arrive within some seconds. */
+/** Interval between messages of each device. The images arrive within a few seconds. */
 const TURN_SECONDS = 0.2;
 const ACK_MS_MAX = 100;
 const LOOP_MS_MAX = 60;
 
 /**
- * Long instances on several associations at once, while ASTM and HL7 devices speak: how long those wait, beside the same devices
- * without images; and the longest that the agent's event loop stood still, as /metrics tells, whose clock ticks every 10 ms.
+ * Measures the latency of ASTM and HL7 devices while long instances arrive on several associations, beside the same devices
+ * without images. Also measures the longest event loop lag in /metrics, with a resolution of 10 ms.
  */
 export async function* busyWithImages(folder: string, bytes: number, quick: boolean): AsyncGenerator<Figure> {
   const long = fs.mkdtempSync(path.join(folder, "long-"));
@@ -24,31 +24,31 @@ export async function* busyWithImages(folder: string, bytes: number, quick: bool
   const files = fs.readdirSync(long).map((name) => path.join(long, name));
   const quiet = new Latencies();
   const busy = new Latencies();
-  let stoodStillMs = 0;
+  let longestBlockMs = 0;
   for (let round = 0; round < (quick ? 1 : 4); round++) {
     const clinic = await Clinic.open();
     try {
-      await clinic.speak(QUIET_SECONDS, quiet);
-      await clinic.loopLagMs(); // from here on
+      await clinic.sendMessages(QUIET_SECONDS, quiet);
+      await clinic.loopLagMs(); // resets the maximum
       let arriving = true;
       const sent = Promise.all(files.map((file) => send(clinic.dicomPort, file))).finally(() => (arriving = false));
-      while (arriving) await clinic.speak(TURN_SECONDS, busy);
+      while (arriving) await clinic.sendMessages(TURN_SECONDS, busy);
       await sent;
-      stoodStillMs = Math.max(stoodStillMs, await clinic.loopLagMs());
+      longestBlockMs = Math.max(longestBlockMs, await clinic.loopLagMs());
     } finally {
       await clinic.end();
     }
   }
   const meanwhile = `while ${LONG_ONES} instances of ${bytes / 1e6} MB arrive`;
   yield figure(`ASTM, frame to ACK ${meanwhile}`, busy.astm, quiet.astm);
-  yield figure(`HL7, message to answer ${meanwhile}`, busy.hl7, quiet.hl7);
+  yield figure(`HL7, message to acknowledgement ${meanwhile}`, busy.hl7, quiet.hl7);
   yield {
     name: `the event loop ${meanwhile}`,
-    ours: `stood still for ${milliseconds(stoodStillMs)} at most`,
+    ours: `longest block ${milliseconds(longestBlockMs)}`,
     baseline: `the bar ${LOOP_MS_MAX} ms`,
-    ratio: stoodStillMs / LOOP_MS_MAX,
+    ratio: longestBlockMs / LOOP_MS_MAX,
     bar: `< ${LOOP_MS_MAX} ms`,
-    met: stoodStillMs < LOOP_MS_MAX,
+    met: longestBlockMs < LOOP_MS_MAX,
   };
 }
 
@@ -57,7 +57,7 @@ class Latencies {
   readonly hl7: number[] = [];
 }
 
-/** An agent with devices of three kinds. */
+/** An agent with ASTM, HL7 and DICOM devices. */
 class Clinic {
   readonly #world: World;
   readonly #lines: SimulatorLine[] = [];
@@ -79,7 +79,7 @@ class Clinic {
     ];
     world.writeConfig([imaging, ...analyzers], statusPort);
     await world.startAgent();
-    await world.knowsPatients();
+    await world.waitForPatients();
     const clinic = new Clinic(world, dicomPort, statusPort);
     for (const port of astm) clinic.#lines.push(await openLine(`tcp://127.0.0.1:${port}`));
     for (const port of hl7) clinic.#devices.push(await Device.connect(port));
@@ -92,22 +92,22 @@ class Clinic {
     this.#statusPort = statusPort;
   }
 
-  async speak(seconds: number, { astm, hl7 }: Latencies): Promise<void> {
+  async sendMessages(seconds: number, { astm, hl7 }: Latencies): Promise<void> {
     const { patients } = this.#world;
-    const [measured, asked] = await Promise.all([
+    const [measured, hl7Latencies] = await Promise.all([
       analyzersAtWork(this.#world, this.#lines, this.#messages, seconds),
       countersAtWork(patients, this.#devices, this.#messages, seconds),
     ]);
     this.#messages += measured.messages;
     astm.push(...measured.latencies);
-    hl7.push(...asked);
+    hl7.push(...hl7Latencies);
   }
 
-  /** The most since it was asked last. */
+  /** @returns the maximum lag since the last call */
   async loopLagMs(): Promise<number> {
     const response = await fetch(`http://127.0.0.1:${this.#statusPort}/metrics`);
     const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await response.text())?.[1];
-    if (seconds === undefined) throw new Error("/metrics does not tell the event loop's lag");
+    if (seconds === undefined) throw new Error("expected the event loop lag in /metrics, got none");
     return Number(seconds) * 1000;
   }
 
@@ -119,12 +119,12 @@ class Clinic {
 
 function figure(name: string, busy: readonly number[], quiet: readonly number[]): Figure {
   const worst = percentile(busy, 99);
-  const said = (values: readonly number[]) =>
+  const percentiles = (values: readonly number[]) =>
     `p50 ${milliseconds(percentile(values, 50))}, p99 ${milliseconds(percentile(values, 99))}`;
   return {
-    name: `${name}, ${busy.length} of them`,
-    ours: said(busy),
-    baseline: `without images ${said(quiet)}`,
+    name: `${name}, ${busy.length} samples`,
+    ours: percentiles(busy),
+    baseline: `without images ${percentiles(quiet)}`,
     ratio: worst / percentile(quiet, 99),
     bar: `p99 < ${ACK_MS_MAX} ms`,
     met: worst < ACK_MS_MAX,

@@ -8,7 +8,7 @@ import { fromBuild } from "../build.ts";
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** A file with so many bytes of pixels, all alike: the last number of its UID. */
+/** Builds a file with that many bytes of pixels, all equal to the last component of its UID. */
 export async function writeInstance(folder: string, uid: string, bytes: number): Promise<void> {
   const { encodeFileHead } = await fromBuild<typeof part10>("agent/protocols/dicom/part10.ts");
   const head = encodeFileHead({ sopClass: CR_STORAGE, sopInstance: uid, transferSyntax: EXPLICIT, sourceAe: "BENCH" });
@@ -22,7 +22,7 @@ export async function writeInstance(folder: string, uid: string, bytes: number):
   fs.closeSync(file);
 }
 
-/** Seconds until all in a folder, or a file, was answered. */
+/** @returns the seconds until every file of a folder, or the one file, has its response */
 export async function send(port: number, what: string): Promise<number> {
   const from = performance.now();
   const { ok, output } = await run("storescu", "+sd", "-aec", "VETWIRE", "127.0.0.1", String(port), what);

@@ -8,8 +8,8 @@ import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { FS } from "../../../agent/protocols/bytes.ts";
 import type { Group } from "../astm/bare-loop-thread.ts";
 
-// The baselines: frames are found and answered AA with their MSH-10, and nothing else is done with them but storing: not at
-// all, each in a transaction of its own (SQLite WAL, FULL), or in a worker thread all that came while the last commit ran.
+// Baselines: servers that find frames, store them and reply AA with their MSH-10. They store nothing, or each message in its own
+// transaction (SQLite WAL, FULL), or groups of messages in a worker thread (group commit).
 
 const [kind = "", folder = "", port = ""] = process.argv.slice(2);
 
@@ -71,8 +71,8 @@ const server = net.createServer({ noDelay: true }, (socket) => {
       const message = rest.subarray(1, end);
       const header = message.subarray(0, message.indexOf(CR)).toString();
       const id = header.split("|")[9] ?? "";
-      const answer = `MSH|^~\\&|||||20261121090000||ACK^R01|1|P|2.3.1\rMSA|AA|${id}\r`;
-      store(message, () => socket.write(encodeMllp(Buffer.from(answer))));
+      const reply = `MSH|^~\\&|||||20261121090000||ACK^R01|1|P|2.3.1\rMSA|AA|${id}\r`;
+      store(message, () => socket.write(encodeMllp(Buffer.from(reply))));
       rest = rest.subarray(end + 2);
     }
     chunks = [rest];

@@ -11,17 +11,17 @@ const DEVICES = 10;
 const MESSAGES_PER_SECOND = 5;
 const MESSAGE_EVERY_MS = 1000 / DEVICES / MESSAGES_PER_SECOND;
 const MESSAGE_BYTES = 4_700;
-const ANSWER_MS = 10_000;
+const REPLY_MS = 10_000;
 
-/** Message to answer under the load of a busy clinic. */
+/** Measures the time from message to reply under the load of a busy clinic. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [2, 1.5] : [12, 2];
   const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
   const devices: Device[] = [];
   try {
-    const ports = await world.giveDevices(DEVICES, "generic-hl7");
+    const ports = await world.configureDevices(DEVICES, "generic-hl7");
     await world.startAgent();
-    await world.knowsPatients();
+    await world.waitForPatients();
     for (const port of ports) devices.push(await Device.connect(port));
     const load = { rounds, seconds, messageEveryMs: MESSAGE_EVERY_MS, writes: 1 };
     let sent = 0;
@@ -31,14 +31,14 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
       return ofRound;
     });
     const pace = `${MESSAGES_PER_SECOND} messages/s of ${MESSAGE_BYTES / 1000} kB`;
-    yield latencyFigure(`message to answer, ${DEVICES} devices x ${pace}`, latencies);
+    yield latencyFigure(`message to acknowledgement, ${DEVICES} devices x ${pace}`, latencies);
   } finally {
     for (const device of devices) device.close();
     await world.end();
   }
 }
 
-/** Every device sends its messages at the pace of a busy clinic. */
+/** Sends messages from every device at the rate of a busy clinic. */
 export async function devicesAtWork(
   patients: readonly TestPatient[],
   devices: readonly Device[],
@@ -54,14 +54,14 @@ export async function devicesAtWork(
         const place = turn * DEVICES + index;
         const message = blood(first + place, patients);
         await sleepUntil(from + place * messageEveryMs);
-        latencies.push(await device.ask(message));
+        latencies.push(await device.exchange(message));
       }
     }),
   );
   return latencies;
 }
 
-/** The n-th message, of its own time. */
+/** Builds message n with its own time. */
 function blood(number: number, patients: readonly TestPatient[]): Uint8Array {
   const patient = patients[number % patients.length]!.externalId;
   const measured = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
@@ -70,7 +70,7 @@ function blood(number: number, patients: readonly TestPatient[]): Uint8Array {
 
 export class Device {
   readonly #socket: net.Socket;
-  #answered: (answer: string) => void = () => undefined;
+  #onReply: (reply: string) => void = () => undefined;
 
   static connect(port: number): Promise<Device> {
     const socket = net.connect({ host: "127.0.0.1", port, noDelay: true });
@@ -86,24 +86,24 @@ export class Device {
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
       if (!chunk.includes(FS)) return;
-      this.#answered(text);
+      this.#onReply(text);
       text = "";
     });
   }
 
-  /** How long the answer took, in milliseconds. @throws when it is no AA */
-  async ask(message: Uint8Array): Promise<number> {
+  /** @returns the time to the reply in milliseconds. @throws if the reply is not AA */
+  async exchange(message: Uint8Array): Promise<number> {
     const from = performance.now();
-    const answer = await new Promise<string>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error("the agent did not answer")), ANSWER_MS);
-      this.#answered = (text) => {
+    const reply = await new Promise<string>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`expected a reply within ${REPLY_MS} ms, got none`)), REPLY_MS);
+      this.#onReply = (text) => {
         clearTimeout(late);
         resolve(text);
       };
       this.#socket.write(message);
     });
     const ms = performance.now() - from;
-    if (!answer.includes("MSA|AA|")) throw new Error(`the agent answered ${answer}`);
+    if (!reply.includes("MSA|AA|")) throw new Error(`expected AA, got ${reply}`);
     return ms;
   }
 

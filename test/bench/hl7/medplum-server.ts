@@ -1,7 +1,7 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-// @medplum/hl7 from a folder of its own, acknowledging and storing nothing.
+// Server with @medplum/hl7 from a separate folder. It acknowledges messages and stores none.
 
 interface Message {
   buildAck(): unknown;

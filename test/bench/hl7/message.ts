@@ -2,10 +2,10 @@ import fs from "node:fs";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 
 export interface Stamped {
-  /** MSH-10, ten digits: it can be written over. */
+  /** MSH-10 of ten digits, so that it can be overwritten in place. */
   readonly id: string;
   readonly patient: string;
-  /** YYYYMMDDHHMMSS. */
+  /** Device time, YYYYMMDDHHMMSS. */
   readonly measured: string;
 }
 
@@ -19,14 +19,14 @@ interface Analyte {
   readonly loinc?: readonly string[];
 }
 
-/** Those of a blood count: what an agent does not know it quarantines, and that is quickly done. */
+/** Analytes of a blood count. Unknown ones would be quarantined, which costs less than filing. */
 const ANALYTES = (
   JSON.parse(fs.readFileSync(new URL("../../../shared/data/analytes.json", import.meta.url), "utf8")) as Analyte[]
 ).filter(({ modality, value_type, loinc }) => modality === "HEMATOLOGY" && value_type === "numeric" && loinc?.[0]);
 
 const ROWS = 60;
 
-/** A blood count of about so many bytes: 60 results, half of them of names that only the device knows, and one image for the rest. */
+/** Builds a blood count of about that many bytes: 60 results, half of them not in the catalogue, and an image for the rest. */
 export function messageOf(length: number, { id, patient, measured }: Stamped = SOME): string {
   const segments = [
     `MSH|^~\\&|BC-5300|Mindray|LIS|Clinic|20261121090000||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
@@ -44,10 +44,10 @@ export function messageOf(length: number, { id, patient, measured }: Stamped = S
   return segments.map((segment) => `${segment}\r`).join("");
 }
 
-/** Of all messages sent by this process. */
+/** Number of messages sent by this process. */
 let number = 0;
 
-/** Frames that differ in their MSH-10 alone: each is a new message. */
+/** Builds frames that differ only in MSH-10, so that each is a new message. */
 export function frames(length: number): () => Buffer {
   const frame = Buffer.from(encodeMllp(Buffer.from(messageOf(length))));
   const at = frame.indexOf(SOME.id);

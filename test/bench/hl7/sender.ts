@@ -2,21 +2,21 @@ import net from "node:net";
 import { FS } from "../../../agent/protocols/bytes.ts";
 import { frames } from "./message.ts";
 
-/** What is not answered within that is lost. */
+/** A message without a reply within this time is lost. */
 const LOST_MS = 5_000;
 
 export interface Load {
   readonly connections: number;
-  /** Messages on their way, of each connection. */
+  /** Maximum number of unacknowledged messages per connection. */
   readonly window: number;
   readonly bytes: number;
 }
 
-/** Sends on one connection a port, as many messages ahead as the window says; answers those acknowledged a second. @throws when one is not */
+/** Sends on one connection per port. @returns acknowledged messages per second. @throws if a message is not acknowledged */
 export async function messagesPerSecond(ports: readonly number[], load: Load, seconds: number): Promise<number> {
   const count = { messages: 0, running: true };
   const senders = Promise.all(ports.map((port) => send(port, load, count))).then(() => undefined);
-  // Not from the first message: connecting and the first commits are no steady state.
+  // Counting begins after the connections and the first commits, in the steady state.
   await Promise.race([sleep(300), senders]);
   const from = performance.now();
   const before = count.messages;
@@ -34,7 +34,7 @@ function send(port: number, { window, bytes }: Load, count: { messages: number; 
     const fill = () => {
       for (; count.running && outstanding < window; outstanding++) socket.write(next());
     };
-    const answered = (length: number, chunk: Uint8Array): boolean => {
+    const onReply = (length: number, chunk: Uint8Array): boolean => {
       for (let at = 0; at < length; at++) {
         if (chunk[at] !== FS) continue;
         outstanding -= 1;
@@ -45,8 +45,8 @@ function send(port: number, { window, bytes }: Load, count: { messages: number; 
       else setImmediate(fill);
       return true;
     };
-    // One buffer a connection: a stream's own reading would cost as much as the sending.
-    const onread = { buffer: new Uint8Array(64 * 1024), callback: answered };
+    // One buffer per connection, since stream reads cost as much CPU time as sending.
+    const onread = { buffer: new Uint8Array(64 * 1024), callback: onReply };
     const socket = net.connect({ host: "127.0.0.1", port, noDelay: true, onread }, fill);
     socket.setTimeout(LOST_MS, () => socket.destroy(new Error(`${outstanding} messages were lost`)));
     socket.once("error", reject);

@@ -22,10 +22,10 @@ const MEDPLUM = "@medplum/hl7@4.5.2";
 
 const ROWS = ["raw", "each", "group", "medplum", "ours"] as const;
 type Row = (typeof ROWS)[number];
-/** Messages a second of each round; a row that lost messages says so. */
+/** Messages per second of each round, or the reason why a row has no rates, such as lost messages. */
 type Rates = Record<Row, number[] | string>;
 
-/** Durable messages a second, beside servers that do less with them: same disk, same sender, in turn. */
+/** Measures durable messages per second, beside servers that do less work, in turn with the same disk and sender. */
 export async function* throughput(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [3, 0.6] : [8, 1];
   const folder = temporaryFolder();
@@ -40,7 +40,7 @@ export async function* throughput(quick: boolean): AsyncGenerator<Figure> {
       const rates = Object.fromEntries(ROWS.map((row) => [row, []])) as unknown as Rates;
       if (problem !== null) rates.medplum = problem;
       for (let round = 0; round <= rounds; round++) {
-        // In turn, and each first as often: what else the machine does falls on all of them.
+        // The order alternates, so that other load on the machine affects all of them alike.
         for (const row of round % 2 === 0 ? ROWS : ROWS.toReversed()) {
           const kept = rates[row];
           if (typeof kept === "string") continue;
@@ -58,7 +58,7 @@ export async function* throughput(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-/** Outside our own packages, for this run; answers why it cannot be. */
+/** Installs @medplum/hl7 in a temporary folder. @returns the reason of a failure; null if installed */
 async function installMedplum(folder: string): Promise<string | null> {
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder];
   try {
@@ -107,7 +107,7 @@ function* figures({ name, bytes, ofGroup, ofMedplum }: (typeof LOADS)[number], r
     ours: perSecond(ours),
     baseline: `${MEDPLUM} without a store ${perSecond(medplum)}`,
     ratio: times,
-    bar: ofMedplum === null ? "none: it stores nothing" : `ratio >= ${ofMedplum} where it loses nothing`,
+    bar: ofMedplum === null ? "none, since it stores nothing" : `ratio >= ${ofMedplum} where it loses nothing`,
     met: ofMedplum === null || typeof medplum === "string" || times >= ofMedplum,
   };
 }

@@ -8,7 +8,7 @@ const DEVICES = 50;
 const PATIENTS = 50;
 const MESSAGE_EVERY_MS = 1000 / DEVICES;
 
-/** Observation to ACK at a message a second and device. */
+/** Measures the time from observation to ACK at one message per second and device. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [3, 2] : [15, 3];
   const world = await World.create(PATIENTS, ["--rate-limit", "device=1000000/1000000"]);
@@ -29,12 +29,12 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
 }
 
 async function startDevices(world: World): Promise<Poct1Client[]> {
-  const ports = await world.giveDevices(DEVICES, "generic-poct1a");
+  const ports = await world.configureDevices(DEVICES, "generic-poct1a");
   await world.startAgent();
-  await world.knowsPatients();
+  await world.waitForPatients();
   const clients = await Promise.all(ports.map((port, index) => Poct1Client.connect(port, `SN${index}`)));
   return clients.map((client) => {
-    if (client === null) throw new Error("a device was hung up on");
+    if (client === null) throw new Error("expected an open connection, got a disconnect");
     return client;
   });
 }
@@ -54,8 +54,8 @@ async function devicesAtWork(
         const patient = world.patients[device % PATIENTS]!.externalId;
         await sleepUntil(from + (turn * DEVICES + device) * work.messageEveryMs);
         const sentAt = performance.now();
-        const accepted = await client.say((id) => observation(id, { patient, at, sequence, value: 4.1 }));
-        if (accepted !== true) throw new Error(`an observation was answered ${String(accepted)}`);
+        const accepted = await client.send((id) => observation(id, { patient, at, sequence, value: 4.1 }));
+        if (accepted !== true) throw new Error(`expected an accepted observation, got ${String(accepted)}`);
         latencies.push(performance.now() - sentAt);
       }
     }),

@@ -3,7 +3,7 @@ import { ACTIVE_KEYS_MAX, rollKey } from "../../../../server/http/auth/api-keys.
 import { listKeys, revokeKey } from "../../../../server/store/keys.ts";
 import { query } from "../../../../server/store/database/query.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { LETTERS_SHOWN, lettersTold } from "../../../support/secrets.ts";
+import { CHARS_SHOWN, longestSecretPart } from "../../../support/secrets.ts";
 import { clinic, noon, startServer } from "../../harness.ts";
 
 const HOUR_MS = 3_600_000;
@@ -78,15 +78,15 @@ test("the store holds the first and last four characters of a key's secret, and 
   const server = await startServer(clinic(ours));
   const key = await server.makeFreshKey(ours, ["clinic.patient.view"]);
   const [listed] = await listKeys(server.store, 1);
-  expect(listed?.key).toBe(`${key.slice(0, "sk_live_".length + LETTERS_SHOWN)}...${key.slice(-LETTERS_SHOWN)}`);
+  expect(listed?.key).toBe(`${key.slice(0, "sk_live_".length + CHARS_SHOWN)}...${key.slice(-CHARS_SHOWN)}`);
   const { key: _shown, ...others } = listed ?? {};
-  expect(lettersTold(key, JSON.stringify(others))).toBeLessThanOrEqual(LETTERS_SHOWN);
+  expect(longestSecretPart(key, JSON.stringify(others))).toBeLessThanOrEqual(CHARS_SHOWN);
 
   const [row] = await server.store.all(allKeys, {});
   const { prefix, last_four, ...columns } = row ?? {};
-  expect([prefix, last_four]).toEqual([key.slice(0, "sk_live_".length + LETTERS_SHOWN), key.slice(-LETTERS_SHOWN)]);
+  expect([prefix, last_four]).toEqual([key.slice(0, "sk_live_".length + CHARS_SHOWN), key.slice(-CHARS_SHOWN)]);
   for (const [name, value] of Object.entries(columns)) {
-    expect([name, lettersTold(key, String(value)) > LETTERS_SHOWN]).toEqual([name, false]);
+    expect([name, longestSecretPart(key, String(value)) > CHARS_SHOWN]).toEqual([name, false]);
   }
 });
 

@@ -169,7 +169,7 @@ describe("the API document", () => {
     expect(problems({ headers: [["content-type", "text/html"]] })).toEqual([
       `${prefix} 200: X-Request-Id is missing`,
       `${prefix} 200: ETag is missing`,
-      `${prefix} 200: the type is text/html`,
+      `${prefix} 200: expected content type application/json; charset=utf-8, got text/html`,
     ]);
     expect(problems({ headers: [...good.headers, ["x-secret", "1"]] })).toEqual([
       `${prefix} 200: x-secret is not documented`,

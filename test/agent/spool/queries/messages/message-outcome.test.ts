@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
-import { addMessage, answer, openOperations, settlement } from "../../../../support/spool-operations.ts";
+import { addMessage, openOperations, serverOutcome, settlement } from "../../../../support/spool-operations.ts";
 import { studyDraft } from "../../../../support/study.ts";
 
 test("a message is pending until the server has filed its study", () => {
@@ -19,7 +19,7 @@ test("a message is pending until the server has filed its study", () => {
     },
   ]);
   expect(spool.outbox()).toEqual({ depth: 1, oldestAt: 2000 });
-  spool.settleStudies([answer(fp!, "filed")], 3000);
+  spool.settleStudies([serverOutcome(fp!, "filed")], 3000);
   expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "filed", study_fps: [fp] });
   expect(spool.outbox()).toEqual({ depth: 0, oldestAt: null });
 });
@@ -34,7 +34,7 @@ test.each([
   const { folder, spool } = openOperations();
   addMessage(spool, "M1");
   const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
-  spool.settleStudies([answer(fp!, outcome, reason === null ? null : "no connection")], 3000);
+  spool.settleStudies([serverOutcome(fp!, outcome, reason === null ? null : "no connection")], 3000);
   expect(readSpool(folder, listMessages)[0]).toMatchObject({ state, reason });
 });
 
@@ -43,7 +43,7 @@ test("a study without a patient stays unmatched when the server reports it as un
   addMessage(spool, "M1");
   const unmatched = settlement("M1", { reason: "no patient has it", studies: [studyDraft({ patient_fp: null })] });
   const [fp] = spool.settle(unmatched);
-  spool.settleStudies([{ ...answer(fp!, "unchanged"), matched: false }], 3000);
+  spool.settleStudies([{ ...serverOutcome(fp!, "unchanged"), matched: false }], 3000);
   expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "unmatched", reason: "no patient has it" });
 });
 
@@ -51,9 +51,9 @@ test("a message of two studies takes the worse outcome once both are settled", (
   const { folder, spool } = openOperations();
   addMessage(spool, "M1");
   const fps = spool.settle(settlement("M1", { studies: [studyDraft(), studyDraft({ dedupe_key: "chem-1:def" })] }));
-  spool.settleStudies([answer(fps[0]!, "filed")], 3000);
+  spool.settleStudies([serverOutcome(fps[0]!, "filed")], 3000);
   expect(readSpool(folder, listMessages)[0]!.state).toBe("pending");
-  spool.settleStudies([answer(fps[1]!, "unmatched", "nobody")], 3000);
+  spool.settleStudies([serverOutcome(fps[1]!, "unmatched", "nobody")], 3000);
   expect(readSpool(folder, listMessages)[0]!.state).toBe("unmatched");
 });
 
@@ -64,7 +64,7 @@ test("an incomplete message takes the state of the message that completed it", (
   spool.settle(settlement("M1", { state: "quarantined", reason: "incomplete: cut" }));
   expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "quarantined", reason: "incomplete: cut" });
   const [fp] = spool.settle(settlement("M2", { studies: [studyDraft()], completes: ["M1"] }));
-  spool.settleStudies([answer(fp!, "filed")], 3000);
+  spool.settleStudies([serverOutcome(fp!, "filed")], 3000);
   expect(readSpool(folder, listMessages)[0]).toMatchObject({
     state: "filed",
     reason: "incomplete, completed by M2",

@@ -4,7 +4,7 @@ import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
 import type { Operations } from "../../../../../agent/spool/queries/operations.ts";
 import type { StudyDraft } from "../../../../../agent/spool/queries/studies/revisions.ts";
-import { addMessage, answer, openOperations, settlement, taken } from "../../../../support/spool-operations.ts";
+import { addMessage, openOperations, serverOutcome, settlement, taken } from "../../../../support/spool-operations.ts";
 import { alt, studyDraft } from "../../../../support/study.ts";
 
 const patient = (fp: string, species = "dog") => ({ fp, body: JSON.stringify({ fp, species, updated_at: AT }) });
@@ -102,7 +102,7 @@ test("a rematch keeps a later correction, and every message of the study is file
   ]);
   for (const revision of [1, 2, 3]) {
     const outcome = revision === 3 ? "filed" : "unmatched";
-    spool.settleStudies([{ ...answer(fp!, outcome), revision, matched: revision === 3 }], 3000);
+    spool.settleStudies([{ ...serverOutcome(fp!, outcome), revision, matched: revision === 3 }], 3000);
   }
   expect(readSpool(folder, listMessages).map(({ state }) => state)).toEqual(["filed", "filed"]);
 });
@@ -126,7 +126,7 @@ describe("a message whose patient has no connection to the clinic", () => {
     spool.upsertPatients([patient(DOG)], null);
     addMessage(spool, "M1");
     const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
-    spool.settleStudies([answer(fp!, "unmatched", "no connection")], 3000);
+    spool.settleStudies([serverOutcome(fp!, "unmatched", "no connection")], 3000);
     return { db, spool, fp: fp! };
   }
 
@@ -141,7 +141,7 @@ describe("a message whose patient has no connection to the clinic", () => {
     expect(due(spool)).toEqual(["M1"]);
     spool.settle(settlement("M1", { studies: [studyDraft()], rematch: true }));
     expect(taken(spool)).toMatchObject([{ fp, revision: 1, patientFp: DOG }]);
-    spool.settleStudies([answer(fp, "filed")], 4000);
+    spool.settleStudies([serverOutcome(fp, "filed")], 4000);
     expect([due(spool), taken(spool), rowsOf(db)]).toEqual([[], [], []]);
   });
 

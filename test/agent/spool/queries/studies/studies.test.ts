@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
-import { addMessage, answer, openOperations, settlement, taken } from "../../../../support/spool-operations.ts";
+import { addMessage, openOperations, serverOutcome, settlement, taken } from "../../../../support/spool-operations.ts";
 import { alt, studyDraft } from "../../../../support/study.ts";
 
 test("a resend keeps the fp and the revision of its study and queues nothing", () => {
@@ -9,7 +9,7 @@ test("a resend keeps the fp and the revision of its study and queues nothing", (
   addMessage(spool, "M1", 0);
   addMessage(spool, "M2", 1);
   const [first] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
-  spool.settleStudies([answer(first!, "filed")], 3000);
+  spool.settleStudies([serverOutcome(first!, "filed")], 3000);
   const [second] = spool.settle(settlement("M2", { studies: [studyDraft()] }));
   expect(second).toBe(first);
   expect(taken(spool)).toEqual([]);

@@ -6,11 +6,11 @@ import { type Clinic, listens } from "./server.ts";
 
 const RECORD = `/api/v1/patients/${fpOf("patient", 1)}`;
 const DOGS = "/api/v1/patients?species=dog&page_size=20";
-/** More than the cache holds, and than a round asks. */
+/** Number of URLs: more than the cache holds, and more than one round requests. */
 const PATHS = 100_000;
 
-/** Authenticated, limited answers under load, each beside raw node:http that sends the same headers and body. */
-export async function* answers(clinic: Clinic, quick: boolean): AsyncGenerator<Figure> {
+/** Measures authenticated, rate-limited responses under load, beside raw node:http with the same headers and body. */
+export async function* responses(clinic: Clinic, quick: boolean): AsyncGenerator<Figure> {
   const running = await startScript("api/raw-server.ts");
   try {
     const rawUrl = await listens(running);
@@ -26,7 +26,7 @@ export async function* answers(clinic: Clinic, quick: boolean): AsyncGenerator<F
     ];
     const many = Array.from({ length: PATHS }, (_, index) => index + 1);
     const records = { ...record, paths: many.map((number) => `/api/v1/patients/${fpOf("patient", number)}`) };
-    // The ignored parameter makes each URL a new one to the cache.
+    // The server ignores `nth`, but it makes each URL new to the cache.
     const pages = { ...page, paths: many.map((number) => `${DOGS}&nth=${number}`) };
 
     yield await compare("GET one record, cached", record, rawRecord, { ratioMin: 0.65, quick });
@@ -39,11 +39,11 @@ export async function* answers(clinic: Clinic, quick: boolean): AsyncGenerator<F
   }
 }
 
-/** Asks once, and has the raw server answer that. */
+/** Copies the server's response to the raw server. @returns the load of the copy */
 async function prepare(url: string, path: string, load: Load): Promise<Load> {
   const response = await fetch(`${load.url}${load.paths[0]}`, { headers: load.headers });
   const headers = Object.fromEntries(response.headers);
-  // Node writes these itself.
+  // Node adds these headers.
   for (const name of ["date", "connection", "keep-alive"]) delete headers[name];
   await fetch(`${url}${path}`, {
     method: "PUT",
