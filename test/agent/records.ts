@@ -50,6 +50,17 @@ export function only<T>(items: readonly T[]): T {
   return item;
 }
 
+/** Records of a patient, an order and two results of a usual message. */
+export const PATIENT = "P|1|4711";
+export const ORDER = "O|1|S-1||^^^Panel|R||20261121110000";
+export const ALT = withTime("20261121113015");
+export const WBC = resultRecord("^^^WBC", "9.8", "10*3/uL", { 13: "20261121113015" });
+
+/** The result ALT, measured at this time. */
+export function withTime(time: string): string {
+  return resultRecord("^^^ALT", "52", "U/L", { 13: time });
+}
+
 /** R: code, value, unit, and what else the test is about by field number. */
 export function resultRecord(
   code: string,

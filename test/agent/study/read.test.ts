@@ -3,6 +3,10 @@ import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { describe as describeReport } from "../../../agent/report/report.ts";
 import {
+  ALT,
+  ORDER,
+  PATIENT,
+  WBC,
   HEADER,
   only,
   readGeneric,
@@ -13,16 +17,8 @@ import {
   resultRecord,
   VETSCAN_HEADER,
   vetscanReport,
+  withTime,
 } from "../records.ts";
-
-const PATIENT = "P|1|4711";
-const ORDER = "O|1|S-1||^^^Panel|R||20261121110000";
-const ALT = resultRecord("^^^ALT", "52", "U/L", { 13: "20261121113015" });
-const WBC = resultRecord("^^^WBC", "9.8", "10*3/uL", { 13: "20261121113015" });
-
-function withTime(time: string): string {
-  return resultRecord("^^^ALT", "52", "U/L", { 13: time });
-}
 
 function codesOf(...records: readonly string[]): string[] {
   return reportOf([PATIENT, ...records]).rows.map(({ code }) => code);
