@@ -183,7 +183,7 @@ export class DocumentSplitter {
     this.#append(byte);
     if (scanner.size > DOCUMENT_BYTES_MAX) this.#overrun();
     if (byte === LESS || this.#declarationBytes > 0) this.#seekDeclaration(byte);
-    else if (byte === GREATER) this.#endMarkup();
+    if (byte === GREATER) this.#endMarkup();
   }
 
   #endMarkup(): void {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ScpAssociation, type ScpDependencies } from "../../../agent/imaging/scp-association.ts";
+import { type ReportChannel, ScpAssociation, type ScpDependencies } from "../../../agent/imaging/scp-association.ts";
 import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
+import { COMMAND } from "../../../agent/protocols/dicom/dimse.ts";
 import type { Wire } from "../../../agent/transport/transport.ts";
 import { associateRequest, CR_STORAGE, encodeStoreRequest, EXPLICIT } from "../../support/dicom.ts";
 
@@ -25,7 +27,9 @@ function open() {
     write: nothing,
     discard: () => Promise.resolve(),
   };
-  const dependencies = { store: { begin: () => incoming }, commitments: { join: nothing, leave: nothing } };
+  const channels: ReportChannel[] = [];
+  const commitments = { join: (channel: ReportChannel) => void channels.push(channel), leave: nothing };
+  const dependencies = { store: { begin: () => incoming }, commitments };
   const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 1 };
   const association = new ScpAssociation(device, wire, dependencies as unknown as ScpDependencies, {
     admits: () => true,
@@ -35,7 +39,7 @@ function open() {
     stored: nothing,
     warning: (reason) => void done.push(reason),
   });
-  return { association, done, disk };
+  return { association, done, disk, channels };
 }
 
 const piece = encodeData({ context: 1, part: "dataset", bytes: new Uint8Array(65_536), last: false }, 0);
@@ -73,6 +77,20 @@ test("a device that is faster than the disk is paused until the disk has caught 
   disk.onSynced();
   expect(done).toEqual(["pause", "resume"]);
   association.closed();
+});
+
+test("a commitment report is unsent if the device leaves before its response", async () => {
+  const { association, channels } = open();
+  association.chunk(encodeAssociateRequest(associateRequest([[STORAGE_COMMITMENT, EXPLICIT]])));
+  const request = {
+    field: COMMAND.nEventReportRequest,
+    sopClass: STORAGE_COMMITMENT,
+    sopInstance: "1.2.3",
+    hasDataset: true,
+  };
+  const isSent = channels[0]!.report(request, new Uint8Array(0));
+  association.closed();
+  expect(await isSent).toBe(false);
 });
 
 describe("after 60 s", () => {

@@ -174,7 +174,16 @@ describe("limits", () => {
     const deep = (levels: number) => "<a>".repeat(levels) + "</a>".repeat(levels);
     const problem = `elements nested more than ${DEPTH_MAX} deep`;
     expect(split(deep(DEPTH_MAX))).toEqual([whole(deep(DEPTH_MAX))]);
-    expect(split(deep(100_000), A)).toEqual([{ is: "document", bytes: deep(100_000), problem }, whole(A)]);
+    const tooDeep = (bytes: string) => [{ is: "document", bytes, problem }, whole(A)];
+    expect(split(deep(DEPTH_MAX + 1), A)).toEqual(tooDeep(deep(DEPTH_MAX + 1)));
+    expect(split(deep(100_000), A)).toEqual(tooDeep(deep(100_000)));
+    const nameless = `${"<a>".repeat(DEPTH_MAX)}<></>${"</a>".repeat(DEPTH_MAX)}`;
+    expect(split(nameless, A)).toEqual(tooDeep(nameless));
+  });
+
+  test("bytes before a document that is cut in its first tag are reported before it", () => {
+    const truncated = { is: "truncated", bytes: '<A V="1', by: "the end of the connection" };
+    expect(split('xyz<A V="1')).toEqual([junk("xyz"), truncated]);
   });
 });
 
