@@ -23,8 +23,28 @@ interface MeasurementIdentity {
 export function dedupeKey(device: string, identity: MeasurementIdentity, rows: readonly Measurement[]): string {
   const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
   const isAnonymous = !identity.isExact && !isNamed;
-  const parts = [identity.patient, identity.specimen, identity.time, identity.modality, isAnonymous ? rows : null];
+  const results = isAnonymous ? identifyingRows(rows) : null;
+  const parts = [identity.patient, identity.specimen, identity.time, identity.modality, results];
   return `${device}:${digest(parts).slice(0, 32)}`;
+}
+
+/**
+ * Returns the part of the rows that identifies a measurement. Neither the clinic's codes nor new fields of a row may give an
+ * earlier message another key.
+ */
+function identifyingRows(rows: readonly Measurement[]): unknown[] {
+  const known = rows.filter(({ codeSource }) => codeSource === undefined);
+  if (known.length === 0) return rows.map(({ device_code, text, device_flag }) => [device_code, text, device_flag]);
+  return known.map(({ code, value, comparator, ordinal, text, unit, device_range, device_flag }) => ({
+    code,
+    value,
+    comparator,
+    ordinal,
+    text,
+    unit,
+    device_range,
+    device_flag,
+  }));
 }
 
 /**
@@ -55,7 +75,7 @@ export function separateEqualKeys(reports: readonly Report[]): Report[] {
   return reports.map((report) => {
     if (seen.get(report.dedupe_key) === 1) return report;
     // No Report keeps the bare key: a single resend must not count as a correction of another Report.
-    const own = `${report.dedupe_key}:${digest(report.rows).slice(0, 8)}`;
+    const own = `${report.dedupe_key}:${digest(identifyingRows(report.rows)).slice(0, 8)}`;
     const nth = count(own);
     return { ...report, dedupe_key: nth === 1 ? own : `${own}:${nth}` };
   });

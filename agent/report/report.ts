@@ -20,7 +20,7 @@ export interface Report {
   readonly rows: readonly Measurement[];
   /** Analytes, by API name, whose earlier results are withdrawn unless a row replaces them. */
   readonly withdrawn?: readonly string[];
-  /** Codes without an analyte in the catalogue; the agent never guesses one. */
+  /** Codes whose rows have the device's own code; the agent never guesses an analyte. */
   readonly unmapped: readonly string[];
   /** Results without a row, each with its reason. */
   readonly leftOut: readonly string[];
@@ -39,6 +39,10 @@ export interface Collection {
 export interface DeviceResult {
   /** Analyte names, the most reliable first. */
   readonly names: readonly string[];
+  /** The device's own code; default the first name. The row has it if the catalogue lacks all names. */
+  readonly code?: string;
+  /** The device's own name of the test; default the second name. */
+  readonly label?: string;
   readonly value: string;
   readonly unit: string;
   readonly range: string;
@@ -47,6 +51,8 @@ export interface DeviceResult {
   readonly notFinal: string | null;
   /** The earlier value is withdrawn. */
   readonly withdraws?: boolean;
+  /** The device's doubt about the value, in words. The value gets no flag. */
+  readonly doubt?: string | null;
 }
 
 /** Result of reading one message. */
@@ -63,6 +69,8 @@ export interface ReadContext {
   readonly timeZone: string;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
+  /** The clinic's analytes of the device's codes, folded by foldName(). Each is a code of the catalogue. */
+  readonly codes?: ReadonlyMap<string, string>;
 }
 
 /** Lists the parts of a message that its studies lack, for the message list. Nothing is dropped silently. */

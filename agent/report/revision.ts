@@ -1,5 +1,5 @@
 import { measurementKey } from "../../shared/clinical/measurement-key.ts";
-import type { PushedStudy, Snapshot } from "../../shared/api/study.ts";
+import type { PushedStudy, Result, RowSnapshot, Snapshot } from "../../shared/api/study.ts";
 
 // Revisions: how a later message about the same measurement changes its study. Pure; the spool calls it inside its
 // transaction.
@@ -10,6 +10,8 @@ export interface StudyBody {
   readonly snapshot: Snapshot;
   /** Analytes whose earlier results are withdrawn, unless there is a new result. */
   readonly withdrawn?: readonly string[];
+  /** The device's codes of the results. Earlier rows outside the catalogue under the same codes are replaced. */
+  readonly deviceCodes?: readonly string[];
 }
 
 /** Latest revision of a study. */
@@ -47,19 +49,28 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const withdrawn = late.withdrawn ?? [];
   // All images of a study are read together, so a later reading has every valid result.
   const isComplete = late.snapshot.images !== undefined;
-  const replace = <Row extends { readonly analyte: string }>(earlier: readonly Row[], later: readonly Row[]) =>
-    replaceByAnalyte(isComplete ? [] : earlier, later, withdrawn);
-  const results = replace(held.body.results, late.body.results);
+  const rows = replaceRows(isComplete ? [] : pairsOf(held), pairsOf(late), late);
+  const results = rows.map(({ result }) => result);
   const sameImages = late.snapshot.images === held.snapshot.images;
   if (!matchedOnlyNow && sameImages && measurementKey(results) === measurementKey(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
     snapshot: {
       ...late.snapshot,
-      rows: replace(held.snapshot.rows, late.snapshot.rows),
+      rows: rows.flatMap(({ row }) => row ?? []),
       ...(isComplete || isFlaggedAlike(held.snapshot, late.snapshot, withdrawn) ? {} : { animal: null }),
     },
   };
+}
+
+/** A result with its row of the snapshot. Studies of older agents may lack the row. */
+interface ResultPair {
+  readonly result: Result;
+  readonly row: RowSnapshot | undefined;
+}
+
+function pairsOf({ body, snapshot }: StudyBody): ResultPair[] {
+  return body.results.map((result, index) => ({ result, row: snapshot.rows[index] }));
 }
 
 /** Returns whether the remaining earlier rows were flagged with the same patient facts as the later ones. */
@@ -69,24 +80,37 @@ function isFlaggedAlike(held: Snapshot, late: Snapshot, withdrawn: readonly stri
   return JSON.stringify(held.animal ?? null) === JSON.stringify(late.animal ?? null);
 }
 
-/** Replaces the earlier rows of each analyte by the later ones, removes withdrawn rows, and appends new analytes. */
-function replaceByAnalyte<Row extends { readonly analyte: string }>(
-  earlier: readonly Row[],
-  later: readonly Row[],
-  withdrawn: readonly string[],
-): Row[] {
-  const late = new Map<string, Row[]>();
-  for (const row of later) {
-    const own = late.get(row.analyte);
-    if (own === undefined) late.set(row.analyte, [row]);
-    else own.push(row);
+/**
+ * Replaces the earlier rows of each analyte by the later ones, removes withdrawn rows, and appends new analytes. A row outside
+ * the catalogue is also replaced if the later message names its device's code, because the code may be mapped by now.
+ */
+function replaceRows(
+  earlier: readonly ResultPair[],
+  later: readonly ResultPair[],
+  { withdrawn = [], deviceCodes = [] }: StudyBody,
+): ResultPair[] {
+  const late = new Map<string, ResultPair[]>();
+  for (const pair of later) {
+    const own = late.get(keyOf(pair));
+    if (own === undefined) late.set(keyOf(pair), [pair]);
+    else own.push(pair);
   }
   const named = new Set(late.keys());
-  const kept = earlier.flatMap((row) => {
-    if (!named.has(row.analyte)) return withdrawn.includes(row.analyte) ? [] : [row];
-    const rows = late.get(row.analyte) ?? [];
-    late.delete(row.analyte);
-    return rows;
+  const codes = new Set(deviceCodes);
+  const kept = earlier.flatMap((pair) => {
+    const key = keyOf(pair);
+    if (named.has(key)) {
+      const pairs = late.get(key) ?? [];
+      late.delete(key);
+      return pairs;
+    }
+    const isNamed = pair.row?.device_code !== undefined && codes.has(pair.row.device_code);
+    return isNamed || withdrawn.includes(pair.result.analyte) ? [] : [pair];
   });
   return [...kept, ...[...late.values()].flat()];
+}
+
+/** The device's own GLU may be another quantity than the catalogue's. */
+function keyOf({ result: { analyte, code_source } }: ResultPair): string {
+  return `${code_source ?? ""}:${analyte}`;
 }

@@ -1,9 +1,16 @@
-import { findAnalyte, isUrineOnly } from "../../shared/clinical/analytes.ts";
+import {
+  type Analyte,
+  analyteByCode,
+  findAnalyte,
+  foldName,
+  isUrineOnly,
+  type NameContext,
+} from "../../shared/clinical/analytes.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import type { Modality, PatientHint } from "../../shared/api/study.ts";
 import { readUnit } from "../../shared/clinical/units.ts";
-import { readRange, readValue } from "../../shared/clinical/value.ts";
+import { readRange, readValue, type ReadValue } from "../../shared/clinical/value.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
 import { describe, type DeviceResult, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./device-time.ts";
@@ -83,7 +90,7 @@ export function firstTime(texts: readonly string[], { timeZone }: ReadContext): 
 function readSample(sample: Sample, profile: SampleProfile, context: ReadContext): Report[] {
   if (sample.results.length === 0) return [];
   const species = readSpecies(sample.patient_hint.species ?? "");
-  const rows = readRows(sample, profile, species);
+  const rows = readRows(sample, profile, species, context);
   const times = readTimes(sample, context);
   const common = {
     device_name: sample.device_name,
@@ -97,7 +104,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     notes: [...sample.notes, ...rows.notes, ...times.notes],
     comments: sample.comments,
   };
-  return [...rowsByModality(rows, profile)].map(([modality, own], index) => ({
+  return [...rowsByModality(rows, sample, profile)].map(([modality, own], index) => ({
     ...common,
     modality,
     ...identify(sample, times, { modality, rows: own }, profile, context),
@@ -165,27 +172,44 @@ function identify(
   return { dedupe_key: dedupeKey(device, identity, rows) };
 }
 
-/** Groups the rows by modality. A modality with withdrawals only, and a sample without any row, get an empty group. */
-function rowsByModality({ found, withdrawn }: SampleRows, profile: SampleProfile): Map<Modality, Measurement[]> {
+/**
+ * Groups the rows by modality. Rows of unknown codes join the modality of most other rows. A modality with withdrawals only,
+ * and a sample without any row, get an empty group.
+ */
+function rowsByModality(
+  { found, withdrawn }: SampleRows,
+  { urine }: Sample,
+  profile: SampleProfile,
+): Map<Modality, Measurement[]> {
+  const main = profile.modality ?? mostFrequent([...found, ...withdrawn]) ?? (urine ? "URINALYSIS" : "BIOCHEMISTRY");
   const byModality = new Map<Modality, Measurement[]>();
   for (const { modality, row } of found) {
-    const own = byModality.get(modality);
-    if (own === undefined) byModality.set(modality, [row]);
+    const own = byModality.get(modality ?? main);
+    if (own === undefined) byModality.set(modality ?? main, [row]);
     else own.push(row);
   }
-  for (const { modality } of withdrawn) if (!byModality.has(modality)) byModality.set(modality, []);
-  if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
+  for (const { modality } of withdrawn) if (!byModality.has(modality ?? main)) byModality.set(modality ?? main, []);
+  if (byModality.size === 0) byModality.set(main, []);
   return byModality;
 }
 
+/** @returns the first of equally frequent modalities; null without any */
+function mostFrequent(rows: readonly { readonly modality: Modality | null }[]): Modality | null {
+  const counts = new Map<Modality, number>();
+  for (const { modality } of rows) if (modality !== null) counts.set(modality, (counts.get(modality) ?? 0) + 1);
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? null;
+}
+
 function withdrawnOf({ withdrawn }: SampleRows, modality: Modality): Pick<Report, "withdrawn"> {
-  const own = withdrawn.filter((each) => each.modality === modality).map(({ analyte }) => analyte);
+  const own = withdrawn.filter((each) => (each.modality ?? modality) === modality).map(({ analyte }) => analyte);
   return own.length === 0 ? {} : { withdrawn: [...new Set(own)] };
 }
 
 interface SampleRows {
-  readonly found: { readonly modality: Modality; readonly row: Measurement }[];
-  readonly withdrawn: { readonly modality: Modality; readonly analyte: string }[];
+  /** `modality` is null for a code outside the catalogue. */
+  readonly found: { readonly modality: Modality | null; readonly row: Measurement }[];
+  readonly withdrawn: { readonly modality: Modality | null; readonly analyte: string }[];
+  /** Codes that became rows without an analyte of the catalogue. */
   readonly unmapped: string[];
   readonly leftOut: string[];
   readonly notes: string[];
@@ -194,63 +218,143 @@ interface SampleRows {
 /** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
-function readRows(
-  { urine: isUrine, blood, results }: Sample,
-  profile: SampleProfile,
-  species: string | null,
-): SampleRows {
+/** Max characters of a device's code and of its name of a test. */
+const [CODE_MAX, LABEL_MAX] = [64, 200];
+
+/** Reads every result into a row, or into a reason why it has none. */
+function readRows(sample: Sample, profile: SampleProfile, species: string | null, context: ReadContext): SampleRows {
+  const { urine: isUrine, blood, results } = sample;
   const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
   const urine = isUrine || (blood !== true && results.some(({ names }) => names.some((name) => isUrineOnly(name))));
-  for (const { names, value: text, unit: sentUnit, range: sentRange, flag, notFinal, withdraws } of results) {
-    const match = findAnalyte(names, { modality: profile.modality, urine });
-    if (withdraws === true && match !== null) {
-      const { modality, api_code } = match.analyte;
-      rows.withdrawn.push({ modality: profile.modality ?? modality, analyte: api_code });
+  for (const result of results) {
+    const { unit } = result;
+    const match = analyteOf(result, { modality: profile.modality, urine, unit }, blood === true, context);
+    const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
+    if (result.withdraws === true) {
+      rows.withdrawn.push({ modality, analyte: match?.analyte.api_code ?? deviceCode(result) });
     }
-    if (notFinal !== null) {
-      rows.leftOut.push(`${labelOf(names)} has no final value: ${notFinal}`);
+    if (result.notFinal !== null) {
+      rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
       continue;
     }
-    if (match === null || (blood === true && match.analyte.specimen === "urine")) {
-      rows.unmapped.push(names.join("^") || NO_CODE);
-      continue;
-    }
-    const { analyte, note } = match;
-    if (note !== null) rows.notes.push(note);
-    const value = readValue(text, {
+    const label = match?.analyte.api_code ?? labelOf(result.names);
+    const value = readValue(result.value, {
       decimalComma: profile.decimalComma ?? true,
       ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
     });
     if (value.is === "none") {
-      rows.leftOut.push(`${analyte.api_code} has no value: ${value.reason}`);
+      rows.leftOut.push(`${label} has no value: ${value.reason}`);
       continue;
     }
-    if (analyte.decimals < 3 && THOUSANDS.test(text)) {
-      rows.leftOut.push(`${analyte.api_code} has no value: "${text}" may be thousands`);
+    if ((match?.analyte.decimals ?? 0) < 3 && THOUSANDS.test(result.value)) {
+      rows.leftOut.push(`${label} has no value: "${result.value}" may be thousands`);
       continue;
     }
-    const ordinal = value.is === "ordinal";
-    if (ordinal !== (analyte.value_type === "ordinal")) {
-      rows.leftOut.push(
-        `${analyte.api_code} has no value: "${text}", expected ${ordinal ? "a number" : "a pad's grade"}`,
-      );
+    const device = deviceFields(result, value.text, species);
+    if (match === null || !fits(value, match.analyte)) {
+      rows.unmapped.push(result.names.join("^") || NO_CODE);
+      rows.found.push({ modality: profile.modality, row: rowOfDevice(value, device) });
       continue;
     }
-    const number = ordinal ? value.rank : value.value;
-    const unit = ordinal ? { unit: null, warning: null } : readUnit(analyte, sentUnit, number);
-    if (unit.warning !== null) rows.notes.push(unit.warning);
-    const range = readRange(sentRange);
-    const row: Measurement = {
-      code: analyte.code,
-      value: number,
-      comparator: ordinal ? null : value.comparator,
-      ordinal,
-      text,
-      unit: ordinal ? null : (unit.unit ?? (sentUnit.slice(0, 32) || null)),
-      device_range: range === null ? null : { ...range, species },
-      device_flag: flag || null,
-    };
-    rows.found.push({ modality: profile.modality ?? analyte.modality, row });
+    if (match.note !== null) rows.notes.push(match.note);
+    const { row, warning } = rowOfAnalyte(match, value, result.unit, device);
+    if (warning !== null) rows.notes.push(warning);
+    rows.found.push({ modality, row });
   }
   return rows;
+}
+
+interface AnalyteMatch {
+  readonly analyte: Analyte;
+  readonly note: string | null;
+  readonly source?: "clinic";
+}
+
+/** Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. */
+function analyteOf(
+  result: DeviceResult,
+  names: NameContext,
+  blood: boolean,
+  { codes }: ReadContext,
+): AnalyteMatch | null {
+  const mapped =
+    codes === undefined ? undefined : [deviceCode(result), ...result.names].map((name) => codes.get(foldName(name)));
+  const analyte = mapped?.find((code) => code !== undefined);
+  const known = analyte === undefined ? undefined : analyteByCode(analyte);
+  if (known !== undefined) return { analyte: known, note: null, source: "clinic" };
+  const match = findAnalyte(result.names, names);
+  return match !== null && blood && match.analyte.specimen === "urine" ? null : match;
+}
+
+type PrintedValue = Exclude<ReadValue, { readonly is: "none" }>;
+
+/** Returns whether the value is of the analyte's kind. A pad may also print a word without an amount, such as Positive. */
+function fits(value: PrintedValue, { value_type }: Analyte): boolean {
+  switch (value_type) {
+    case "numeric":
+      return value.is === "number";
+    case "ordinal":
+      return value.is !== "number";
+    case "word":
+      return value.is !== "number";
+  }
+}
+
+type DeviceFields = Pick<
+  Measurement,
+  "text" | "unit" | "device_range" | "device_flag" | "device_code" | "device_label" | "comment"
+>;
+
+/** Returns the fields that the device decides. `text`: the value as printed. */
+function deviceFields(result: DeviceResult, text: string, species: string | null): DeviceFields {
+  const range = readRange(result.range);
+  return {
+    text,
+    unit: result.unit.trim().slice(0, 32) || null,
+    device_range: range === null ? null : { ...range, species },
+    device_flag: result.flag || null,
+    device_code: deviceCode(result),
+    device_label: (result.label ?? result.names[1] ?? "").slice(0, LABEL_MAX) || null,
+    ...(result.doubt == null ? {} : { comment: result.doubt.slice(0, 200) }),
+  };
+}
+
+function deviceCode({ code, names }: DeviceResult): string {
+  return (code || names[0] || NO_CODE).slice(0, CODE_MAX);
+}
+
+function rowOfDevice(value: PrintedValue, device: DeviceFields): Measurement {
+  return {
+    code: device.device_code ?? NO_CODE,
+    codeSource: "device",
+    ...device,
+    value: value.is === "number" ? value.value : null,
+    comparator: value.is === "number" ? value.comparator : null,
+    ordinal: false,
+  };
+}
+
+function rowOfAnalyte(
+  { analyte, source }: AnalyteMatch,
+  value: PrintedValue,
+  sentUnit: string,
+  device: DeviceFields,
+): { row: Measurement; warning: string | null } {
+  const own = { code: analyte.code, ...(source === undefined ? {} : { codeSource: source }), ...device };
+  if (value.is !== "number") {
+    const rank = value.is === "ordinal" && analyte.value_type === "ordinal" ? value.rank : null;
+    return { row: { ...own, value: rank, comparator: null, ordinal: rank !== null, unit: null }, warning: null };
+  }
+  const { unit, warning, doubt } = readUnit(analyte, sentUnit, value.value);
+  return {
+    row: {
+      ...own,
+      value: value.value,
+      comparator: value.comparator,
+      ordinal: false,
+      unit: unit ?? device.unit,
+      ...(doubt === undefined ? {} : { comment: doubt }),
+    },
+    warning,
+  };
 }

@@ -231,4 +231,9 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE meta SET value = json_remove(json_set(value, '$.fullSyncAt', json_extract(value, '$.walkedAt')), '$.walkedAt')
     WHERE key = 'directory' AND json_extract(value, '$.walkedAt') IS NOT NULL;
   `,
+  `
+  -- New rows of all devices go to one page. In an index by device, each device of a commit would write a page of its own.
+  DROP INDEX message_unprocessed;
+  CREATE INDEX message_unprocessed ON message (processed_at) WHERE processed_at IS NULL;
+  `,
 ];

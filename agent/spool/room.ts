@@ -25,6 +25,8 @@ export class Room {
   readonly #sums: Database.Statement;
   /** The sessions that this process opened and has not finished. */
   readonly #sessions = new Map<number, OpenSession>();
+  /** The bytes of the database before the last group. */
+  #takenBytes = 0;
 
   constructor(db: Database.Database, bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -42,7 +44,7 @@ export class Room {
   }
 
   get isShort(): boolean {
-    return this.#takenBytes() > this.#bytesMax * (1 - SHORT_SHARE);
+    return this.#takenBytes > this.#bytesMax * (1 - SHORT_SHARE);
   }
 
   open(session: number, device: string): void {
@@ -61,7 +63,8 @@ export class Room {
 
   /** Returns the decision about the events of one group, which are given to it in order. */
   refusal(): Refusal {
-    let taken = this.#takenBytes();
+    let taken = this.#taken.get() as number;
+    this.#takenBytes = taken;
     const share = this.#bytesMax * DEVICE_SHARE;
     let sums: Map<string, number> | null = null;
     return (session, length) => {
@@ -79,10 +82,6 @@ export class Room {
       taken += bytes;
       return null;
     };
-  }
-
-  #takenBytes(): number {
-    return this.#taken.get() as number;
   }
 
   #deviceSums(): Map<string, number> {

@@ -77,21 +77,21 @@ export class Filing {
   /** Files the messages of an earlier process in the background, ahead of all messages that are accepted later. */
   async acceptStored(): Promise<void> {
     this.#devicesWithCuts = new Set(await this.#spool.call("devicesWithIncompleteMessages"));
-    for (const { device, lastRow } of await this.#spool.call("backlog")) {
+    for (const [device, rows] of await this.#spool.call("backlog")) {
       this.#backlog.add(device);
-      this.#tails.set(device, this.#fileStored(device, lastRow));
+      this.#tails.set(device, this.#fileStored(device, rows));
     }
   }
 
-  async #fileStored(device: string, lastRow: number): Promise<void> {
-    for (;;) {
-      const page = await this.#retry(() => this.#spool.call("unprocessedMessages", device, lastRow, BATCH));
-      for (const message of page ?? []) {
+  async #fileStored(device: string, rows: readonly number[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += BATCH) {
+      const batch = rows.slice(from, from + BATCH);
+      const messages = await this.#retry(() => this.#spool.call("unprocessedMessages", device, batch));
+      for (const message of messages ?? []) {
         if (this.#stopped) return;
         await this.#file(message, false);
       }
       if (this.#stopped) return;
-      if (page === null || page.length < BATCH) break;
     }
     this.#backlog.delete(device);
   }

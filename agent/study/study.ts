@@ -33,5 +33,11 @@ export function study(
     patient_hint,
   };
   const flaggedFor = { ...snapshot, animal: patient === null ? null : flaggedPatient(patient) };
-  return { body, snapshot: flaggedFor, ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }) };
+  const deviceCodes = report.rows.flatMap(({ device_code }) => device_code ?? []);
+  return {
+    body,
+    snapshot: flaggedFor,
+    deviceCodes,
+    ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }),
+  };
 }

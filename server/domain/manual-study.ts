@@ -75,15 +75,20 @@ export function readMeasurement(
   const text = String(value);
   const read = readValue(text, { decimalComma: true });
   if (read.is === "none") return { problem: `${name} has no value: ${read.reason}` };
+  const own = { code: analyte.code, text, device_range: null, device_flag: null };
+  if (analyte.value_type === "word") {
+    if (read.is === "number") return { problem: `${name} is ${shown(text)}, expected a word such as Positive` };
+    return { measurement: { ...own, value: null, comparator: null, ordinal: false, unit: null } };
+  }
   const ordinal = read.is === "ordinal";
-  if (ordinal !== (analyte.value_type === "ordinal")) {
-    return {
-      problem: `${name} is ${shown(text)}, expected ${ordinal ? "a number" : "a pad's grade such as neg or 2+"}`,
-    };
+  if (read.is === "word" || ordinal !== (analyte.value_type === "ordinal")) {
+    const expected = analyte.value_type === "numeric" ? "a number" : "a pad's grade such as neg or 2+";
+    return { problem: `${name} is ${shown(text)}, expected ${expected}` };
   }
   const number = ordinal ? read.rank : read.value;
   const unit = readUnit(analyte, sentUnit ?? "", number);
   if (unit.warning !== null) return { problem: unit.warning };
-  const own = { ordinal, text, unit: unit.unit, device_range: null, device_flag: null };
-  return { measurement: { code: analyte.code, value: number, comparator: ordinal ? null : read.comparator, ...own } };
+  if (unit.doubt !== undefined) return { problem: unit.doubt };
+  const comparator = ordinal ? null : read.comparator;
+  return { measurement: { ...own, value: number, comparator, ordinal, unit: unit.unit } };
 }

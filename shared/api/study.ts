@@ -24,11 +24,23 @@ export const Comparator = Type.Enum(["<", "<=", ">", ">="], {
 });
 export type Comparator = Static<typeof Comparator>;
 
+/** Origin of a result's code outside the catalogue: the device itself, or the clinic's mapping of the device's code. */
+export const CodeSource = Type.Enum(["device", "clinic"], {
+  description:
+    "Absent for a code of the catalogue. `device`: `analyte` is the device's own code, which the catalogue lacks, and no " +
+    "interval applies. `clinic`: the clinic mapped the device's code to this analyte.",
+});
+export type CodeSource = Static<typeof CodeSource>;
+
 /** One analyte of a study. `reference_range` and `flag` are null if no interval applies. */
 export const Result = Type.Object(
   {
     analyte: Type.String({ minLength: 1, maxLength: 64, description: "Short code of the analyte, such as `GLU`." }),
-    value: Type.Number({ description: "The measured value, in `unit`." }),
+    value: Nullable(
+      Type.Number({
+        description: "The measured value, in `unit`; null for a value in words, which `value_text` holds.",
+      }),
+    ),
     unit: Nullable(Type.String({ maxLength: 32, description: "Unit of `value`; null if it has none." })),
     reference_range: Nullable(
       Type.String({
@@ -41,8 +53,13 @@ export const Result = Type.Object(
     value_text: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: "The value as printed, such as `2+`; present if `value` is the rank of an ordinal result.",
+        description:
+          "The value as printed, such as `2+` or `Positive`; present if `value` is null or the rank of an ordinal result.",
       }),
+    ),
+    code_source: Type.Optional(CodeSource),
+    comment: Type.Optional(
+      Type.String({ maxLength: 200, description: "The device's doubt about the value. Such a value has no flag." }),
     ),
   },
   { title: "AnalyteResult", description: "One analyte of a study.", additionalProperties: false },
@@ -101,6 +118,9 @@ export const RowSnapshot = Type.Object(
     /** Species of the device's range. */
     device_species: Nullable(Type.String()),
     device_flag: Nullable(Type.String()),
+    /** The code and the name that the device sent, for a code outside the catalogue. */
+    device_code: Type.Optional(Type.String({ maxLength: 64 })),
+    device_label: Type.Optional(Type.String({ maxLength: 200 })),
     /** Concept and modifiers of a measurement in images, in the device's words. */
     meaning: Type.Optional(Type.String({ maxLength: 400 })),
   },

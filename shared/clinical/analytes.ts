@@ -12,7 +12,8 @@ const Analyte = Type.Object({
   name: Type.String(),
   modality: Type.Enum(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"]),
   specimen: Type.String(),
-  value_type: Type.Enum(["numeric", "ordinal"]),
+  /** "word": the value is in words, such as Positive; it has neither a number nor a rank. */
+  value_type: Type.Enum(["numeric", "ordinal", "word"]),
   canonical_unit: Type.String(),
   /** Digits after the point of a value in the canonical unit. */
   decimals: Type.Integer({ minimum: 0, maximum: 6 }),
@@ -60,10 +61,11 @@ export function analyteByCode(code: string): Analyte | undefined {
   return byCode.get(code);
 }
 
-/** Facts about the specimen: the profile's modality, and whether the order is a urine order. */
+/** Facts about the result: the profile's modality, whether the order is a urine order, and the unit as sent. */
 export interface NameContext {
   readonly modality: Modality | null;
   readonly urine: boolean;
+  readonly unit?: string;
 }
 
 /**
@@ -79,7 +81,7 @@ export function findAnalyte(
     const name = raw.trim();
     const exact = byLoinc.get(name);
     if (exact !== undefined) return { analyte: exact, note: null };
-    const candidates = byName.get(fold(name));
+    const candidates = byName.get(foldName(name));
     if (candidates === undefined) continue;
     return decide(name, candidates, context);
   }
@@ -90,7 +92,7 @@ export function findAnalyte(
 export function isUrineOnly(name: string): boolean {
   const trimmed = name.trim();
   const loinc = byLoinc.get(trimmed);
-  const candidates = loinc === undefined ? byName.get(fold(trimmed)) : [loinc];
+  const candidates = loinc === undefined ? byName.get(foldName(trimmed)) : [loinc];
   // A protein/creatinine ratio is measured on a chemistry analyzer, in one order with the blood panel.
   return candidates?.every((analyte) => analyte.modality === "URINALYSIS" && analyte.code !== "UPC") ?? false;
 }
@@ -112,7 +114,7 @@ function decide(
     // CREA of urine is not CREA of blood, and UA is then the urinalysis: a blood interval must not apply to either.
     if (isUrine && fromUrine.length === 0) return null;
     // BIL on a chemistry analyzer is not a urine pad. UBIL is one by its name.
-    const isPad = analyte.value_type === "ordinal" && fold(name) !== fold(analyte.code);
+    const isPad = analyte.value_type === "ordinal" && foldName(name) !== foldName(analyte.code);
     if (isPad && !isUrine && bloodModality !== null) return null;
     // Procalcitonin has the same letters as the plateletcrit of hematology.
     if (analyte.code === "PCT" && modality === "BIOCHEMISTRY") return null;
@@ -141,14 +143,14 @@ function decide(
 }
 
 /** Folds case, which never distinguishes two analytes: a device's CREA is the catalogue's Crea. */
-function fold(name: string): string {
+export function foldName(name: string): string {
   return name.toLowerCase();
 }
 
 function namesOf(rows: readonly Analyte[]): Map<string, Analyte[]> {
   const names = new Map<string, Analyte[]>();
   for (const analyte of rows) {
-    for (const name of new Set([analyte.code, ...analyte.synonyms].map(fold))) {
+    for (const name of new Set([analyte.code, ...analyte.synonyms].map(foldName))) {
       const others = names.get(name) ?? [];
       if (others.some((other) => other.modality === analyte.modality)) {
         throw new Error(

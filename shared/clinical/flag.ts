@@ -84,19 +84,23 @@ function isAtMost(one: number, other: number): boolean {
 export function assess(
   result: {
     analyte: Analyte;
-    value: number;
+    /** Null for a value in words. */
+    value: number | null;
     comparator: Comparator | null;
     ordinal: boolean;
     unit: string | null;
     device_range: DeviceRange | null;
     device_flag: string | null;
+    comment?: string | null;
   },
   signalment: Signalment | null,
   device: string | null,
   clinic: ClinicChoices = {},
 ): Assessment {
   const { analyte, value, comparator, unit } = result;
+  if (value === null) return none("the value is in words");
   if (signalment === null) return none(NO_PATIENT);
+  if (result.comment != null) return none("the device doubts the value");
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
     // A range applies to the rank of a pad or to a concentration, never to both.
     return none(

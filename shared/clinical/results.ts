@@ -1,8 +1,8 @@
 import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
 import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
-import { assess, type DeviceRange } from "./flag.ts";
+import { type Assessment, assess, type DeviceRange } from "./flag.ts";
 import { catalogueVersion } from "./reference.ts";
-import type { Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
+import type { CodeSource, Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
 import { readRange } from "./value.ts";
 
@@ -11,9 +11,15 @@ import { readRange } from "./value.ts";
 
 /** One measured value, before an interval is chosen. */
 export interface Measurement {
-  /** Code of the catalogue. The API may print another one. */
+  /** Code of the catalogue, or the device's own if `codeSource` is "device". The API may print another one. */
   readonly code: string;
-  readonly value: number;
+  /** Absent for a code that the catalogue found. */
+  readonly codeSource?: CodeSource;
+  /** Code and name as the device sent them, for a code outside the catalogue. */
+  readonly device_code?: string;
+  readonly device_label?: string | null;
+  /** Null for a value in words. */
+  readonly value: number | null;
   readonly comparator: Comparator | null;
   /** Whether the value is the rank of a urine pad. */
   readonly ordinal: boolean;
@@ -23,6 +29,8 @@ export interface Measurement {
   readonly unit: string | null;
   readonly device_range: DeviceRange | null;
   readonly device_flag: string | null;
+  /** The device's doubt about the value. Such a value gets no flag. */
+  readonly comment?: string | null;
 }
 
 /** Inputs of the flags beside the values. */
@@ -46,33 +54,33 @@ export function resultsOf(
   const results: Result[] = [];
   const rows: RowSnapshot[] = [];
   for (const measurement of measurements) {
-    const { code, value, comparator, ordinal, text, unit, device_range, device_flag } = measurement;
-    const analyte = analyteByCode(code);
+    const { code, codeSource, value, comparator, ordinal, text, unit, device_range, comment = null } = measurement;
+    const analyte = codeSource === "device" ? null : analyteByCode(code);
     if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue lacks`);
-    const { reference_range, flag, interval_id, reason } = assess(
-      { ...measurement, analyte },
-      signalment,
-      instrument,
-      clinic,
-    );
+    const { reference_range, flag, interval_id, reason } =
+      analyte === null ? UNKNOWN_CODE : assess({ ...measurement, analyte, value }, signalment, instrument, clinic);
+    const api_code = analyte?.api_code ?? code;
     results.push({
-      analyte: analyte.api_code,
+      analyte: api_code,
       value,
       unit,
       reference_range,
       flag,
       ...(comparator === null ? {} : { comparator }),
-      ...(ordinal ? { value_text: text } : {}),
+      ...(ordinal || value === null ? { value_text: text } : {}),
+      ...(codeSource === undefined ? {} : { code_source: codeSource }),
+      ...(comment === null ? {} : { comment }),
     });
     rows.push({
-      analyte: analyte.api_code,
+      analyte: api_code,
       code,
       interval_id,
       reason,
       text,
       device_range: device_range?.text ?? null,
       device_species: device_range?.species ?? null,
-      device_flag,
+      device_flag: measurement.device_flag,
+      ...deviceName(measurement),
     });
   }
   const version = ranges?.version ?? null;
@@ -88,24 +96,46 @@ export function measurementsOf(
   snapshot: Snapshot | null,
 ): Measurement[] | null {
   const found: Measurement[] = [];
-  for (const [index, { analyte, value, unit, comparator = null, value_text }] of results.entries()) {
+  for (const [index, result] of results.entries()) {
+    const { analyte, value, unit, comparator = null, value_text, code_source, comment } = result;
     const kept = snapshot?.rows[index];
     const row = kept?.analyte === analyte ? kept : undefined;
+    const isOfDevice = code_source === "device";
     const known = row === undefined ? analyteOf(analyte, modality) : analyteByCode(row.code);
-    if (known === undefined) return null;
+    if (known === undefined && !isOfDevice) return null;
     const range = row?.device_range == null ? null : readRange(row.device_range);
     found.push({
-      code: known.code,
+      code: isOfDevice || known === undefined ? analyte : known.code,
+      ...(code_source === undefined ? {} : { codeSource: code_source }),
+      ...(row?.device_code === undefined ? {} : { device_code: row.device_code }),
+      ...(row?.device_label === undefined ? {} : { device_label: row.device_label }),
       value,
       comparator,
-      ordinal: value_text !== undefined && known.value_type === "ordinal",
+      ordinal: value !== null && value_text !== undefined && known?.value_type === "ordinal",
       text: row?.text ?? value_text ?? `${comparator ?? ""}${value}`,
       unit,
       device_range: range === null ? null : { ...range, species: row?.device_species ?? null },
       device_flag: row?.device_flag ?? null,
+      ...(comment === undefined ? {} : { comment }),
     });
   }
   return found;
+}
+
+const UNKNOWN_CODE: Assessment = {
+  reference_range: null,
+  flag: null,
+  interval_id: null,
+  reason: "the catalogue does not know the code",
+};
+
+/** Returns what the snapshot keeps of the device's own code. */
+function deviceName({ codeSource, device_code, device_label }: Measurement) {
+  if (codeSource === undefined) return {};
+  return {
+    ...(device_code === undefined ? {} : { device_code }),
+    ...(device_label == null ? {} : { device_label }),
+  };
 }
 
 function analyteOf(apiCode: string, modality: string): Analyte | undefined {

@@ -21,18 +21,19 @@ export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at
 
 /** Checks range and flag of a result against its value. @returns the problem, or null */
 function resultProblem(result: Result): string | null {
-  const { reference_range, flag } = result;
+  const { reference_range, flag, value, value_text } = result;
+  if (value === null && value_text === undefined) return "value is null without a value_text, expected a number";
+  if (value === null && flag !== null) return `flag is ${flag} for a value in words, expected null`;
   if (reference_range === null)
     return flag === null ? null : `flag is ${flag} without a reference_range, expected null`;
   const range = readBounds(reference_range);
   if (range === null) {
     return `reference_range is ${shown(reference_range)}, expected the lower and the upper bound such as 6.0-17.0`;
   }
-  if (flag === null) return null;
-  const possible = possibleFlags(result, range);
+  if (flag === null || value === null) return null;
+  const possible = possibleFlags(value, result.comparator, range);
   if (possible.has(flag)) return null;
-  const value = `${result.comparator ?? ""}${result.value}`;
-  return `flag is ${flag} for ${value} of ${reference_range}, expected ${[...possible, "null"].join(" or ")}`;
+  return `flag is ${flag} for ${result.comparator ?? ""}${value} of ${reference_range}, expected ${[...possible, "null"].join(" or ")}`;
 }
 
 /** A printed bound, and its max difference from the exact bound. */
@@ -60,7 +61,8 @@ function printedBound(digits: string): PrintedBound {
 
 /** Returns the flags that hold for every value that the comparator allows. Critical bounds are outside the range or on it. */
 function possibleFlags(
-  { value, comparator }: Result,
+  value: number,
+  comparator: Comparator | undefined,
   { low, high }: { low: PrintedBound; high: PrintedBound },
 ): ReadonlySet<Flag> {
   const isBelow = value <= low.value + low.slack;

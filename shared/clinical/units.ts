@@ -18,6 +18,14 @@ for (const analyte of analytes) {
   }
 }
 
+export interface UnitReading {
+  /** Null for an unknown unit. */
+  readonly unit: string | null;
+  readonly warning: string | null;
+  /** Why the unit makes the value impossible. */
+  readonly doubt?: string;
+}
+
 /** A spelling that matches with its case only: M may be mille or mega. */
 const CASE_MATTERS = "m/mm3";
 
@@ -28,11 +36,7 @@ const HCT_FRACTION_MAX = 1.5;
  * Reads a device's spelling of a unit, within the units of the analyte. An unknown unit is null with a warning. The ordinal of
  * a strip has no unit and no warning. A UCUM parser would read K/uL as kelvin per microlitre.
  */
-export function readUnit(
-  analyte: Analyte,
-  spelling: string,
-  value: number,
-): { unit: string | null; warning: string | null } {
+export function readUnit(analyte: Analyte, spelling: string, value: number): UnitReading {
   const name = spelling.trim();
   if (name === "") return missingUnit(analyte, value);
   const allowed = analyte.units.map(({ unit }) => unit).filter((unit) => unit !== "{ordinal}");
@@ -45,7 +49,7 @@ export function readUnit(
 }
 
 /** Returns the unit of a value that was sent without one: the only unit of the analyte, or the fraction of a hematocrit. */
-function missingUnit(analyte: Analyte, value: number): { unit: string | null; warning: string | null } {
+function missingUnit(analyte: Analyte, value: number): UnitReading {
   if (analyte.value_type === "ordinal") return { unit: null, warning: null };
   const [only, ...others] = analyte.units;
   if (only !== undefined && others.length === 0 && analyte.unit_required !== true) {

@@ -1,14 +1,20 @@
 import type { Comparator } from "../api/study.ts";
 
-// Reads values and ranges as devices print them. Text that is not a number becomes a reason, never 0.
+// Reads values and ranges as devices print them. Text without a value becomes a reason, never 0.
 
 export type ReadValue =
   | { readonly is: "number"; readonly value: number; readonly comparator: Comparator | null; readonly text: string }
   | { readonly is: "ordinal"; readonly rank: number; readonly text: string }
+  /** A value in words, such as "Positive" or "Yellow". */
+  | { readonly is: "word"; readonly text: string }
   | { readonly is: "none"; readonly reason: string };
 
-/** Max characters of a value. Longer text is not a value. */
+/** Max characters of a number, and of a value in words. Longer text is not a value. */
 const TEXT_MAX = 64;
+const WORDS_MAX = 200;
+/** Words in place of a value. VetScan prints HEM, LIP or ICT if hemolysis, lipemia or icterus suppresses the value. */
+const NO_VALUE =
+  /^([-+]?inf(inity)?|invalid|err(or)?|no (result|value|data|sample)|n\/?a|null|nan|not (measured|tested|available|done)|hem|lip|ict)\b/i;
 
 /** Ranks of urine pads. "Positive" has none, since it names no amount. */
 const ORDINALS: ReadonlyMap<string, number> = new Map([
@@ -22,9 +28,8 @@ const ORDINALS: ReadonlyMap<string, number> = new Map([
  * (POCT1-A). `suffix` matches the characters that a profile allows after a number, as in `23c`.
  */
 export function readValue(text: string, options: { decimalComma: boolean; suffix?: RegExp }): ReadValue {
-  if (text.length > TEXT_MAX)
-    return { is: "none", reason: `a value of ${text.length} characters, at most ${TEXT_MAX}` };
   const written = text.trim();
+  if (written.length > TEXT_MAX) return words(written);
   const [first = "", ...components] = written.split("^");
   // `neg^` is a component and an empty one. Two components with text are not one value.
   if (components.some((component) => component.trim() !== "")) return none(written);
@@ -35,7 +40,19 @@ export function readValue(text: string, options: { decimalComma: boolean; suffix
   if (rank !== undefined) return { is: "ordinal", rank, text: written };
   const [, sign = "", digits = ""] = /^(<=|>=|<|>|≤|≥)?\s*(.*)$/su.exec(bare) ?? [];
   const value = number(options.suffix === undefined ? digits : digits.replace(options.suffix, "").trim(), options);
-  return value === null ? none(written) : { is: "number", value, comparator: comparator(sign), text: written };
+  return value === null ? words(written) : { is: "number", value, comparator: comparator(sign), text: written };
+}
+
+/** Digits before a letter, such as 23c or 0x10, may be a number with a mark. */
+const GLUED = /^[-+]?\d[\d.,]*\p{L}/u;
+
+function words(written: string): ReadValue {
+  if (written.length > WORDS_MAX) {
+    return { is: "none", reason: `a value of ${written.length} characters, at most ${WORDS_MAX}` };
+  }
+  const text = written.replace(/\^+$/, "").trim();
+  const isWord = /\p{L}/u.test(text) && !NO_VALUE.test(text) && !GLUED.test(text);
+  return isWord ? { is: "word", text } : none(written);
 }
 
 function none(written: string): ReadValue {

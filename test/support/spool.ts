@@ -2,7 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { Spool } from "../../agent/spool/spool.ts";
+import type { StoredMessage } from "../../agent/spool/queries/messages/message-row.ts";
+import { Spool, type SpoolCalls } from "../../agent/spool/spool.ts";
 import { temporaryFolder } from "./processes.ts";
 
 /** Opens one spool for all tests of a file and empties it before each, since opening takes longer than most tests. */
@@ -31,4 +32,10 @@ export function noteFetched(spool: Pick<Spool, "call">): Promise<void> {
   const cursor = { at: 0, seenAt: now };
   const progress = { patients: cursor, removed: cursor, fullSyncAt: now, syncedAt: now };
   return spool.call("setMeta", "directory", JSON.stringify(progress));
+}
+
+/** The messages of a device that are not processed, oldest first. */
+export async function unprocessedMessages(spool: SpoolCalls, device: string): Promise<StoredMessage[]> {
+  const rows = (await spool.call("backlog")).get(device) ?? [];
+  return await spool.call("unprocessedMessages", device, rows);
 }

@@ -38,4 +38,13 @@ interface TextSample {
   /** `YYYYMMDDHHMM` of the device's clock. */
   readonly measuredAt: string;
   readonly results: readonly DeviceResult[];
+  readonly sex?: string;
+  readonly owner?: string;
+  /** The specimen is urine. */
+  readonly urine?: boolean;
+  /** Name of the instrument, if it differs from the profile's. */
+  readonly device_name?: string;
+  readonly comments?: readonly string[];
+  /** Decisions and doubts. */
+  readonly notes?: readonly string[];
 }

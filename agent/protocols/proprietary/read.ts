@@ -7,9 +7,9 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   const reading = profile.read(Buffer.from(bytes).toString("latin1"));
   if (reading.is === "not-for-patients") return reading;
   if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
-  const { identifier, name, species, specimen, measuredAt, results } = reading.sample;
+  const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
   const sample = {
-    device_name: profile.device_name,
+    device_name: reading.sample.device_name ?? profile.device_name,
     identifier: hintText(identifier),
     otherIdentifiers: [],
     patient_hint: {
@@ -17,18 +17,18 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
       name: hintText(name),
       species: hintText(species),
       breed: null,
-      sex: null,
-      owner: null,
+      sex: hintText(sex),
+      owner: hintText(owner),
       date_of_birth: null,
       weight_kg: null,
     },
     patient: [identifier === "" ? name : identifier],
     specimen: [specimen],
     times: { results: [measuredAt], order: [], sent: "" },
-    urine: false,
+    urine: reading.sample.urine ?? false,
     results,
-    notes: [],
-    comments: [],
+    notes: reading.sample.notes ?? [],
+    comments: reading.sample.comments ?? [],
   };
   const made = readSamples([sample], [], profile, context);
   return made ?? { is: "quarantined", reason: "the text has no result" };

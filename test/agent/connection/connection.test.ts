@@ -1,3 +1,4 @@
+import { unprocessedMessages } from "../../support/spool.ts";
 import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { recover } from "../../../agent/connection/recovery.ts";
@@ -182,7 +183,7 @@ describe("recovery after a crash", () => {
     try {
       expect(await recover(after, profileById)).toBe(1);
       expect(await recover(after, profileById)).toBe(0);
-      const stored = await after.call("unprocessedMessages", id, Number.MAX_SAFE_INTEGER, 10);
+      const stored = await unprocessedMessages(after, id);
       expect(stored.map((message) => [message.device, text(message), message.incomplete])).toEqual([
         [id, `${records.join("\r")}\r`, null],
         [id, `${records.slice(0, 2).join("\r")}\r`, "the connection closed before the L record"],

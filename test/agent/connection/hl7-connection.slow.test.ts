@@ -1,3 +1,4 @@
+import { unprocessedMessages } from "../../support/spool.ts";
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -77,12 +78,7 @@ test("a message is stored as a range of its chunks until they are pruned", async
   await until("all are stored", () => messages.length === 6);
   const asDelivered = new Map(messages.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
   const onDisk = async () =>
-    new Map(
-      (await spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 100)).map(({ id, bytes }) => [
-        id,
-        Buffer.from(bytes).toString(),
-      ]),
-    );
+    new Map((await unprocessedMessages(spool, "hema-1")).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
   const ownBytes = () =>
     readSpool(folder, (db) => db.prepare("SELECT SUM(length(bytes)) FROM message").pluck().get()) as number;
   expect(await onDisk()).toEqual(asDelivered);

@@ -1,3 +1,4 @@
+import { unprocessedMessages } from "../../support/spool.ts";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
@@ -117,11 +118,7 @@ describe("a line with continuous noise", () => {
     expect(eventBytes(folder)).toBeGreaterThan(NOISE_BYTES_MAX * 0.9);
     expect(await append(spool, "chem-2", spool.openSession("chem-2", profile.id), Uint8Array.of(ENQ))).toBe(null);
     const content = `${records.join("\r")}\r`;
-    expect((await spool.call("unprocessedMessages", "chem-1", Number.MAX_SAFE_INTEGER, 10)).map(text)).toEqual([
-      content,
-      content,
-      content,
-    ]);
+    expect((await unprocessedMessages(spool, "chem-1")).map(text)).toEqual([content, content, content]);
     const { id } = messages[2]!;
     const { bytes } = readSpool(folder, (db) => capture(db, folder, id, lookup, true));
     expect(text({ bytes })).toContain(text({ bytes: session(records) }));
@@ -142,7 +139,7 @@ describe("a line with continuous noise", () => {
     await recover(after, profileById);
     const stored = readSpool(folder, listMessages);
     expect(stored.map(({ id }) => id)[0]).toBe(messages[0]!.id);
-    const all = await after.call("unprocessedMessages", "chem-1", Number.MAX_SAFE_INTEGER, 10);
+    const all = await unprocessedMessages(after, "chem-1");
     expect(all.map(text)).toEqual([`${records.join("\r")}\r`, `${records.slice(0, 3).join("\r")}\r`]);
     await after.close();
   });

@@ -80,12 +80,12 @@ test("sessions, events and messages read back, and an unprocessed message is fil
   expect(sessions[0]!.events.map(({ bytes }) => text(bytes)).join("")).toBe(`\x0b${HL7}\x1c\r`);
   expect(await spool.call("nextIds")).toEqual({ session: 4, event: 7 });
 
-  expect(await spool.call("backlog")).toEqual([
-    { device: "chem-1", lastRow: 2 },
-    { device: "dx-1", lastRow: 6 },
-    { device: "hl7-1", lastRow: 5 },
+  expect([...(await spool.call("backlog"))]).toEqual([
+    ["chem-1", [2]],
+    ["hl7-1", [5]],
+    ["dx-1", [6]],
   ]);
-  const [unprocessed] = await spool.call("unprocessedMessages", "hl7-1", 5, 10);
+  const [unprocessed] = await spool.call("unprocessedMessages", "hl7-1", [5]);
   expect({ ...unprocessed, bytes: text(unprocessed!.bytes) }).toMatchObject({
     id: M5,
     device: "hl7-1",

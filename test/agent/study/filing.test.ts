@@ -1,3 +1,4 @@
+import { unprocessedMessages } from "../../support/spool.ts";
 import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
@@ -83,9 +84,7 @@ test("a message whose outcome the spool refuses does not delay a stop and is lef
   const own = new Filing(spool, clinic.directory, () => device, events);
   void own.accept(await clinic.store("chem-1", dog.fp, 1));
   await own.stop();
-  expect(
-    (await clinic.spool.call("unprocessedMessages", "chem-1", Number.MAX_SAFE_INTEGER, 10)).map(({ id }) => id),
-  ).toEqual(["M0"]);
+  expect((await unprocessedMessages(clinic.spool, "chem-1")).map(({ id }) => id)).toEqual(["M0"]);
 });
 
 test("a stop files the accepted messages and ends a rematch that the spool refuses", async () => {

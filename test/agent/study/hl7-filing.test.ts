@@ -11,7 +11,7 @@ import { createServerClient } from "../../../agent/push/server-client.ts";
 import { duplicateKey } from "../../../agent/protocols/hl7/duplicate-key.ts";
 import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
-import { useSpool } from "../../support/spool.ts";
+import { useSpool, unprocessedMessages } from "../../support/spool.ts";
 
 // Method: the test stores messages in a real spool as a connection does, and files them.
 
@@ -122,7 +122,7 @@ describe("a resent message", () => {
 
   test("a message whose outcome a crash prevented is filed at the next start", async () => {
     await receive("hema-1", bloodCount(first));
-    const before = (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).length;
+    const before = (await unprocessedMessages(used.spool, "hema-1")).length;
     const bytes = Buffer.from(
       bloodCount(first)
         .map((segment) => `${segment}\r`)
@@ -130,10 +130,7 @@ describe("a resent message", () => {
     );
     const again = { id: "X", device: "hema-1", profile: "generic-hl7", receivedAt: 9, bytes, incomplete: null };
     await used.spool.call("addMessage", { ...again, session: 9, ordinal: 0 }, duplicateKey(again, genericHl7));
-    expect([
-      before,
-      (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).map(({ id }) => id),
-    ]).toEqual([0, ["M0"]]);
+    expect([before, (await unprocessedMessages(used.spool, "hema-1")).map(({ id }) => id)]).toEqual([0, ["M0"]]);
   });
 });
 

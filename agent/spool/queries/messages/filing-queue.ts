@@ -12,12 +12,10 @@ const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, truncat
 /** Part of operationsOn(). */
 export function filingQueueOperationsOn(db: Database.Database) {
   const sql = {
-    backlog: db.prepare(
-      "SELECT device, MAX(rowid) AS lastRow FROM message WHERE processed_at IS NULL GROUP BY device ORDER BY device",
-    ),
+    backlog: db.prepare("SELECT device, rowid FROM message WHERE processed_at IS NULL ORDER BY rowid").raw(),
     unprocessed: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND processed_at IS NULL AND rowid <= ?
-         AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE rowid IN (SELECT value FROM json_each(?)) AND processed_at IS NULL
+         AND device = ? AND session <> ${NO_SESSION} ORDER BY rowid`,
     ),
     due: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM pending_match WHERE due = 1)
@@ -37,14 +35,20 @@ export function filingQueueOperationsOn(db: Database.Database) {
     (statement.all(...values) as StoredMessageRow<StoredMessage>[]).map(readMessage);
 
   return {
-    /** The devices of unprocessed messages and images, each with the row of its last one. */
-    backlog(): { device: string; lastRow: number }[] {
-      return sql.backlog.all() as { device: string; lastRow: number }[];
+    /** The rows of the unprocessed messages and images of each device, oldest first. */
+    backlog(): Map<string, number[]> {
+      const rows = new Map<string, number[]>();
+      for (const [device, row] of sql.backlog.iterate() as IterableIterator<[string, number]>) {
+        const own = rows.get(device);
+        if (own === undefined) rows.set(device, [row]);
+        else own.push(row);
+      }
+      return rows;
     },
 
-    /** The oldest unprocessed messages of a device up to a row, without images. */
-    unprocessedMessages(device: string, lastRow: number, limit: number): StoredMessage[] {
-      return read(sql.unprocessed, device, lastRow, limit);
+    /** Those of a device's rows that are still unprocessed, without images. */
+    unprocessedMessages(device: string, rows: readonly number[]): StoredMessage[] {
+      return read(sql.unprocessed, JSON.stringify(rows), device);
     },
 
     /** The oldest messages of these devices whose awaited patient was added or changed, without images. */

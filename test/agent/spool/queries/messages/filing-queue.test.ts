@@ -11,19 +11,20 @@ function addImage(spool: Operations): void {
   spool.addInstance({ ...received, ...uids, ...file, head: new Uint8Array(0) });
 }
 
-test("unprocessed messages are read in the order of storage, up to a row and without images", () => {
+test("the backlog of a device is read in the order of storage, without images and messages that were filed since", () => {
   const { spool } = openOperations();
   addMessage(spool, "M2", 0);
   addImage(spool);
   addMessage(spool, "M1", 1);
-  const [backlog] = spool.backlog();
+  const backlog = spool.backlog();
+  expect(backlog).toEqual(new Map([["chem-1", [1, 2, 3]]]));
+  const rows = backlog.get("chem-1")!;
   addMessage(spool, "M0", 2);
-  expect(backlog).toEqual({ device: "chem-1", lastRow: 3 });
-  expect(ids(spool.unprocessedMessages("chem-1", 3, 10))).toEqual(["M2", "M1"]);
-  expect(ids(spool.unprocessedMessages("chem-1", 3, 1))).toEqual(["M2"]);
-  expect(spool.unprocessedMessages("chem-2", 3, 10)).toEqual([]);
+  expect(ids(spool.unprocessedMessages("chem-1", rows))).toEqual(["M2", "M1"]);
+  expect(ids(spool.unprocessedMessages("chem-1", rows.slice(0, 2)))).toEqual(["M2"]);
+  expect(spool.unprocessedMessages("chem-2", rows)).toEqual([]);
   spool.settle(settlement("M2", { state: "quarantined" }));
-  expect(ids(spool.unprocessedMessages("chem-1", 3, 10))).toEqual(["M1"]);
+  expect(ids(spool.unprocessedMessages("chem-1", rows))).toEqual(["M1"]);
 });
 
 test("a complete message is compared with the latest 20 incomplete ones of its device", () => {

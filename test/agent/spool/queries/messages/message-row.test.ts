@@ -26,7 +26,7 @@ test("a message is read as it was stored", () => {
   const operations = operationsOn(openDatabase());
   expect(operations.addMessages([messageRow(message, "fingerprint")])).toEqual(["M1"]);
   const { id, device, profile, receivedAt, incomplete, session } = message;
-  const [stored] = operations.unprocessedMessages("chem-1", 10, 10);
+  const [stored] = operations.unprocessedMessages("chem-1", operations.backlog().get("chem-1")!);
   expect(stored).toEqual({ id, device, profile, receivedAt, incomplete, session, bytes: Buffer.from(message.bytes) });
 });
 
@@ -40,5 +40,7 @@ test("a message with a byte range is read from the chunks of its session", () =>
   const range = { firstEvent: 5, lastEvent: 8, start: 1, length: 2 };
   const operations = operationsOn(db);
   operations.addMessages([messageRow({ ...message, bytes: new Uint8Array(0), range }, null)]);
-  expect(operations.unprocessedMessages("chem-1", 10, 10)[0]?.bytes).toEqual(Uint8Array.of(2, 3));
+  expect(operations.unprocessedMessages("chem-1", operations.backlog().get("chem-1")!)[0]?.bytes).toEqual(
+    Uint8Array.of(2, 3),
+  );
 });
