@@ -72,7 +72,11 @@ export async function assess(
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(reason);
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
-    const source = { device_id: message.device, message_id: message.id };
+    const source = {
+      device_id: message.device,
+      message_id: message.id,
+      ...(report.sampleIds === undefined ? {} : { sample_ids: [...report.sampleIds] }),
+    };
     const draft = study(report, patient, source, device.model, await directory.ranges());
     const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
     studies.push({ ...draft, snapshot, freshFp: newFp("cds"), collect: report.collect ?? null });
