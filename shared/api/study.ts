@@ -157,6 +157,18 @@ export const Snapshot = Type.Object(
 );
 export type Snapshot = Static<typeof Snapshot>;
 
+/** Origin of a pushed study. The read API never shows it. */
+export const StudySource = Type.Object(
+  {
+    device_id: Type.String({ maxLength: 64 }),
+    message_id: Type.String({ maxLength: 64 }),
+    /** Identifiers of the specimen and of its order as sent: ASTM O-3, HL7 OBR-2, OBR-3 and SPM-2. */
+    sample_ids: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 8 })),
+  },
+  { additionalProperties: false },
+);
+export type StudySource = Static<typeof StudySource>;
+
 /** A study as the agent pushes it. `patient_fp` is null if no patient matches. */
 export const PushedStudy = Type.Object(
   {
@@ -165,10 +177,7 @@ export const PushedStudy = Type.Object(
     // Changes by users add to it, and the column of the database ends at 2 147 483 647.
     revision: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
     dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
-    source: Type.Object(
-      { device_id: Type.String({ maxLength: 64 }), message_id: Type.String({ maxLength: 64 }) },
-      { additionalProperties: false },
-    ),
+    source: StudySource,
     patient_hint: PatientHint,
     snapshot: Type.Optional(Snapshot),
   },
