@@ -12,6 +12,7 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     device_name: reading.sample.device_name ?? profile.device_name,
     identifier: hintText(identifier),
     otherIdentifiers: [],
+    sampleIds: [specimen],
     patient_hint: {
       identifier: hintText(identifier),
       name: hintText(name),
