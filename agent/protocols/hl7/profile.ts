@@ -12,9 +12,20 @@ export interface Hl7Profile extends ProfileBase {
   readonly link: MllpLink;
   /** Name in the API; null for the header's sender (MSH-3). */
   readonly device_name: string | null;
-  /** Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. */
+  /**
+   * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender says no
+   * other model.
+   */
   readonly sender?: RegExp;
-  /** Analyte names of an OBX, the most reliable first; default those of OBX-3. */
+  /** MSH-11 that this device sends for patients too, although table 0103 says training or debugging. */
+  readonly patientProcessing?: RegExp;
+  /** OBR-4, or a note, of runs that are not for a patient, beyond the usual words. */
+  readonly notForPatients?: RegExp;
+  /** An order without PID is a control, unless its specimen has the role of a patient. */
+  readonly controlWithoutPatient?: true;
+  /** OBR field with the time of the run, before OBR-7. */
+  readonly runTime?: number;
+  /** Analyte names of an OBX, the most reliable first; default those of OBX-3, and of OBX-4 if OBX-3 holds none. */
   readonly code?: (obx: Segment) => readonly string[];
   /** Reads the patient's species, in the device's terms, from the PID; default PID-35. */
   readonly species?: (pid: Segment) => string;
@@ -23,6 +34,14 @@ export interface Hl7Profile extends ProfileBase {
   readonly owner?: (pid: Segment) => string;
   /** OBX-3 of rows about the run, sample or patient, which become comments. */
   readonly remarks?: RegExp;
+  /** OBX-11 that are final on this device, although table 0085 says otherwise. */
+  readonly finalStatuses?: RegExp;
+  /** Reads why the device withholds a value; "" for an accepted one. */
+  readonly withheld?: (obx: Segment) => string;
+  /** Meaning of the device's marks in OBX-8: H, L, N, or other words. Marks that are not listed stay as sent. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Marks in OBX-8 by which the device doubts a value, in words. The value gets no flag. */
+  readonly doubts?: Readonly<Record<string, string>>;
   /** Pattern of the value (group `value`, its unit in `unit`) in the note behind an OBX without a value. */
   readonly noteValue?: RegExp;
   /** Order format of a device that accepts orders. Queries of other devices get "no order". */
