@@ -2,7 +2,7 @@ import type { ReadContext } from "../../report/report.ts";
 import { firstTime } from "../../report/specimen.ts";
 import { filled, given, sent } from "../field-text.ts";
 import type { Hl7Message } from "./message.ts";
-import { kindOf, type ObservationRow } from "./observation.ts";
+import { kindOf, type ObservationRow, valueOf } from "./observation.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
@@ -103,8 +103,7 @@ class GroupCollector {
         this.#beginOrder();
         break;
       case "OBX":
-        if (this.#isSkipping) break;
-        this.#group().rows.push({ obx: segment, is: kindOf(segment, this.#profile), notes: [] });
+        if (!this.#isSkipping) this.#addRow(segment);
         break;
       case "NTE":
         this.#addNote(filled(segment.repetitions(3), " ").join(" "));
@@ -119,6 +118,13 @@ class GroupCollector {
     const control = controlOf(this.#order, this.#specimen);
     this.#isSkipping = control !== null;
     if (control !== null) this.notes.push(control);
+  }
+
+  #addRow(obx: Segment): void {
+    const { rows } = this.#group();
+    const before = this.#profile.commentRows?.test(obx.field(3)) === true ? rows.at(-1) : undefined;
+    if (before === undefined) rows.push({ obx, is: kindOf(obx, this.#profile), notes: [] });
+    else before.notes.push(valueOf(obx));
   }
 
   #addNote(text: string): void {

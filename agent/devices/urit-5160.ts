@@ -1,0 +1,58 @@
+import type { DeviceResult } from "../report/report.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
+import type { Segment } from "../protocols/hl7/segment.ts";
+
+/**
+ * URIT-5160, hematology, HL7 2.3.1; as 5160Vet also Woodley InSight V3 Plus. Source: the maker's document and its example.
+ * Unverified: all of the Vet model (source: another program's parser), controls, orders, and a run without a time in OBR-7 or
+ * OBR-8, which has the header's. A time with the year behind the day is not read.
+ */
+export const urit5160: Hl7Profile = {
+  id: "urit-5160",
+  protocol: "hl7",
+  link: { kind: "mllp" },
+  device_name: "URIT-5160",
+  modality: "HEMATOLOGY",
+  sender: /urit|ut-?5160|insight|woodley/i,
+  patient: (_pid, order) => ({ species: order.component(16, 1) }), // on the Vet model, in place of the orderer
+  controlLot: true,
+  results: (result, obx) => [measured(result, obx)],
+  // QRY^Q02 gets QCK^Q02 and DSR^Q03. The document numbers the lines; the age's unit and the group's codes are unknown.
+  orders: {
+    species: {},
+    tests: { pattern: /^CBC$/, example: "CBC" },
+    lines: { specimen: 1, name: 2, sex: 3, identifier: 7, tests: { CBC: 10 } },
+  },
+};
+
+/**
+ * URIT-8030 and 8031, chemistry, HL7 2.3.1. OBX-4 has the laboratory's names, such as GLI: the clinic maps them by `codes`.
+ * Source: notes on one message of an 8030. Unverified: controls and orders.
+ */
+export const uritChem: Hl7Profile = {
+  id: "urit-chem",
+  protocol: "hl7",
+  link: { kind: "mllp" },
+  device_name: "URIT chemistry",
+  modality: "BIOCHEMISTRY",
+  sender: /^urit\|80\d\d/i,
+};
+
+/** OBX-10, nature of the trouble. */
+const DOUBTS: Readonly<Record<string, string>> = {
+  B: "the device found bubbles",
+  C: "the device found a clog",
+};
+
+/** An interval or a value that the device has not set: `0-1079738368`. */
+const UNSET = /\d{9,}/;
+
+function measured(result: DeviceResult, obx: Segment): DeviceResult {
+  const isUnset = UNSET.test(result.value) || (Number(result.value) === 0 && UNSET.test(result.range));
+  return {
+    ...result,
+    range: result.range.replace("--", "-"), // `6.0--17.0` on the Vet model
+    ...(isUnset ? { notFinal: `the device has not set it (its interval is ${result.range})` } : {}),
+    doubt: DOUBTS[obx.field(10).trim().toUpperCase()] ?? result.doubt ?? null,
+  };
+}
