@@ -16,6 +16,7 @@ export const bionoteVcheckM10: Hl7Profile = {
   damage: damageOf,
   results: (result, obx, { rows }) => {
     const { target, child } = nodeOf(obx);
+    if (target === "") return [result];
     const answer = rows.find((row) => nodeOf(row).target === target && nodeOf(row).child === "") ?? obx;
     // The internal control, the sample rate and the curve check the run.
     if (isControl(answer) || child === "1" || child === "3") return [];

@@ -14,5 +14,5 @@ export const celercare: Hl7Profile = {
     born: pid.component(9, 1),
     sex: pid.component(10, 1),
   }),
-  code: (obx) => [obx.component(4, 1)],
+  code: (obx) => [obx.component(4, 1), obx.component(3, 2), obx.component(3, 1)],
 };

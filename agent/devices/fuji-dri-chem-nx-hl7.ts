@@ -1,6 +1,7 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
-import { doubtOf } from "./fuji-marks.ts";
+import { CHEMISTRY_MARKS } from "./fuji-dri-chem-nx.ts";
+import { doubtsOf } from "./fuji-text.ts";
 
 /**
  * Fujifilm DRI-CHEM NX over LAN, formats 4 and C: HL7 2.5.1, OUL^R22 (IHE LAB-29). The sender is empty, and there is neither a
@@ -23,10 +24,10 @@ export const fujiDriChemNxHl7: Hl7Profile = {
 function marked(result: DeviceResult, notes: readonly string[]): DeviceResult {
   const [, bound] = /(?:^| )([<>])(?: |$)/.exec(result.flag) ?? [];
   const isPlain = bound !== undefined && /^\d/.test(result.value);
-  const doubt = notes.map((note) => doubtOf(note.split(",")[2] ?? "")).find((words) => words !== null);
+  const doubts = notes.flatMap((note) => doubtsOf(note.split(",")[2] ?? "", CHEMISTRY_MARKS));
   return {
     ...result,
     ...(isPlain ? { value: `${bound}${result.value}` } : {}),
-    ...(doubt === undefined ? {} : { doubt }),
+    ...(doubts.length === 0 ? {} : { doubt: doubts.join("; ") }),
   };
 }

@@ -4,6 +4,7 @@ import { bionoteVcheckM10 } from "./bionote-vcheck-m10.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
 import { celercare } from "./celercare.ts";
 import { dymindDf } from "./dymind-df.ts";
+import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNxHl7 } from "./fuji-dri-chem-nx-hl7.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
@@ -27,6 +28,7 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
   fujiDriChemNx,
+  fujiAu,
   genericAstm,
   genericAstmRaw,
   mindrayBc,
