@@ -12,6 +12,7 @@ const SETTINGS =
 export const dymindDf: Hl7Profile = {
   ...mindrayBlood,
   id: "dymind-df",
+  defaultName: "Dymind",
   sender: /\|Dymind$/i,
   remarks: new RegExp(`${mindrayBlood.remarks.source}|${SETTINGS.source}`, "i"),
   orders: automatedCount("01001"),

@@ -26,6 +26,7 @@ export function automatedCount(code: string): NonNullable<Hl7Profile["orders"]> 
 export const mindrayBc: Hl7Profile = {
   ...mindrayBlood,
   id: "mindray-bc",
+  defaultName: "Mindray BC",
   sender: /^BC-/,
   orders: automatedCount("00001"),
 };

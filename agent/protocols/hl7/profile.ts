@@ -13,6 +13,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly link: MllpLink;
   /** Name in the API; null for the header's sender (MSH-3). */
   readonly device_name: string | null;
+  /** Name in the API if MSH-3 has to say it and is empty. */
+  readonly defaultName?: string;
   /** Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. */
   readonly sender?: RegExp;
   /** Analyte names of an OBX, the most reliable first; default those of OBX-3. */

@@ -66,7 +66,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   const data = read.filter((row) => row.is !== "remark" && row.results.length === 0).map(({ obx }) => title(obx));
   const typed = [2, 3, 4].map((field) => sent(patient, field));
   return {
-    device_name: profile.device_name ?? deviceName(header),
+    device_name: profile.device_name ?? deviceName(header, profile),
     ...identifiers(group, profile),
     sampleIds: sampleIds(group),
     patient_hint: patientHint(group, profile),
@@ -86,7 +86,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
       ...comments,
-      ...remarks.map(({ obx }) => `${title(obx)}: ${valueOf(obx)}`),
+      ...remarks.map(({ obx }) => (title(obx) === valueOf(obx) ? title(obx) : `${title(obx)}: ${valueOf(obx)}`)),
       ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
     ],
   };
@@ -103,8 +103,8 @@ function withResults({ order, rows }: OrderGroup, profile: Hl7Profile) {
 }
 
 /** Reads MSH-3, sending application: the first component is the name. */
-function deviceName(header: Segment): string {
-  return given(header.component(3, 1)).slice(0, 200) || "HL7 analyzer";
+function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profile): string {
+  return given(header.component(3, 1)).slice(0, 200) || defaultName;
 }
 
 /**
