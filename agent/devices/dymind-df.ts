@@ -14,6 +14,7 @@ export const dymindDf: Hl7Profile = {
   id: "dymind-df",
   defaultName: "Dymind",
   sender: /\|Dymind$/i,
+  doubts: {}, // A stands beside every H and L, and beside a missing value
   remarks: new RegExp(`${mindrayBlood.remarks.source}|${SETTINGS.source}`, "i"),
   orders: automatedCount("01001"),
 };

@@ -4,8 +4,8 @@ import type { Segment } from "../protocols/hl7/segment.ts";
 
 /**
  * URIT-5160, hematology, HL7 2.3.1; as 5160Vet also Woodley InSight V3 Plus. Source: the maker's document and its example.
- * Unverified: all of the Vet model (source: another program's parser), controls, orders, and a run without a time in OBR-7 or
- * OBR-8, which has the header's. A time with the year behind the day is not read.
+ * Unverified: all of the Vet model (source: another program's parser), controls and orders. A time with the year behind the day
+ * is not read: the header's stands for it.
  */
 export const urit5160: Hl7Profile = {
   id: "urit-5160",
@@ -15,7 +15,9 @@ export const urit5160: Hl7Profile = {
   modality: "HEMATOLOGY",
   sender: /urit|ut-?5160|insight|woodley/i,
   patient: (_pid, order) => ({ species: order.component(16, 1) }), // on the Vet model, in place of the orderer
+  runTime: 8,
   controlLot: true,
+  withheld: unset,
   results: (result, obx) => [measured(result, obx)],
   // QRY^Q02 gets QCK^Q02 and DSR^Q03. The document numbers the lines; the age's unit and the group's codes are unknown.
   orders: {
@@ -47,12 +49,14 @@ const DOUBTS: Readonly<Record<string, string>> = {
 /** An interval or a value that the device has not set: `0-1079738368`. */
 const UNSET = /\d{9,}/;
 
+function unset(obx: Segment): string {
+  const [value, range] = [obx.field(5).trim(), obx.field(7)];
+  const isUnset = UNSET.test(value) || (Number(value) === 0 && UNSET.test(range));
+  return isUnset ? `the device has not set it (its interval is ${range})` : "";
+}
+
 function measured(result: DeviceResult, obx: Segment): DeviceResult {
-  const isUnset = UNSET.test(result.value) || (Number(result.value) === 0 && UNSET.test(result.range));
-  return {
-    ...result,
-    range: result.range.replace("--", "-"), // `6.0--17.0` on the Vet model
-    ...(isUnset ? { notFinal: `the device has not set it (its interval is ${result.range})` } : {}),
-    doubt: DOUBTS[obx.field(10).trim().toUpperCase()] ?? result.doubt ?? null,
-  };
+  const doubt = DOUBTS[obx.field(10).trim().toUpperCase()];
+  // `6.0--17.0` on the Vet model.
+  return { ...result, range: result.range.replace("--", "-"), ...(doubt === undefined ? {} : { doubt }) };
 }

@@ -15,9 +15,20 @@ export interface Hl7Profile extends ProfileBase {
   readonly device_name: string | null;
   /** Name in the API if MSH-3 has to say it and is empty. */
   readonly defaultName?: string;
-  /** Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. */
+  /**
+   * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender says no
+   * other model.
+   */
   readonly sender?: RegExp;
-  /** Analyte names of an OBX, the most reliable first; default those of OBX-3. */
+  /** MSH-11 that this device sends for patients too, although table 0103 says training or debugging. */
+  readonly patientProcessing?: RegExp;
+  /** OBR-4, or a note, of runs that are not for a patient, beyond the usual words. */
+  readonly notForPatients?: RegExp;
+  /** An order without PID is a control, unless its specimen has the role of a patient. */
+  readonly controlWithoutPatient?: true;
+  /** OBR field with the time of the run, before OBR-7. */
+  readonly runTime?: number;
+  /** Analyte names of an OBX, the most reliable first; default those of OBX-3, and of OBX-4 if OBX-3 holds none. */
   readonly code?: (obx: Segment) => readonly string[];
   /** Fields of the patient that the device does not write at the standard's place. */
   readonly patient?: (pid: Segment, order: Segment) => PatientFields;
@@ -33,6 +44,14 @@ export interface Hl7Profile extends ProfileBase {
   readonly damage?: (rows: readonly Segment[]) => string | null;
   /** Results of a row that says more, or less, than its fields do. Default: one. None: the row stays in the message. */
   readonly results?: (result: DeviceResult, obx: Segment, context: RowContext) => readonly DeviceResult[];
+  /** OBX-11 that are final on this device, although table 0085 says otherwise. */
+  readonly finalStatuses?: RegExp;
+  /** Reads why the device withholds a value; "" for an accepted one. */
+  readonly withheld?: (obx: Segment) => string;
+  /** Meaning of the device's marks in OBX-8: H, L, N, or other words. Marks that are not listed stay as sent. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Marks in OBX-8 by which the device doubts a value, in words. The value gets no flag. */
+  readonly doubts?: Readonly<Record<string, string>>;
   /** Pattern of the value (group `value`, its unit in `unit`) in the note behind an OBX without a value. */
   readonly noteValue?: RegExp;
   /** Order format of a device that accepts orders. Queries of other devices get "no order". */

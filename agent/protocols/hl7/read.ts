@@ -1,6 +1,7 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { firstFilled, given, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
+import { purposeOf } from "./control.ts";
 import { isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
@@ -13,10 +14,6 @@ import { Segment, STANDARD_DELIMITERS } from "./segment.ts";
 
 // Reads HL7 v2 segments into samples, without those that are not for patients.
 
-/** MSH-11 (table 0103; Q is Mindray's): only production messages become studies. */
-const NOT_PRODUCTION: Readonly<Record<string, string>> = { T: "training", D: "debugging", Q: "quality control" };
-/** MSH-16 of Mindray and Zybio, in place of the standard's AL, NE, ER or SU. */
-const NOT_OF_PATIENTS: Readonly<Record<string, string>> = { "1": "calibration", "2": "quality control" };
 /** OBR-15 and SPM-4, specimen type: `UR^Urine^HL70487`. */
 const URINE = /^(u|ur|urine?)$/i;
 
@@ -27,11 +24,11 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const { header, segments, charset, replacements } = message;
   const refusal = refusalOf(message, profile.link);
   if (refusal !== null) return { is: "quarantined", reason: refusal };
-  const sender = `${header.field(3)}|${header.field(4)}`;
-  if (profile.sender !== undefined && !profile.sender.test(sender)) {
+  const sender = `${given(header.field(3))}|${given(header.field(4))}`;
+  if (sender !== "|" && profile.sender?.test(sender) === false) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
-  const purpose = purposeOf(header);
+  const purpose = purposeOf(header, profile);
   if (purpose !== null) return { is: "not-for-patients", reason: purpose };
   const type = header.components(9).slice(0, 2).map(given).join("^");
   const isAlarm = /^ORU\^R40$/i.test(type);
@@ -52,13 +49,6 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   return { is: "not-for-patients", reason: notes.length > 0 ? notes.join("; ") : nothing };
 }
 
-function purposeOf(header: Segment): string | null {
-  const [processing, kind] = [given(header.component(11, 1)), given(header.field(16))];
-  const purpose = NOT_PRODUCTION[processing.toUpperCase()];
-  if (purpose !== undefined) return `${purpose} (MSH-11 is ${processing})`;
-  return Object.hasOwn(NOT_OF_PATIENTS, kind) ? `${NOT_OF_PATIENTS[kind]} (MSH-16 is ${kind})` : null;
-}
-
 function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Sample {
   const { patient, order, specimen, container, rows, comments } = group;
   const read = withResults(group, profile);
@@ -76,7 +66,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
       results: rows
         .filter(({ is }) => is === "result")
         .flatMap(({ obx }) => [given(obx.component(19, 1)), given(obx.component(14, 1))]), // analysed, observed
-      order: orderTimes(order, specimen),
+      order: orderTimes(order, specimen, profile),
       sent: given(header.component(7, 1)),
     },
     urine: [specimen?.components(4) ?? [], order?.subcomponents(15, 1) ?? []]
