@@ -19,12 +19,8 @@ export const urit5160: Hl7Profile = {
   controlLot: true,
   withheld: unset,
   results: (result, obx) => [measured(result, obx)],
-  // QRY^Q02 gets QCK^Q02 and DSR^Q03. The document numbers the lines; the age's unit and the group's codes are unknown.
-  orders: {
-    species: {},
-    tests: { pattern: /^CBC$/, example: "CBC" },
-    lines: { specimen: 1, name: 2, sex: 3, identifier: 7, tests: { CBC: 10 } },
-  },
+  // QRY^Q02 gets QCK^Q02 and DSR^Q03, which has no tests. The codes of age and group are unknown.
+  orders: { species: {}, lines: { specimen: 1, name: 2, sex: 3, identifier: 7, tests: {} } },
 };
 
 /**
