@@ -2,15 +2,22 @@ import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
 import { dymindDf } from "./dymind-df.ts";
+import { epoc } from "./epoc.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { horibaPentra } from "./horiba-pentra.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
+import { radiometerAbl } from "./radiometer-abl.ts";
+import { siemensDca } from "./siemens-dca.ts";
 import { skyla } from "./skyla.ts";
+import { sysmexXn } from "./sysmex-xn.ts";
+import { transasiaEm200 } from "./transasia-em200.ts";
+import { vitros } from "./vitros.ts";
 import { zybioZ } from "./zybio-z.ts";
 
 /** All profiles, in the order of the documentation. */
@@ -21,6 +28,13 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
   fujiDriChemNx,
+  epoc,
+  siemensDca,
+  horibaPentra,
+  radiometerAbl,
+  sysmexXn,
+  vitros,
+  transasiaEm200,
   genericAstm,
   genericAstmRaw,
   mindrayBc,
