@@ -6,11 +6,13 @@ import { celercare } from "./celercare.ts";
 import { dymindDf } from "./dymind-df.ts";
 import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNxHl7 } from "./fuji-dri-chem-nx-hl7.ts";
+import { epoc } from "./epoc.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
 import { genruiVh30 } from "./genrui-vh30.ts";
+import { horibaPentra } from "./horiba-pentra.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
@@ -18,6 +20,11 @@ import type { Profile } from "./profile.ts";
 import { seamatySmt } from "./seamaty-smt.ts";
 import { skyla } from "./skyla.ts";
 import { urit5160, uritChem } from "./urit-5160.ts";
+import { radiometerAbl } from "./radiometer-abl.ts";
+import { siemensDca } from "./siemens-dca.ts";
+import { sysmexXn } from "./sysmex-xn.ts";
+import { transasiaEm200 } from "./transasia-em200.ts";
+import { vitros } from "./vitros.ts";
 import { zybioZ } from "./zybio-z.ts";
 
 /** All profiles, in the order of the documentation. */
@@ -29,6 +36,13 @@ export const profiles: readonly Profile[] = [
   arkraySpotchemEz,
   fujiDriChemNx,
   fujiAu,
+  epoc,
+  siemensDca,
+  horibaPentra,
+  radiometerAbl,
+  sysmexXn,
+  vitros,
+  transasiaEm200,
   genericAstm,
   genericAstmRaw,
   mindrayBc,
