@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/api/patient.ts";
 import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { astmDeviceFolders } from "./astm-device-fixtures.ts";
+import { fujiFolders } from "./fuji-fixtures.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
@@ -349,21 +350,6 @@ const spotchemMulti = [
 ];
 const spotchemSingle = [" SINGLE             ", "LDH     4.10 ukat/L "];
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}<LF>`).join("");
-
-function fujiText(results: readonly string[], { mode = "NORMAL ", count = results.length } = {}): string {
-  const head = `R,${mode},21-11-2026,11:30,7            ,4711         ,Zeytin       ,49,9,255,01,${count} `;
-  return `<STX>${[head, ...results].join(",")}h<ETX>`;
-}
-
-const fujiResult = (name: string, comparator: string, value: string, unit: string, range = "0.00 ,0.00 ") =>
-  `${name},${comparator},${value.padEnd(9)}${unit},1 ,${range},           `;
-
-const fuji = [
-  fujiResult("TCHO-PS ", "=", "4.53", "mmol/l"),
-  fujiResult("GLU-PS  ", "=", "5.31", "mmol/l", "4.20 ,7.10 "),
-  fujiResult("CRE-P   ", "<", "18", "umol/l"),
-  fujiResult("XYZ-PS  ", "=", "1.20", "U/l"),
-];
 
 interface Case {
   readonly name: string;
@@ -845,14 +831,6 @@ const spotchem: readonly Case[] = [
   { name: "cut", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 4)])}`, patient: dog },
 ];
 
-const driChem: readonly Case[] = [
-  { name: "four-slides", wire: fujiText(fuji), patient: dog },
-  { name: "lost-comma", wire: fujiText(fuji).replace("=,5.31", "=5.31"), patient: dog },
-  { name: "lost-result", wire: fujiText(fuji.slice(1), { count: 4 }), patient: dog },
-  { name: "unknown-mode", wire: fujiText(fuji, { mode: "CONTROL" }), patient: dog },
-  { name: "request", wire: "<STX>W,4711<ETX>", patient: dog },
-];
-
 const raw: readonly Case[] = [
   {
     name: "lines",
@@ -881,7 +859,6 @@ const astmFolders = {
   "mindray-bc2800vet": bc2800,
   "mindray-bc2800vet-one-way": bc2800OneWay,
   "arkray-spotchem-ez": spotchem,
-  "fuji-dri-chem-nx": driChem,
   "generic-astm": [...generic, ...shapes],
   "generic-astm-raw": raw,
 };
@@ -899,7 +876,7 @@ function patientOf(name: keyof typeof patients | null): Patient | null {
 
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
-  ...Object.entries(astmDeviceFolders).flatMap(([folder, cases]) =>
+  ...Object.entries({ ...astmDeviceFolders, ...fujiFolders }).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "astm", { ...one, patient: patientOf(one.patient) })),
   ),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>

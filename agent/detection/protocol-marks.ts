@@ -56,6 +56,10 @@ function sumOf(body: string): number {
   return sum & 0xff;
 }
 
+function xorOf(body: string): number {
+  return Array.from(body).reduce((xor, char) => xor ^ char.charCodeAt(0), 0);
+}
+
 /** A device that waits for ACK sends nothing but ENQ. */
 function enquiry(text: string): ProtocolMatch[] {
   const enquiries = text.split("\x05").length - 1;
@@ -108,15 +112,12 @@ function oneWayText(text: string): ProtocolMatch[] {
     const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
     return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
   }
-  if (/^R,[^,]*,\d\d-\d\d-\d{4},\d\d:\d\d,/.test(body)) {
-    return [
-      {
-        protocol: "DRI-CHEM columns",
-        profiles: ["fuji-dri-chem-nx"],
-        score: 90 - off,
-        reason: `R, mode, date and time ${end}`,
-      },
-    ];
+  if (/^[RTS],[^,]*,\d[\d-]{8}\d,\d\d:\d\d,|^E,\d[\d-]{8}\d,|^[IWXY],/.test(body)) {
+    const bcc = rest.join("\x03").charCodeAt(0); // the BCC may be ETX
+    const isRight = bcc === xorOf(`${body}\x03`);
+    const profiles = /^[TXY]/.test(body) ? ["fuji-au"] : ["fuji-dri-chem-nx", "fuji-au"];
+    const reason = `a record ${body.slice(0, 1)} ${end}, ${isRight ? "the right BCC" : "no right BCC"}`;
+    return [{ protocol: "Fujifilm records", profiles, score: (isRight ? 95 : 75) - off, reason }];
   }
   return [];
 }
