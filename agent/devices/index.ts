@@ -1,6 +1,8 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
+import { arkraySpotchemEl } from "./arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
+import { diruiH100 } from "./dirui-h100.ts";
 import { dymindDf } from "./dymind-df.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
@@ -20,7 +22,9 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800Vet,
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
+  arkraySpotchemEl,
   fujiDriChemNx,
+  diruiH100,
   genericAstm,
   genericAstmRaw,
   mindrayBc,
