@@ -88,8 +88,35 @@ const h100: readonly TextCase[] = [
   { name: "cut", wire: `<STX>${lines([...h100Head, ...h100Pads.slice(0, 3)], "<CR><LF>")}` },
 ];
 
+const abl9Head = "H|\\^&|||ABL9^I393-092R0123N0001||||||||1|20261121113200";
+const abl9 = [
+  abl9Head,
+  "P|1||4711||^Zeytin",
+  "O|1||Sample #^41||||20261121113000",
+  "R|1|^^^pCO2^M|41.2|mmHg||N||F",
+  "R|2|^^^pO2^M|88|mmHg||L||F",
+  "R|3|^^^Na+^M|148|mmol/L||H||F",
+  "R|4|^^^pH^M|7.31||L||F",
+  "R|5|^^^HCO3-^C|21.4|mmol/L||N||F",
+  "R|6|^^^Ca++^M||mmol/L||||X",
+  "C|1|I|1009^Value below reportable range|I",
+  "R|7|^^^T^I|38.1|Cel|||F",
+  "L|1|N",
+];
+const abl9Message = (records: readonly string[]) => `<SOH>${lines(records, "<CR>")}<EOT>`;
+
+const radiometer: readonly TextCase[] = [
+  { name: "blood-gas", wire: abl9Message(abl9) },
+  { name: "query", wire: abl9Message([abl9Head, "Q|1|PID4711^ACN20261121||||||||||D", "L|1|N"]) },
+  { name: "sent-again", wire: abl9Message(abl9) + abl9Message(abl9) },
+  { name: "wrong-sender", wire: abl9Message(abl9).replace("ABL9^", "ABL80^") },
+  { name: "cut", wire: `<SOH>${lines(abl9.slice(0, 6), "<CR>")}` },
+  { name: "noise", wire: `<ACK>~~${abl9Message(abl9)}` },
+];
+
 export const textFixtures: Readonly<Record<string, readonly TextCase[]>> = {
   "arkray-spotchem-ez": spotchemEz,
   "arkray-spotchem-el": spotchemEl,
   "dirui-h100": h100,
+  "radiometer-abl9": radiometer,
 };

@@ -12,6 +12,7 @@ import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
+import { radiometerAbl9 } from "./radiometer-abl9.ts";
 import { skyla } from "./skyla.ts";
 import { zybioZ } from "./zybio-z.ts";
 
@@ -25,6 +26,7 @@ export const profiles: readonly Profile[] = [
   arkraySpotchemEl,
   fujiDriChemNx,
   diruiH100,
+  radiometerAbl9,
   genericAstm,
   genericAstmRaw,
   mindrayBc,

@@ -36,7 +36,7 @@ const URINE = /^(u|ur|urine?)$/i;
 
 /** Reads one H..L message. */
 export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext): Reading {
-  const message = parseRecords(bytes, profile.charset);
+  const message = parseRecords(mended(bytes, profile), profile.charset);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
   const numbers = { ...STANDARD_FIELDS, ...profile.fields };
   const header = message.records[0]!;
@@ -60,6 +60,15 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   const query = message.records.some((record) => record.type === "Q");
   const reason = query ? "host query" : notes.length > 0 ? notes.join("; ") : "no results (sign-on or status)";
   return { is: "not-for-patients", reason };
+}
+
+function mended(bytes: Uint8Array, { mendRecord }: AstmProfile): Uint8Array {
+  if (mendRecord === undefined) return bytes;
+  const text = Buffer.from(bytes).toString("latin1");
+  return Buffer.from(
+    text.replaceAll(/[^\r\n]+/g, (record) => mendRecord(record)),
+    "latin1",
+  );
 }
 
 /** Returns L-3, the reason of the message's end. */
