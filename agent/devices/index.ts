@@ -1,8 +1,10 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
+import { arkraySpotchemEl } from "./arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { bionoteVcheckM10 } from "./bionote-vcheck-m10.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
 import { celercare } from "./celercare.ts";
+import { diruiH100 } from "./dirui-h100.ts";
 import { dymindDf } from "./dymind-df.ts";
 import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNxHl7 } from "./fuji-dri-chem-nx-hl7.ts";
@@ -18,6 +20,7 @@ import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
 import { seamatySmt } from "./seamaty-smt.ts";
+import { radiometerAbl9 } from "./radiometer-abl9.ts";
 import { skyla } from "./skyla.ts";
 import { urit5160, uritChem } from "./urit-5160.ts";
 import { radiometerAbl } from "./radiometer-abl.ts";
@@ -34,6 +37,7 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800Vet,
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
+  arkraySpotchemEl,
   fujiDriChemNx,
   fujiAu,
   epoc,
@@ -43,6 +47,8 @@ export const profiles: readonly Profile[] = [
   sysmexXn,
   vitros,
   transasiaEm200,
+  diruiH100,
+  radiometerAbl9,
   genericAstm,
   genericAstmRaw,
   mindrayBc,
