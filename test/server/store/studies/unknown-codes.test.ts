@@ -15,8 +15,8 @@ const [firstTime, nextTime] = ["2026-11-21T12:00:00.000Z", "2026-11-21T13:00:00.
 
 /** A row under the device's own code. A null value is one in words. */
 function own(code: string, value: number | null, text: string, more: Partial<Measurement> = {}): Measurement {
-  const sent = { comparator: null, ordinal: false, unit: null, device_range: null, device_flag: null };
-  return { code, codeSource: "device", device_code: code, value, text, ...sent, ...more };
+  const plain = { comparator: null, ordinal: false, unit: null, device_range: null, device_flag: null };
+  return { code, codeSource: "device", device_code: code, value, text, ...plain, ...more };
 }
 
 function sent(measurements: Measurement[], more: Partial<PushedStudy> = {}): PushedStudy {
