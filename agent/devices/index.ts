@@ -2,6 +2,7 @@ import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
 import { dymindDf } from "./dymind-df.ts";
+import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
@@ -21,6 +22,7 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
   fujiDriChemNx,
+  fujiAu,
   genericAstm,
   genericAstmRaw,
   mindrayBc,

@@ -126,7 +126,7 @@ export const RowSnapshot = Type.Object(
     /** Species of the device's range. */
     device_species: Nullable(Type.String()),
     device_flag: Nullable(Type.String()),
-    /** The code and the name that the device sent, for a code outside the catalogue. */
+    /** The code that the device sent, and its name of a test outside the catalogue. Older agents omit both. */
     device_code: Type.Optional(Type.String({ maxLength: 64 })),
     device_label: Type.Optional(Type.String({ maxLength: 200 })),
     /** Concept and modifiers of a measurement in images, in the device's words. */

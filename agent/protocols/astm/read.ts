@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { filled, given, sent } from "../field-text.ts";
+import { filled, firstFilled, given, sent } from "../field-text.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
 import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
@@ -161,6 +161,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   return {
     device_name: profile.device_name ?? deviceName(header),
     ...identifiers(patient, order),
+    sampleIds: [3, 4].map((field) => firstFilled(order?.components(field))),
     patient_hint: patientHint(patient, profile, numbers),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
     specimen: [sent(order, 3), sent(order, 4)],
