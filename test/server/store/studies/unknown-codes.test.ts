@@ -116,6 +116,20 @@ describe("the list of unknown codes", () => {
     expect((await list()).map(({ code }) => code)).toEqual(["500"]);
   });
 
+  test("a code leaves the list when a later catalogue knows it and the study is read again", async () => {
+    const { push, list } = await listServer();
+    const before = sent([own("413", 5.2, "5.2"), own("500", 1, "1")]);
+    await push(before);
+    const { codeSource: _, ...known } = own("413", 5.2, "5.2", { unit: "mmol/L" });
+    const after = sent([{ ...known, code: "GLU" }, own("500", 1, "1")], {
+      fp: before.fp,
+      dedupe_key: before.dedupe_key,
+      revision: 2,
+    });
+    expect(await push(after)).toEqual(["unmatched"]);
+    expect((await list()).map(({ code }) => code)).toEqual(["500"]);
+  });
+
   test("a device has at most 1000 codes, and the one that was not seen for the longest time leaves", async () => {
     const { server, push, list } = await listServer();
     const many = Array.from({ length: CODES_MAX }, (_, index) => own(`C${index}`, index, String(index)));
