@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/api/patient.ts";
 import { bytes, frame } from "./agent/protocols/astm/wire.ts";
+import { astmDeviceFolders } from "./astm-device-fixtures.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
@@ -898,6 +899,9 @@ function patientOf(name: keyof typeof patients | null): Patient | null {
 
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
+  ...Object.entries(astmDeviceFolders).flatMap(([folder, cases]) =>
+    cases.map((one) => made(folder, "astm", { ...one, patient: patientOf(one.patient) })),
+  ),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
