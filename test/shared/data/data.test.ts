@@ -71,7 +71,7 @@ test.each([
   ["analytes.json", '"in_unit":{"%":"LYMP"}', '"in_unit":{"%":"LYMX"}', "LYM has the unknown analyte LYMX"],
   ["analytes.json", '"in_unit":{"%":"LYMP"}', '"in_unit":{"%":"ALT"}', "LYM in % is ALT, which has no such unit"],
   ["analytes.json", '"in_unit":{"%":"LYMP"}', '"in_unit":{}', "LYM is a count and must name its percentage"],
-  ["analytes.json", '"word","canonical_unit":null', '"word","canonical_unit":"%"', "COLOR is not numeric"],
+  ["analytes.json", '"word","canonical_unit":null', '"word","canonical_unit":"%"', "CPV is not numeric"],
   ["analytes.json", '"api_code":"COLOR"', '"api_code":"NIT"', "NIT of URINALYSIS of COLOR is duplicate"],
   ["urine-loinc.json", '"2350-7"', '"2345-7"', "2345-7 names an analyte"],
   ["urine-loinc.json", '"2350-7"', '"789-9"', "789-9 names an analyte"],
