@@ -238,7 +238,12 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
   const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
   const urine = isUrine || (blood !== true && results.some(({ names }) => names.some((name) => isUrineOnly(name))));
   for (const result of results) {
-    const { unit } = result;
+    const value = readValue(result.value, {
+      decimalComma: profile.decimalComma ?? true,
+      ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
+    });
+    // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
+    const unit = value.is === "number" ? result.unit : "";
     const match = analyteOf(result, { modality: profile.modality, urine, unit }, blood === true, context);
     const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
     if (result.withdraws === true) {
@@ -249,10 +254,6 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
       continue;
     }
     const label = match?.analyte.api_code ?? labelOf(result.names);
-    const value = readValue(result.value, {
-      decimalComma: profile.decimalComma ?? true,
-      ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
-    });
     if (value.is === "none") {
       rows.leftOut.push(`${label} has no value: ${value.reason}`);
       continue;

@@ -135,7 +135,7 @@ function decide(name: string, candidates: readonly Analyte[], { modality, urine 
     const isPad = analyte.value_type === "ordinal" && !isItself;
     if (isPad && !isUrine && bloodModality !== null) return null;
     // Procalcitonin has the same letters as the plateletcrit of hematology.
-    if (analyte.code === "PCT" && modality === "BIOCHEMISTRY") return null;
+    if (foldName(name) === "pct" && modality === "BIOCHEMISTRY") return null;
     return { analyte, note: null };
   }
 

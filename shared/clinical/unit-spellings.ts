@@ -40,9 +40,8 @@ export function unitsSpelled(units: readonly string[], spelling: string): string
 /** Returns why no specimen can have this value in the unit; null for a possible value. */
 export function impossible(value: number, unit: string): string | null {
   const limit = limits.get(unit);
-  return limit === undefined || value <= limit.max
-    ? null
-    : `${value} ${unit} is above ${limit.max} ${unit}: ${limit.reason}`;
+  if (limit === undefined || !(value > limit.max)) return null;
+  return `${value} ${unit} is above ${limit.max} ${unit}: ${limit.reason}`;
 }
 
 function spellingsOf(unit: string): readonly string[] {

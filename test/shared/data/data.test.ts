@@ -67,6 +67,16 @@ test.each([
   ["analytes.json", '"canonical_unit":"g/dL"', '"canonical_unit":"g/L"', "HGB must begin its units with g/L"],
   ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC is duplicate"],
   ["analytes.json", '"TRBC"', '"WBC"', "wbc names two analytes of HEMATOLOGY"],
+  ["analytes.json", '"name":"Urea"', '"name":"Glucose"', "glucose names two analytes of BIOCHEMISTRY"],
+  ["analytes.json", '"in_unit":{"%":"LYMP"}', '"in_unit":{"%":"LYMX"}', "LYM has the unknown analyte LYMX"],
+  ["analytes.json", '"in_unit":{"%":"LYMP"}', '"in_unit":{"%":"ALT"}', "LYM in % is ALT, which has no such unit"],
+  ["analytes.json", '"in_unit":{"%":"LYMP"}', '"in_unit":{}', "LYM is a count and must name its percentage"],
+  ["analytes.json", '"word","canonical_unit":null', '"word","canonical_unit":"%"', "CPV is not numeric"],
+  ["analytes.json", '"api_code":"COLOR"', '"api_code":"NIT"', "NIT of URINALYSIS of COLOR is duplicate"],
+  ["urine-loinc.json", '"2350-7"', '"2345-7"', "2345-7 names an analyte"],
+  ["urine-loinc.json", '"2350-7"', '"789-9"', "789-9 names an analyte"],
+  ["urine-loinc.json", '"2350-7"', '"15076-3"', "15076-3 is duplicate"],
+  ["urine-loinc.json", '"of":"GLU"', '"of":"GLX"', "2350-7 is of GLX, an unknown analyte"],
   ["units.json", '{"unit":"fL"', '{"unit":"fl"', "fL of MCV is missing"],
 ])("%s with one wrong row is an error that names the row", async (file, from, to, message) => {
   await expect(loadedWith(file, from, to)).rejects.toThrow(message);
