@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/api/patient.ts";
 import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
+import { modelFolders } from "./hl7-model-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
 // `npx tsx test/make-fixtures.ts` writes the bytes of fixtures/: documented layouts with invented data. Do not edit a fixture by
@@ -899,6 +900,9 @@ function patientOf(name: keyof typeof patients | null): Patient | null {
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
+    cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
+  ),
+  ...Object.entries(modelFolders).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
   ...poct1Fixtures.map(({ name, wire, patient }) => ({

@@ -1,7 +1,10 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
+import { biosystemsBa } from "./biosystems-ba.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
+import { bouleExigo } from "./boule-exigo.ts";
 import { dymindDf } from "./dymind-df.ts";
+import { edanH30, edanI15 } from "./edan.ts";
 import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
@@ -11,6 +14,7 @@ import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
+import { siemensClinitek } from "./siemens-clinitek.ts";
 import { skyla } from "./skyla.ts";
 import { zybioZ } from "./zybio-z.ts";
 
@@ -32,6 +36,11 @@ export const profiles: readonly Profile[] = [
   bionoteVcheck,
   bionoteVcheckC10,
   bionoteVcheckH6,
+  bouleExigo,
+  edanH30,
+  edanI15,
+  siemensClinitek,
+  biosystemsBa,
   genericHl7,
   genericPoct1a,
 ];

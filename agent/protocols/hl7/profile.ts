@@ -27,13 +27,24 @@ export interface Hl7Profile extends ProfileBase {
   readonly runTime?: number;
   /** Analyte names of an OBX, the most reliable first; default those of OBX-3, and of OBX-4 if OBX-3 holds none. */
   readonly code?: (obx: Segment) => readonly string[];
+  /** Catalogue's codes of this device's names, where the catalogue has none or another analyte. */
+  readonly analytes?: Readonly<Record<string, string>>;
   /** Reads the patient's species, in the device's terms, from the PID; default PID-35. */
   readonly species?: (pid: Segment) => string;
   /** OBX-3 of the row with the species, if PID lacks it. */
   readonly speciesRow?: RegExp;
   readonly owner?: (pid: Segment) => string;
+  /**
+   * Reads from the OBR what staff type for the patient, on a device without PID. A text with a digit is the identifier, another
+   * one the name.
+   */
+  readonly typed?: (obr: Segment) => string;
+  /** Reads comments on the sample from the OBR. */
+  readonly comments?: (obr: Segment) => readonly string[];
   /** OBX-3 of rows about the run, sample or patient, which become comments. */
   readonly remarks?: RegExp;
+  /** `""` in OBX-5 is an empty value, and deletes none. */
+  readonly nullIsEmpty?: true;
   /** OBX-11 that are final on this device, although table 0085 says otherwise. */
   readonly finalStatuses?: RegExp;
   /** Reads why the device withholds a value; "" for an accepted one. */
@@ -48,4 +59,6 @@ export interface Hl7Profile extends ProfileBase {
   readonly orders?: Hl7OrderFormat;
   /** Hours within which messages of one sample are one study, for a device that sends one test per message. */
   readonly collectHours?: number;
+  /** Only messages of one test are collected, and only by a number that no counter has. */
+  readonly collectSingles?: true;
 }

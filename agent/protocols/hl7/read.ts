@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { firstFilled, given, sent } from "../field-text.ts";
+import { firstFilled, given, identifier, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
 import { isResultType } from "./message-types.ts";
@@ -50,11 +50,11 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   const results = rows.filter((row) => row.is === "result");
   const remarks = rows.filter((row) => row.is === "remark" && valueOf(row.obx) !== "");
   const data = rows.filter((row) => row.is === "data").map(({ obx }) => title(obx));
-  const typed = [2, 3, 4].map((field) => sent(patient, field));
+  const typed = [...[2, 3, 4].map((field) => sent(patient, field)), ...[typedOf(group, profile)].filter(Boolean)];
   return {
     device_name: profile.device_name ?? deviceName(header),
-    ...identifiers(group),
-    sampleIds: sampleIds(group),
+    ...identifiers(group, profile),
+    sampleIds: [...sampleIds(group), typedOf(group, profile)],
     patient_hint: patientHint(group, profile),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),
@@ -70,6 +70,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
       ...comments,
+      ...(order === null ? [] : (profile.comments?.(order) ?? [])).map(given).filter(Boolean),
       ...remarks.map(({ obx }) => `${title(obx)}: ${valueOf(obx)}`),
       ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
     ],
@@ -82,21 +83,29 @@ function deviceName(header: Segment): string {
 }
 
 /**
- * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
+ * Reads PID-3, the identifier list, then PID-2, the former external id, then what staff type in the OBR. PID-4 may be a cage and
+ * never matches alone.
  */
-function identifiers({ patient, order, specimen, container }: OrderGroup) {
-  const typed = [...firsts(patient, 3), ...firsts(patient, 2)];
+function identifiers(group: OrderGroup, profile: Hl7Profile) {
+  const { patient, order, specimen, container } = group;
+  const typed = typedOf(group, profile);
+  const numbers = [...firsts(patient, 3), ...firsts(patient, 2), ...(/\d/.test(typed) ? [typed] : [])];
   const specimens = [
     order?.components(2),
     order?.components(3),
     specimen?.subcomponents(2, 1),
     container?.components(3),
   ];
-  const others = specimens.flatMap((parts) => parts ?? []).map(given);
+  const others = [...specimens.flatMap((parts) => parts ?? []).map(given), typed];
   return {
-    identifier: typed[0] ?? null,
-    otherIdentifiers: [...typed.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
+    identifier: numbers[0] ?? null,
+    otherIdentifiers: [...numbers.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
   };
+}
+
+/** Returns what staff typed for the patient in the OBR, where the device has no PID. */
+function typedOf({ order }: OrderGroup, { typed }: Hl7Profile): string {
+  return order === null || typed === undefined ? "" : identifier(given(typed(order)));
 }
 
 /** Returns OBR-2, OBR-3, both parts of SPM-2, and SAC-3, each without its namespace. */
@@ -113,7 +122,7 @@ function sampleIds({ order, specimen, container }: OrderGroup): string[] {
 
 /** Returns the first component of each repetition. */
 function firsts(segment: Segment | null, field: number): string[] {
-  return (segment?.repetitions(field) ?? []).map(([first = ""]) => given(first)).filter(Boolean);
+  return (segment?.repetitions(field) ?? []).map(([first = ""]) => identifier(given(first))).filter(Boolean);
 }
 
 function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
@@ -125,9 +134,12 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   const stated = patient === null || profile.species === undefined ? words || code : given(profile.species(patient));
   const [breedCode = "", breed = ""] = patient?.components(36).map(given) ?? [];
   const owner = patient === null ? "" : given(profile.owner?.(patient) ?? "");
+  const number = identifiers(group, profile).identifier ?? "";
+  // A name that repeats the identifier is none.
+  const name = [second || first, typedOf(group, profile)].find((each) => each !== "" && each !== number) ?? "";
   return {
-    identifier: hintText(identifiers(group).identifier ?? ""),
-    name: hintText(second === "" ? first : second),
+    identifier: hintText(number),
+    name: hintText(name),
     species: hintText(stated || valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true)),
     breed: hintText(breed || breedCode),
     sex: hintText(text(8)),

@@ -47,7 +47,18 @@ function expectEveryRow(sent: readonly Row[], reading: Reading): void {
 }
 
 const SENDERS_ASTM = ["Analyzer^1", "ABAXIS, INC.^VetScan VS2^3.1^0", "Skyla^VB1"];
-const SENDERS_HL7 = ["LAB-1|Vendor", "BC-5380|Mindray", "Mindray|BS-240", "DF5x|Dymind", "Z3|Zybio", "1|BioNote"];
+const SENDERS_HL7 = [
+  "LAB-1|Vendor",
+  "BC-5380|Mindray",
+  "Mindray|BS-240",
+  "DF5x|Dymind",
+  "Z3|Zybio",
+  "1|BioNote",
+  "H30_Pro^1|EDANLAB",
+  "EDAN|i15^1",
+  "Clinitek Status|",
+  "BA200|Biosystems",
+];
 
 function senderOf(candidates: readonly string[], { id, sender }: { id: string; sender?: RegExp }): string {
   const found = candidates.find((each) => sender === undefined || sender.test(each));
