@@ -29,7 +29,8 @@ export const bouleExigo: Hl7Profile = {
   device_name: "Boule Exigo", // MSH-3 is set at the device, and BM850 at the factory
   modality: "HEMATOLOGY",
   runTime: 22, // OBR-22, to the minute; there is no OBR-7
-  typed: (obr) => obr.field(4), // sample id 1; OBR-3 is a running number
+  sampleField: 4, // sample id 1; OBR-3 is a running number
+  patient: (_, obr) => (/\d/.test(obr.field(4)) ? { identifier: obr.field(4) } : { name: obr.field(4) }), // as staff type it
   finalStatuses: /^P$/, // of every row
   nullIsEmpty: true,
   speciesRow: /^PROF$/, // the profile, in the clinic's language: `DOG (3POP)`

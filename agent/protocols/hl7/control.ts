@@ -1,3 +1,4 @@
+import { readDate } from "../../report/device-time.ts";
 import { given, identifier } from "../field-text.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
@@ -43,6 +44,7 @@ export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): s
 
 /** Segments of one order. */
 interface OrderSegments {
+  readonly header: Segment | null;
   readonly patient: Segment | null;
   readonly order: Segment | null;
   readonly specimen: Segment | null;
@@ -60,10 +62,19 @@ export function controlOf(segments: OrderSegments, profile: Hl7Profile): string 
   const service = order?.field(4) ?? "";
   if (CONTROL_ORDER.test(service)) return `order ${service} is quality control: not for a patient`;
   if (profile.notForPatients?.test(service) === true) return `order ${service} is not for a patient`;
+  const lot = profile.controlLot === true ? lotOf(segments) : null;
+  if (lot !== null) return `${lot} is the lot of a control: not for a patient`;
   const sample = controlSample(segments);
   if (sample !== null) return `sample ${sample} is a control: not for a patient`;
   const isAnonymous = profile.controlWithoutPatient === true && patient === null && order !== null;
   return isAnonymous && !roles.includes("P") ? "without a PID it is a control: not for a patient" : null;
+}
+
+/** Returns PID-3 if the birthday is after the message, as the end of a control's validity; null for a patient's. */
+function lotOf({ header, patient }: OrderSegments): string | null {
+  const [born, sent] = [patient?.component(7, 1), header?.component(7, 1)].map((text) => readDate(text ?? ""));
+  const lot = given(patient?.component(3, 1) ?? "");
+  return lot !== "" && born != null && sent != null && born > sent ? lot : null;
 }
 
 /** Returns the sample number that names a control; null if there is none, or if the PID names anyone else. */

@@ -3,7 +3,7 @@ import { firstTime } from "../../report/specimen.ts";
 import { filled, given, sent } from "../field-text.ts";
 import { controlNotes, controlOf } from "./control.ts";
 import type { Hl7Message } from "./message.ts";
-import { kindOf, type ObservationRow } from "./observation.ts";
+import { kindOf, type ObservationRow, valueOf } from "./observation.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
@@ -94,8 +94,7 @@ class GroupCollector {
         this.#beginOrder();
         break;
       case "OBX":
-        if (this.#isSkipping) break;
-        this.#group().rows.push({ obx: segment, is: kindOf(segment, this.#profile), notes: [] });
+        if (!this.#isSkipping) this.#addRow(segment);
         break;
       case "NTE":
         this.#addNote(filled(segment.repetitions(3), " ").join(" "));
@@ -108,17 +107,23 @@ class GroupCollector {
   #beginOrder(): void {
     this.#current = null;
     const segments = {
+      header: this.#segments[0] ?? null,
       patient: this.#patient,
       order: this.#order,
       specimen: this.#specimen,
       container: this.#container,
     };
-    const isNoted = [this.#segments[0] ?? null, ...Object.values(segments)].some((segment) =>
-      this.#controls.has(segment),
-    );
+    const isNoted = Object.values(segments).some((segment) => this.#controls.has(segment));
     const control = isNoted ? "a note says quality control: not for a patient" : controlOf(segments, this.#profile);
     this.#isSkipping = control !== null;
     if (control !== null && this.notes.at(-1) !== control) this.notes.push(control);
+  }
+
+  #addRow(obx: Segment): void {
+    const { rows } = this.#group();
+    const before = this.#profile.commentRows?.test(obx.field(3)) === true ? rows.at(-1) : undefined;
+    if (before === undefined) rows.push({ obx, is: kindOf(obx, this.#profile), notes: [] });
+    else before.notes.push(valueOf(obx));
   }
 
   #addNote(text: string): void {

@@ -1,3 +1,4 @@
+import type { DeviceResult } from "../../report/report.ts";
 import type { ProfileBase } from "../profile.ts";
 import type { LinkOptions } from "./link.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./order-format.ts";
@@ -12,6 +13,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly link: MllpLink;
   /** Name in the API; null for the header's sender (MSH-3). */
   readonly device_name: string | null;
+  /** Name in the API if MSH-3 has to say it and is empty. */
+  readonly defaultName?: string;
   /**
    * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender says no
    * other model.
@@ -29,20 +32,24 @@ export interface Hl7Profile extends ProfileBase {
   readonly code?: (obx: Segment) => readonly string[];
   /** Catalogue's codes of this device's names, where the catalogue has none or another analyte. */
   readonly analytes?: Readonly<Record<string, string>>;
-  /** Reads the patient's species, in the device's terms, from the PID; default PID-35. */
-  readonly species?: (pid: Segment) => string;
+  /** Fields of the patient that the device does not write at the standard's place. */
+  readonly patient?: (pid: Segment, order: Segment) => PatientFields;
   /** OBX-3 of the row with the species, if PID lacks it. */
   readonly speciesRow?: RegExp;
-  readonly owner?: (pid: Segment) => string;
-  /**
-   * Reads from the OBR what staff type for the patient, on a device without PID. A text with a digit is the identifier, another
-   * one the name.
-   */
-  readonly typed?: (obr: Segment) => string;
-  /** Reads comments on the sample from the OBR. */
-  readonly comments?: (obr: Segment) => readonly string[];
   /** OBX-3 of rows about the run, sample or patient, which become comments. */
   readonly remarks?: RegExp;
+  /** OBX-3 of rows that comment on the row before, as a note does. */
+  readonly commentRows?: RegExp;
+  /** A PID with an identifier and a birthday after the run is a control's: its lot, and the end of its validity. */
+  readonly controlLot?: true;
+  /** Returns what an order's rows lack if its message was cut; null for whole ones. A cut message is quarantined. */
+  readonly damage?: (rows: readonly Segment[]) => string | null;
+  /** Results of a row that says more, or less, than its fields do. Default: one. None: the row stays in the message. */
+  readonly results?: (result: DeviceResult, obx: Segment, context: RowContext) => readonly DeviceResult[];
+  /** OBR field with a further number of the sample. */
+  readonly sampleField?: number;
+  /** Reads comments on the sample from the OBR. */
+  readonly comments?: (obr: Segment) => readonly string[];
   /** `""` in OBX-5 is an empty value, and deletes none. */
   readonly nullIsEmpty?: true;
   /** OBX-11 that are final on this device, although table 0085 says otherwise. */
@@ -61,4 +68,21 @@ export interface Hl7Profile extends ProfileBase {
   readonly collectHours?: number;
   /** Only messages of one test are collected, and only by a number that no counter has. */
   readonly collectSingles?: true;
+}
+
+/** Fields of a patient. A missing field is at the standard's place. */
+export interface PatientFields {
+  readonly identifier?: string;
+  readonly name?: string;
+  readonly owner?: string;
+  /** In the device's terms; default PID-35. */
+  readonly species?: string;
+  readonly sex?: string;
+  readonly born?: string;
+}
+
+/** Notes of a row, and all rows of its order. */
+export interface RowContext {
+  readonly notes: readonly string[];
+  readonly rows: readonly Segment[];
 }

@@ -6,11 +6,11 @@ import { isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
-import type { Hl7Profile } from "./profile.ts";
+import type { Hl7Profile, PatientFields } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
-import type { Segment } from "./segment.ts";
+import { Segment, STANDARD_DELIMITERS } from "./segment.ts";
 
 // Reads HL7 v2 segments into samples, without those that are not for patients.
 
@@ -37,6 +37,10 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   }
 
   const { groups, notes } = collectGroups(message, profile, context);
+  const damage = groups
+    .map(({ rows }) => profile.damage?.(rows.map(({ obx }) => obx)) ?? null)
+    .find((reason) => reason !== null);
+  if (damage !== undefined) return { is: "quarantined", reason: damage };
   const samples = groups.map((group) => sampleOf(group, header, profile));
   if (replacements > 0) notes.push(`${replacements} characters that ${charset} does not have`);
   const reading = readSamples(samples, notes, profile, context);
@@ -47,72 +51,80 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
 
 function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Sample {
   const { patient, order, specimen, container, rows, comments } = group;
-  const results = rows.filter((row) => row.is === "result");
+  const read = withResults(group, profile);
   const remarks = rows.filter((row) => row.is === "remark" && valueOf(row.obx) !== "");
-  const data = rows.filter((row) => row.is === "data").map(({ obx }) => title(obx));
-  const typed = [...[2, 3, 4].map((field) => sent(patient, field)), ...[typedOf(group, profile)].filter(Boolean)];
+  const data = read.filter((row) => row.is !== "remark" && row.results.length === 0).map(({ obx }) => title(obx));
+  const typed = [2, 3, 4].map((field) => sent(patient, field));
   return {
-    device_name: profile.device_name ?? deviceName(header),
+    device_name: profile.device_name ?? deviceName(header, profile),
     ...identifiers(group, profile),
-    sampleIds: [...sampleIds(group), typedOf(group, profile)],
+    sampleIds: sampleIds(group, profile),
     patient_hint: patientHint(group, profile),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),
     times: {
-      results: results.flatMap(({ obx }) => [given(obx.component(19, 1)), given(obx.component(14, 1))]), // analysed, observed
+      results: rows
+        .filter(({ is }) => is === "result")
+        .flatMap(({ obx }) => [given(obx.component(19, 1)), given(obx.component(14, 1))]), // analysed, observed
       order: orderTimes(order, specimen, profile),
       sent: given(header.component(7, 1)),
     },
     urine: [specimen?.components(4) ?? [], order?.subcomponents(15, 1) ?? []]
       .flat()
       .some((word) => URINE.test(given(word))),
-    results: results.map((row) => deviceResult(row, order, profile)),
+    results: read.flatMap(({ results }) => results),
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
       ...comments,
       ...(order === null ? [] : (profile.comments?.(order) ?? [])).map(given).filter(Boolean),
-      ...remarks.map(({ obx }) => `${title(obx)}: ${valueOf(obx)}`),
+      ...remarks.map(({ obx }) => (title(obx) === valueOf(obx) ? title(obx) : `${title(obx)}: ${valueOf(obx)}`)),
       ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
     ],
   };
 }
 
+/** Returns the rows with their results: one each, unless the profile reads others. */
+function withResults({ order, rows }: OrderGroup, profile: Hl7Profile) {
+  const all = rows.map(({ obx }) => obx);
+  return rows.map((row) => {
+    if (row.is !== "result") return { ...row, results: [] };
+    const result = deviceResult(row, order, profile);
+    return { ...row, results: profile.results?.(result, row.obx, { notes: row.notes, rows: all }) ?? [result] };
+  });
+}
+
 /** Reads MSH-3, sending application: the first component is the name. */
-function deviceName(header: Segment): string {
-  return given(header.component(3, 1)).slice(0, 200) || "HL7 analyzer";
+function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profile): string {
+  return given(header.component(3, 1)).slice(0, 200) || defaultName;
 }
 
 /**
- * Reads PID-3, the identifier list, then PID-2, the former external id, then what staff type in the OBR. PID-4 may be a cage and
- * never matches alone.
+ * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
  */
-function identifiers(group: OrderGroup, profile: Hl7Profile) {
-  const { patient, order, specimen, container } = group;
-  const typed = typedOf(group, profile);
-  const numbers = [...firsts(patient, 3), ...firsts(patient, 2), ...(/\d/.test(typed) ? [typed] : [])];
+function identifiers({ patient, order, specimen, container }: OrderGroup, profile: Hl7Profile) {
+  const own = fieldsOf(patient, order, profile).identifier;
+  const typed =
+    own === undefined ? [...firsts(patient, 3), ...firsts(patient, 2)] : [identifier(given(own))].filter(Boolean);
   const specimens = [
     order?.components(2),
     order?.components(3),
+    profile.sampleField === undefined ? [] : order?.components(profile.sampleField),
     specimen?.subcomponents(2, 1),
     container?.components(3),
   ];
-  const others = [...specimens.flatMap((parts) => parts ?? []).map(given), typed];
+  const others = specimens.flatMap((parts) => parts ?? []).map(given);
   return {
-    identifier: numbers[0] ?? null,
-    otherIdentifiers: [...numbers.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
+    identifier: typed[0] ?? null,
+    otherIdentifiers: [...typed.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
   };
 }
 
-/** Returns what staff typed for the patient in the OBR, where the device has no PID. */
-function typedOf({ order }: OrderGroup, { typed }: Hl7Profile): string {
-  return order === null || typed === undefined ? "" : identifier(given(typed(order)));
-}
-
-/** Returns OBR-2, OBR-3, both parts of SPM-2, and SAC-3, each without its namespace. */
-function sampleIds({ order, specimen, container }: OrderGroup): string[] {
+/** Returns OBR-2, OBR-3, the profile's own field, both parts of SPM-2, and SAC-3, each without its namespace. */
+function sampleIds({ order, specimen, container }: OrderGroup, { sampleField }: Hl7Profile): string[] {
   const fields = [
     order?.components(2),
     order?.components(3),
+    sampleField === undefined ? [] : order?.components(sampleField),
     specimen?.subcomponents(2, 1),
     specimen?.subcomponents(2, 2),
     container?.components(3),
@@ -125,26 +137,33 @@ function firsts(segment: Segment | null, field: number): string[] {
   return (segment?.repetitions(field) ?? []).map(([first = ""]) => identifier(given(first))).filter(Boolean);
 }
 
+/** Stands for a segment that the message lacks. */
+const NONE = new Segment("", STANDARD_DELIMITERS);
+
+/** Returns the fields of the patient that the profile reads. */
+function fieldsOf(patient: Segment | null, order: Segment | null, profile: Hl7Profile): PatientFields {
+  return profile.patient?.(patient ?? NONE, order ?? NONE) ?? {};
+}
+
 function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
-  const { patient, rows } = group;
+  const { patient, order, rows } = group;
   const text = (field: number) => given(patient?.component(field, 1) ?? "");
+  const own = fieldsOf(patient, order, profile);
   // PID-5: two components are owner and patient, a single one is the patient.
   const [first = "", second = ""] = patient?.components(5).map(given) ?? [];
   const [code = "", words = ""] = patient?.components(35).map(given) ?? [];
-  const stated = patient === null || profile.species === undefined ? words || code : given(profile.species(patient));
+  const stated = given(own.species ?? (words || code));
   const [breedCode = "", breed = ""] = patient?.components(36).map(given) ?? [];
-  const owner = patient === null ? "" : given(profile.owner?.(patient) ?? "");
-  const number = identifiers(group, profile).identifier ?? "";
-  // A name that repeats the identifier is none.
-  const name = [second || first, typedOf(group, profile)].find((each) => each !== "" && each !== number) ?? "";
+  const number = identifiers(group, profile).identifier;
+  const name = given(own.name ?? (second || first));
   return {
-    identifier: hintText(number),
-    name: hintText(name),
+    identifier: hintText(number ?? ""),
+    name: hintText(name === number ? "" : name), // some devices repeat the identifier as a name
     species: hintText(stated || valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true)),
     breed: hintText(breed || breedCode),
-    sex: hintText(text(8)),
-    owner: hintText(owner || (second === "" ? "" : first)),
-    date_of_birth: readDate(text(7)),
+    sex: hintText(own.sex ?? text(8)),
+    owner: hintText(own.owner || (second === "" ? "" : first)),
+    date_of_birth: readDate(own.born ?? text(7)),
     weight_kg: weight(rows),
   };
 }
