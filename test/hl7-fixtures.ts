@@ -8,12 +8,12 @@ export interface Hl7Case {
 }
 
 /** Encodes a message in a frame, each segment ended by CR. */
-function framed(...segments: readonly string[]): string {
+export function framed(...segments: readonly string[]): string {
   return `<VT>${segments.map((segment) => `${segment}<CR>`).join("")}<FS><CR>`;
 }
 
 /** Encodes a header by field numbers. */
-function header(fields: Readonly<Record<number, string>>): string {
+export function header(fields: Readonly<Record<number, string>>): string {
   const values: Readonly<Record<number, string>> = {
     7: "20261121113100",
     9: "ORU^R01",
@@ -38,7 +38,7 @@ function frames(...messages: readonly (readonly string[])[]): string {
 }
 
 /** Encodes UTF-8 text in the notation of bytes(), one character per byte. */
-function inUtf8(text: string): string {
+export function inUtf8(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 

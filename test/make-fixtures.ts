@@ -6,6 +6,7 @@ import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { astmDeviceFolders } from "./astm-device-fixtures.ts";
 import { fujiFolders } from "./fuji-fixtures.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
+import { modelFolders } from "./hl7-model-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 import { textFixtures } from "./text-fixtures.ts";
 
@@ -853,6 +854,9 @@ export const madeFixtures: readonly MadeFixture[] = [
     cases.map((one) => made(folder, "astm", { ...one, patient: dog })),
   ),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
+    cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
+  ),
+  ...Object.entries(modelFolders).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
   ...poct1Fixtures.map(({ name, wire, patient }) => ({

@@ -7,5 +7,7 @@ export const genericHl7: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: null,
   modality: null,
+  collectHours: 1,
+  collectSingles: true,
   orders: {},
 };

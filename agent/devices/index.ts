@@ -1,11 +1,14 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEl } from "./arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
+import { biosystemsBa } from "./biosystems-ba.ts";
 import { bionoteVcheckM10 } from "./bionote-vcheck-m10.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
+import { bouleExigo } from "./boule-exigo.ts";
 import { celercare } from "./celercare.ts";
 import { diruiH100 } from "./dirui-h100.ts";
 import { dymindDf } from "./dymind-df.ts";
+import { edanH30, edanI15 } from "./edan.ts";
 import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNxHl7 } from "./fuji-dri-chem-nx-hl7.ts";
 import { epoc } from "./epoc.ts";
@@ -19,6 +22,7 @@ import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
+import { siemensClinitek } from "./siemens-clinitek.ts";
 import { seamatySmt } from "./seamaty-smt.ts";
 import { radiometerAbl9 } from "./radiometer-abl9.ts";
 import { skyla } from "./skyla.ts";
@@ -62,6 +66,11 @@ export const profiles: readonly Profile[] = [
   bionoteVcheckM10,
   bionoteVcheckC10,
   bionoteVcheckH6,
+  bouleExigo,
+  edanH30,
+  edanI15,
+  siemensClinitek,
+  biosystemsBa,
   seamatySmt,
   celercare,
   genruiVh30,

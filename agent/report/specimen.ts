@@ -28,7 +28,7 @@ export interface Sample {
   readonly patient_hint: PatientHint;
   /** Patient and specimen numbers as sent: parts of a measurement's identity. */
   readonly patient: readonly string[];
-  readonly specimen: readonly string[]; // the first is the orderer's number
+  readonly specimen: readonly string[]; // the second is the device's own number, the others are the orderer's
   /**
    * Times as sent: of the results (completed before started), of the order (collected before ordered), of the message.
    */
@@ -47,6 +47,8 @@ export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
   readonly collectHours?: number;
+  /** Only messages of one test are collected, and only by a number that no counter has: this table knows no model. */
+  readonly collectSingles?: true;
   /** Reads 7,41 as 7.41. Default true. */
   readonly decimalComma?: boolean;
 }
@@ -158,18 +160,26 @@ function readTimes({ times }: Sample, context: ReadContext): SampleTimes {
   };
 }
 
+/** Index of the device's own number among those of a specimen. */
+const OWN_NUMBER = 1;
+
+/** A number that no counter has: at least six characters, one of them a digit. */
+const UNIQUE_NUMBER = /^(?=.*\d).{6,}$/;
+
 /** Returns the key of a sample's Report, and its collection if the device sends one test per message. */
 function identify(
   sample: Sample,
   times: SampleTimes,
   { modality, rows }: { readonly modality: Modality; readonly rows: readonly Measurement[] },
-  { collectHours }: SampleProfile,
+  { collectHours, collectSingles }: SampleProfile,
   { device }: ReadContext,
 ): Pick<Report, "dedupe_key" | "collect"> {
-  const number = sample.specimen.find((part) => part !== "");
+  const ordered = sample.specimen.find((part, index) => part !== "" && index !== OWN_NUMBER);
+  const number = ordered ?? sample.specimen[OWN_NUMBER] ?? "";
   // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
-  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
-  if (isNamed && collectHours !== undefined) {
+  const isNamed = number !== "" && (ordered !== undefined || sample.identifier !== null);
+  const isSingle = sample.results.length === 1 && UNIQUE_NUMBER.test(number);
+  if (collectHours !== undefined && (collectSingles === true ? isSingle : isNamed)) {
     return collectionKey(device, [sample.patient, number, modality], times.acquired_at, collectHours);
   }
   const identity = {
@@ -177,7 +187,7 @@ function identify(
     specimen: sample.specimen,
     time: times.identifying,
     isExact: times.isExact,
-    isCounted: collectHours !== undefined && !isNamed,
+    isCounted: collectHours !== undefined && collectSingles !== true && !isNamed,
     modality,
   };
   return { dedupe_key: dedupeKey(device, identity, rows) };

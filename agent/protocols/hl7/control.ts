@@ -1,5 +1,5 @@
 import { readDate } from "../../report/device-time.ts";
-import { given } from "../field-text.ts";
+import { given, identifier } from "../field-text.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
@@ -86,9 +86,9 @@ function controlSample({ patient, order, specimen, container }: OrderSegments): 
   return [...typed, ...named].find((text) => CONTROL_SAMPLE.test(text)) ?? null;
 }
 
-/** Returns whether a text of the PID names anyone but a control. `0` names nobody. */
+/** Returns whether a text of the PID names anyone but a control. */
 function namesSomeone(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text) && text !== "0" && !CONTROL_SAMPLE.test(text);
+  return identifier(text) !== "" && !CONTROL_SAMPLE.test(text);
 }
 
 /**

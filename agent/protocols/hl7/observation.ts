@@ -78,7 +78,7 @@ export function deviceResult({ obx, notes }: ObservationRow, order: Segment | nu
       .filter(Boolean)
       .join(" "),
     notFinal: reason ?? (withheld === "" ? null : withheld),
-    withdraws: isWithdrawn || obx.raw(5).trim() === '""',
+    withdraws: isWithdrawn || (profile.nullIsEmpty !== true && obx.raw(5).trim() === '""'),
     ...(doubts.length === 0 ? {} : { doubt: doubts.join("; ") }),
   };
 }
@@ -133,8 +133,8 @@ function valueType(obx: Segment): string {
 
 /** Returns the analyte names, and the device's code and name of the test. */
 function nameOf(obx: Segment, profile: Hl7Profile): Pick<DeviceResult, "names" | "code" | "label"> {
-  const own = profile.code?.(obx);
-  if (own !== undefined) return { names: own.map(given).filter(Boolean) };
+  const stated = profile.code?.(obx);
+  if (stated !== undefined) return { names: [...new Set(stated.map(given))].filter(Boolean) };
   const [code = "", name = "", , otherCode = "", otherName = ""] = obx.components(3).map(given);
   // A device without codes of its own writes `0` or a running number in OBX-3, and the name in OBX-4, the sub-id.
   const hasName = [code, name, otherCode, otherName].some((text) => !isNumber(text));
@@ -145,12 +145,12 @@ function nameOf(obx: Segment, profile: Hl7Profile): Pick<DeviceResult, "names" |
         .map(given)
         .filter((text) => !isNumber(text));
   const label = [name, otherName, ...subIds, code].find((text) => !isNumber(text)) ?? "";
-  const names = standardNames(obx).filter((text) => text !== "");
-  return {
-    // A bare number is the least reliable name.
-    names: hasName ? names : [...names.filter((text) => !isNumber(text)), ...subIds, ...names.filter(isNumber)],
-    ...(isNumber(code) && label !== "" ? { code: label, label: "" } : { code, label: label === code ? "" : label }),
-  };
+  const shown = isNumber(code) && label !== "" ? label : code;
+  const analyte = profile.analytes?.[shown];
+  const names = [...new Set(standardNames(obx))].filter((text) => text !== "");
+  // A number beside a name in OBX-4 counts the rows.
+  const own = hasName || subIds.length === 0 ? names : [...names.filter((text) => !isNumber(text)), ...subIds];
+  return { names: analyte === undefined ? own : [analyte], code: shown, label: label === shown ? "" : label };
 }
 
 /** Returns whether a text names nothing: it is empty or has digits only. */

@@ -164,11 +164,14 @@ function following(segments: readonly Segment[], index: number, name: string): S
   return null;
 }
 
-/** The profile's time of the run, OBR-7 observed, SPM-17 collected, OBR-14 received, OBR-6 requested. */
+/**
+ * The profile's time of the run, OBR-7 observed, SPM-17 collected, OBR-14 received, OBR-6 requested. Words in place of a time are
+ * left out.
+ */
 export function orderTimes(order: Segment | null, specimen: Segment | null, { runTime }: Hl7Profile): string[] {
   const observed = [...(runTime === undefined ? [] : [runTime]), 7].map((field) => order?.component(field, 1));
-  return [...observed, specimen?.component(17, 1), order?.component(14, 1), order?.component(6, 1)].map((time) =>
-    given(time ?? ""),
+  return [...observed, specimen?.component(17, 1), order?.component(14, 1), order?.component(6, 1)].map((time = "") =>
+    /\d/.test(time) ? given(time) : "",
   );
 }
 

@@ -30,6 +30,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly runTime?: number;
   /** Analyte names of an OBX, the most reliable first; default those of OBX-3, and of OBX-4 if OBX-3 holds none. */
   readonly code?: (obx: Segment) => readonly string[];
+  /** Catalogue's codes of this device's names, where the catalogue has none or another analyte. */
+  readonly analytes?: Readonly<Record<string, string>>;
   /** Fields of the patient that the device does not write at the standard's place. */
   readonly patient?: (pid: Segment, order: Segment) => PatientFields;
   /** OBX-3 of the row with the species, if PID lacks it. */
@@ -44,6 +46,12 @@ export interface Hl7Profile extends ProfileBase {
   readonly damage?: (rows: readonly Segment[]) => string | null;
   /** Results of a row that says more, or less, than its fields do. Default: one. None: the row stays in the message. */
   readonly results?: (result: DeviceResult, obx: Segment, context: RowContext) => readonly DeviceResult[];
+  /** OBR field with a further number of the sample. */
+  readonly sampleField?: number;
+  /** Reads comments on the sample from the OBR. */
+  readonly comments?: (obr: Segment) => readonly string[];
+  /** `""` in OBX-5 is an empty value, and deletes none. */
+  readonly nullIsEmpty?: true;
   /** OBX-11 that are final on this device, although table 0085 says otherwise. */
   readonly finalStatuses?: RegExp;
   /** Reads why the device withholds a value; "" for an accepted one. */
@@ -58,6 +66,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly orders?: Hl7OrderFormat;
   /** Hours within which messages of one sample are one study, for a device that sends one test per message. */
   readonly collectHours?: number;
+  /** Only messages of one test are collected, and only by a number that no counter has. */
+  readonly collectSingles?: true;
 }
 
 /** Fields of a patient. A missing field is at the standard's place. */

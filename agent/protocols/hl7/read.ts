@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { firstFilled, given, sent } from "../field-text.ts";
+import { firstFilled, given, identifier, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
 import { isResultType } from "./message-types.ts";
@@ -58,7 +58,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   return {
     device_name: profile.device_name ?? deviceName(header, profile),
     ...identifiers(group, profile),
-    sampleIds: sampleIds(group),
+    sampleIds: sampleIds(group, profile),
     patient_hint: patientHint(group, profile),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),
@@ -76,6 +76,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
       ...comments,
+      ...(order === null ? [] : (profile.comments?.(order) ?? [])).map(given).filter(Boolean),
       ...remarks.map(({ obx }) => (title(obx) === valueOf(obx) ? title(obx) : `${title(obx)}: ${valueOf(obx)}`)),
       ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
     ],
@@ -101,12 +102,13 @@ function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profil
  * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
  */
 function identifiers({ patient, order, specimen, container }: OrderGroup, profile: Hl7Profile) {
-  const { identifier } = fieldsOf(patient, order, profile);
+  const own = fieldsOf(patient, order, profile).identifier;
   const typed =
-    identifier === undefined ? [...firsts(patient, 3), ...firsts(patient, 2)] : [given(identifier)].filter(Boolean);
+    own === undefined ? [...firsts(patient, 3), ...firsts(patient, 2)] : [identifier(given(own))].filter(Boolean);
   const specimens = [
     order?.components(2),
     order?.components(3),
+    profile.sampleField === undefined ? [] : order?.components(profile.sampleField),
     specimen?.subcomponents(2, 1),
     container?.components(3),
   ];
@@ -117,11 +119,12 @@ function identifiers({ patient, order, specimen, container }: OrderGroup, profil
   };
 }
 
-/** Returns OBR-2, OBR-3, both parts of SPM-2, and SAC-3, each without its namespace. */
-function sampleIds({ order, specimen, container }: OrderGroup): string[] {
+/** Returns OBR-2, OBR-3, the profile's own field, both parts of SPM-2, and SAC-3, each without its namespace. */
+function sampleIds({ order, specimen, container }: OrderGroup, { sampleField }: Hl7Profile): string[] {
   const fields = [
     order?.components(2),
     order?.components(3),
+    sampleField === undefined ? [] : order?.components(sampleField),
     specimen?.subcomponents(2, 1),
     specimen?.subcomponents(2, 2),
     container?.components(3),
@@ -131,7 +134,7 @@ function sampleIds({ order, specimen, container }: OrderGroup): string[] {
 
 /** Returns the first component of each repetition. */
 function firsts(segment: Segment | null, field: number): string[] {
-  return (segment?.repetitions(field) ?? []).map(([first = ""]) => given(first)).filter(Boolean);
+  return (segment?.repetitions(field) ?? []).map(([first = ""]) => identifier(given(first))).filter(Boolean);
 }
 
 /** Stands for a segment that the message lacks. */
@@ -151,9 +154,11 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   const [code = "", words = ""] = patient?.components(35).map(given) ?? [];
   const stated = given(own.species ?? (words || code));
   const [breedCode = "", breed = ""] = patient?.components(36).map(given) ?? [];
+  const number = identifiers(group, profile).identifier;
+  const name = given(own.name ?? (second || first));
   return {
-    identifier: hintText(identifiers(group, profile).identifier ?? ""),
-    name: hintText(own.name ?? (second === "" ? first : second)),
+    identifier: hintText(number ?? ""),
+    name: hintText(name === number ? "" : name), // some devices repeat the identifier as a name
     species: hintText(stated || valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true)),
     breed: hintText(breed || breedCode),
     sex: hintText(own.sex ?? text(8)),
