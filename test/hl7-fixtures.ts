@@ -8,12 +8,12 @@ export interface Hl7Case {
 }
 
 /** Encodes a message in a frame, each segment ended by CR. */
-function framed(...segments: readonly string[]): string {
+export function framed(...segments: readonly string[]): string {
   return `<VT>${segments.map((segment) => `${segment}<CR>`).join("")}<FS><CR>`;
 }
 
 /** Encodes a header by field numbers. */
-function header(fields: Readonly<Record<number, string>>): string {
+export function header(fields: Readonly<Record<number, string>>): string {
   const values: Readonly<Record<number, string>> = {
     7: "20261121113100",
     9: "ORU^R01",
@@ -28,12 +28,20 @@ function header(fields: Readonly<Record<number, string>>): string {
 }
 
 /** OBX: number, OBX-2, OBX-3, value, unit, range, flags. */
-function obx(number: number, type: string, code: string, value: string, unit = "", range = "", flag = ""): string {
+export function obx(
+  number: number,
+  type: string,
+  code: string,
+  value: string,
+  unit = "",
+  range = "",
+  flag = "",
+): string {
   return `OBX|${number}|${type}|${code}||${value}|${unit}|${range}|${flag}|||F`;
 }
 
 /** Encodes messages, each in its frame. */
-function frames(...messages: readonly (readonly string[])[]): string {
+export function frames(...messages: readonly (readonly string[])[]): string {
   return messages.map((segments) => framed(...segments)).join("");
 }
 

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/api/patient.ts";
 import { bytes, frame } from "./agent/protocols/astm/wire.ts";
+import { hl7DeviceFolders } from "./hl7-device-fixtures.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
@@ -898,7 +899,7 @@ function patientOf(name: keyof typeof patients | null): Patient | null {
 
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
-  ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
+  ...[...Object.entries(hl7Folders), ...Object.entries(hl7DeviceFolders)].flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
   ...poct1Fixtures.map(({ name, wire, patient }) => ({
