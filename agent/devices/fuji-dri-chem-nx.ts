@@ -23,6 +23,7 @@ export const fujiDriChemNx: TextProfile = {
   id: "fuji-dri-chem-nx",
   protocol: "text",
   link: { kind: "bcc", hasBcc: fujiHasBcc, trouble: fujiTrouble },
+  serial: { baudRate: 19_200, rtscts: true }, // type 3: 9600
   device_name: "Fujifilm DRI-CHEM NX",
   modality: "BIOCHEMISTRY",
   orders: fujiOrders,
