@@ -56,15 +56,15 @@ describe("Dymind", () => {
 
   test("a device without sender and codes has its names as codes, and its settings as comments", () => {
     const report = reportOf("dymind-df/names-only");
-    expect(rowsOf(report)).toEqual([
-      ["WBC", 9.81, expect.any(String)],
-      ["Neu#", 7.04, expect.any(String)],
-      ["Neu%", 71.8, "%"],
-      ["NLR", 2.94, null],
-      ["RBC", 6.72, expect.any(String)],
-      ["PDW-CV", 12.9, "%"],
-      ["PDW-SD", 10.1, "fL"],
-      ["P-LCC", 61, expect.any(String)],
+    expect(rowsOf(report).map(([name, value]) => [name, value])).toEqual([
+      ["WBC", 9.81],
+      ["Neu#", 7.04],
+      ["Neu%", 71.8],
+      ["NLR", 2.94],
+      ["RBC", 6.72],
+      ["PDW-CV", 12.9],
+      ["PDW-SD", 10.1],
+      ["P-LCC", 61],
     ]);
     expect(report).toMatchObject({ species: "dog", leftOut: [], otherIdentifiers: ["S-4003"] });
     expect(report.comments).toEqual([
