@@ -28,12 +28,20 @@ export function header(fields: Readonly<Record<number, string>>): string {
 }
 
 /** OBX: number, OBX-2, OBX-3, value, unit, range, flags. */
-function obx(number: number, type: string, code: string, value: string, unit = "", range = "", flag = ""): string {
+export function obx(
+  number: number,
+  type: string,
+  code: string,
+  value: string,
+  unit = "",
+  range = "",
+  flag = "",
+): string {
   return `OBX|${number}|${type}|${code}||${value}|${unit}|${range}|${flag}|||F`;
 }
 
 /** Encodes messages, each in its frame. */
-function frames(...messages: readonly (readonly string[])[]): string {
+export function frames(...messages: readonly (readonly string[])[]): string {
   return messages.map((segments) => framed(...segments)).join("");
 }
 

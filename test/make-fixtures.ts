@@ -5,6 +5,7 @@ import type { Patient } from "../shared/api/patient.ts";
 import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { astmDeviceFolders } from "./astm-device-fixtures.ts";
 import { fujiFolders } from "./fuji-fixtures.ts";
+import { hl7DeviceFolders } from "./hl7-device-fixtures.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { modelFolders } from "./hl7-model-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
@@ -853,7 +854,7 @@ export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(textFixtures).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "astm", { ...one, patient: dog })),
   ),
-  ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
+  ...[...Object.entries(hl7Folders), ...Object.entries(hl7DeviceFolders)].flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
   ...Object.entries(modelFolders).flatMap(([folder, cases]) =>

@@ -246,7 +246,8 @@ const [CODE_MAX, LABEL_MAX] = [64, 200];
 function readRows(sample: Sample, profile: SampleProfile, species: string | null, context: ReadContext): SampleRows {
   const { urine: isUrine, blood, results } = sample;
   const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
-  const urine = isUrine || (blood !== true && results.some(({ names }) => names.some((name) => isUrineOnly(name))));
+  const urine =
+    isUrine || (blood !== true && results.some(({ names }) => names.some((name) => saysUrine(name, profile))));
   for (const result of results) {
     const value = readValue(result.value, {
       decimalComma: profile.decimalComma ?? true,
@@ -284,6 +285,11 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
     rows.found.push({ modality, row });
   }
   return rows;
+}
+
+/** Returns whether a name says that its sample is urine. BIL on a chemistry analyzer names no pad. */
+function saysUrine(name: string, { modality }: SampleProfile): boolean {
+  return isUrineOnly(name) && findAnalyte([name], { modality, urine: false }) !== null;
 }
 
 interface AnalyteMatch {

@@ -29,7 +29,8 @@ function fault(reading: Reading): string | null {
   if (reading.reports.length === 0) return "Reports without any";
   for (const { rows, withdrawn = [], dedupe_key, acquired_at } of reading.reports) {
     if (rows.length === 0 && withdrawn.length === 0) return "a Report of nothing";
-    if (!rows.every(({ value }) => Number.isFinite(value))) return "a value that is no number";
+    const isValue = (value: number | null, text: string) => (value === null ? text !== "" : Number.isFinite(value));
+    if (!rows.every(({ value, text }) => isValue(value, text))) return "a value that is neither a number nor a word";
     if (!/^chem-1:[0-9a-f]{32}/.test(dedupe_key)) return `key ${dedupe_key}`;
     if (!/^\d{4}-\d\d-\d\dT/.test(acquired_at)) return `time ${acquired_at}`;
   }
