@@ -2,6 +2,7 @@ import { newUlid } from "../../shared/api/fp.ts";
 import { zonedTime } from "../report/device-time.ts";
 import { EnqEtxLink } from "../protocols/proprietary/enq-etx-link.ts";
 import { AstmLink } from "../protocols/astm/link.ts";
+import { BccLink } from "../protocols/proprietary/bcc-link.ts";
 import { OneWayLink } from "../protocols/proprietary/one-way-link.ts";
 import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
 import { ETX, SUB } from "../protocols/bytes.ts";
@@ -25,6 +26,8 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
+    case "bcc":
+      return new BccLink(link);
     case "mllp": {
       const orders = profile.protocol === "hl7" ? profile.orders : undefined;
       const asked = { worklist: orders !== undefined, displayFirst: orders?.displayFirst === true };

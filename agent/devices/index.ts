@@ -3,6 +3,7 @@ import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
 import { dymindDf } from "./dymind-df.ts";
 import { epoc } from "./epoc.ts";
+import { fujiAu } from "./fuji-au.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
@@ -35,6 +36,7 @@ export const profiles: readonly Profile[] = [
   sysmexXn,
   vitros,
   transasiaEm200,
+  fujiAu,
   genericAstm,
   genericAstmRaw,
   mindrayBc,

@@ -48,6 +48,11 @@ export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
+/** Returns the XOR of all bytes, 0 for none. */
+export function xorOf(bytes: Uint8Array): number {
+  return bytes.reduce((xor, byte) => xor ^ byte, 0);
+}
+
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -30,6 +30,11 @@ export function given(text: string): string {
   return trimmed === '""' ? "" : trimmed;
 }
 
+/** Returns the first filled component of a field; "" without any. A sample number may stand behind a rack or before one. */
+export function firstFilled(components: readonly string[] = []): string {
+  return components.map(given).find(Boolean) ?? "";
+}
+
 /** Joins the filled components of each repetition, without empty repetitions. */
 export function filled(repetitions: readonly (readonly string[])[], joint: string): string[] {
   return repetitions.map((parts) => parts.map(given).filter(Boolean).join(joint)).filter(Boolean);

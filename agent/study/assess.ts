@@ -16,6 +16,16 @@ export interface FilingDevice {
   readonly timeZone: string;
   /** Instrument behind a generic profile, for the intervals of that instrument. */
   readonly model: string | null;
+  /** The clinic's analytes of the device's codes; see ReadContext. */
+  readonly codes?: ReadonlyMap<string, string>;
+}
+
+/** Returns the facts that a message of the device does not hold. */
+export function readContext(
+  { timeZone, codes }: Pick<FilingDevice, "timeZone" | "codes">,
+  { device, receivedAt }: Pick<StoredMessage, "device" | "receivedAt">,
+): ReadContext {
+  return { device, timeZone, receivedAt, ...(codes === undefined ? {} : { codes }) };
 }
 
 /** The data that the stages read besides the message. */
@@ -43,11 +53,10 @@ export async function assess(
 ): Promise<Settlement> {
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
   if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
-  const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id) : [];
   const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
   const completes = completed.map(({ id }) => id);
-  const reading = read(bytes, device.profile, context);
+  const reading = read(bytes, device.profile, readContext(device, message));
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
@@ -63,7 +72,11 @@ export async function assess(
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(reason);
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
-    const source = { device_id: message.device, message_id: message.id };
+    const source = {
+      device_id: message.device,
+      message_id: message.id,
+      ...(report.sampleIds === undefined ? {} : { sample_ids: [...report.sampleIds] }),
+    };
     const draft = study(report, patient, source, device.model, await directory.ranges());
     const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
     studies.push({ ...draft, snapshot, freshFp: newFp("cds"), collect: report.collect ?? null });

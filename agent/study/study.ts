@@ -33,11 +33,9 @@ export function study(
     patient_hint,
   };
   const flaggedFor = { ...snapshot, animal: patient === null ? null : flaggedPatient(patient) };
-  const deviceCodes = report.rows.flatMap(({ device_code }) => device_code ?? []);
   return {
     body,
     snapshot: flaggedFor,
-    deviceCodes,
     ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }),
   };
 }

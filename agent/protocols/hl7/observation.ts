@@ -26,6 +26,9 @@ const DATA_TYPES = ["ED", "RP", "NA", "MA"];
 
 const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
 
+/** Names of coding systems (table 0396). A code without its text is no result. */
+const CODING_SYSTEM = /^(99\w*|HL7\d{4}|LN|L|SCT|SNM3?|I9C?|I10|JC10)$/i;
+
 const LOINC = /^\d{1,7}-\d$/;
 
 /** An OBX and its notes. */
@@ -101,7 +104,7 @@ export function valueOf(obx: Segment): string {
   // Comparator, number, separator, number: `<^0.2`, `^2^+`.
   if (type === "SN") return obx.components(5).map(given).join("");
   // The text of a coded value is the result. Bionote writes the result in place of the coding system.
-  if (CODED_TYPES.includes(type)) return second || (third === "" ? first : third);
+  if (CODED_TYPES.includes(type)) return second || (CODING_SYSTEM.test(third) ? "" : third || first);
   return given(obx.field(5));
 }
 

@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { given, sent } from "../field-text.ts";
+import { firstFilled, given, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
@@ -64,6 +64,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   return {
     device_name: profile.device_name ?? deviceName(header),
     ...identifiers(group),
+    sampleIds: sampleIds(group),
     patient_hint: patientHint(group, profile),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),
@@ -106,6 +107,18 @@ function identifiers({ patient, order, specimen, container }: OrderGroup) {
     identifier: typed[0] ?? null,
     otherIdentifiers: [...typed.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
   };
+}
+
+/** Returns OBR-2, OBR-3, both parts of SPM-2, and SAC-3, each without its namespace. */
+function sampleIds({ order, specimen, container }: OrderGroup): string[] {
+  const fields = [
+    order?.components(2),
+    order?.components(3),
+    specimen?.subcomponents(2, 1),
+    specimen?.subcomponents(2, 2),
+    container?.components(3),
+  ];
+  return fields.map((components) => firstFilled(components));
 }
 
 /** Returns the first component of each repetition. */

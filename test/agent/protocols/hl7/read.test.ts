@@ -273,16 +273,24 @@ describe("values, comparators, ranges and flags", () => {
     ["NM", "14~15"],
     ["NM", "14^15"],
     ["SN", "^1^-^2"],
-    ["SN", "^1^:^128"],
     ["CWE", "260385009^^SCT"],
-    ["CWE", "260385009^Negative^SCT"],
-    ["ST", "see 12 & 13"],
     ["TS", "20261121113015"],
   ])("OBX-2 %j with OBX-5 %j is not a value of ALT, and is listed with its reason", (type, text) => {
     const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
     const { rows, leftOut } = only(reportsOf(reading));
     expect([rows.map(({ code }) => code), leftOut.length]).toEqual([["CREA"], 1]);
     expect(leftOut[0]).toMatch(/^ALT has no value: /);
+  });
+
+  test.each([
+    ["SN", "^1^:^128", "1:128"],
+    ["CWE", "260385009^Negative^SCT", "Negative"],
+    ["ST", "see 12 & 13", "see 12 & 13"],
+  ])("OBX-2 %j with OBX-5 %j is a value in words", (type, text, words) => {
+    const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
+    const { rows, leftOut } = only(reportsOf(reading));
+    expect(leftOut).toEqual([]);
+    expect(rows[0]).toMatchObject({ code: "ALT", codeSource: "device", value: null, text: words });
   });
 
   test.each(["ED", "RP", "NA", "MA"])("a row of type %s is never a result", (type) => {
