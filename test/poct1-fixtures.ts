@@ -248,6 +248,42 @@ const siemensDca = declared(
   ),
 );
 
+const dca = {
+  vendor: "SIEM",
+  model: "DCA VANTAGE",
+  serial: "S012345",
+  timeout: 60,
+  topics: ["D_EV", "OP_LST"],
+  bytesMax: 16_000,
+};
+
+/** DCA Vantage: a urine cartridge, a glycated hemoglobin in mmol/mol with the estimated glucose, and a control. */
+const siemensDcaUrine = declared(
+  hello(1, dca),
+  status(2, 3),
+  measurement(
+    3,
+    { patient: "4711", at: "2026-11-21T12:41:00", sequence: 731 },
+    [
+      ["Alb", "41.2", "mg/L"],
+      ["Crt", "105.4", "mg/dL"],
+      ["Ratio", "39.1", "mg/g"],
+    ].map(([name = "", value = "", unit = ""]) =>
+      obs(field("OBS.observation_id", name, `SN="SIEM" DN="${name}"`), value, unit, measured),
+    ),
+  ),
+  measurement(4, { patient: "4711", at: "2026-11-21T12:51:00", sequence: 732 }, [
+    obs(loinc("59261-8", "HbA1c"), "36", "mmol/mol", measured, note("Slope^1.000")),
+    obs(loinc("27353-2", "eAG"), "111", "mg/dL", calculated),
+  ]),
+  encodeDocument(
+    "OBS.R01",
+    5,
+    service("2026-11-21T12:55:00", patient("CONTROL 1", obs(loinc("4548-4", "HbA1c"), "5.4", "%"))),
+  ),
+  endOfTopic(6),
+);
+
 function note(text: string): string {
   return object("NTE", field("NTE.text", text));
 }
@@ -433,6 +469,7 @@ export const poct1Fixtures: readonly Poct1Case[] = [
   { name: "dog", wire: session([dogsGas(3)]), patient: "dog" },
   { name: "continuous", wire: session([dogsGas(3)], [catsGas(6)]), patient: null },
   { name: "quality-control", wire: session([qcWithPatientsNumber(3)]), patient: "dog" },
+  { name: "siemens-dca-urine", wire: siemensDcaUrine, patient: "dog" },
   { name: "siemens-dca", wire: siemensDca, patient: "dog" },
   { name: "hemoscreen", wire: hemoscreen, patient: "cat" },
   { name: "i-stat", wire: iStat, patient: "dog" },

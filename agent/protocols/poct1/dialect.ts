@@ -31,3 +31,16 @@ export function dialectOf({ vendor, model }: { readonly vendor: string; readonly
   const name = `${vendor} ${model}`;
   return { ...GENERIC, ...BY_VENDOR.find((entry) => entry.vendor.test(name))?.dialect };
 }
+
+/** Analytes of the DCA's urine cartridge. No field of its observations says urine; it measures nothing else but HbA1c. */
+const DCA_URINE: readonly { readonly name: RegExp; readonly analyte: string }[] = [
+  { name: /^Alb(?:umin)?$/i, analyte: "UALB" },
+  { name: /^(?:Crt|Creat(?:inine)?)$/i, analyte: "UCREA" },
+  { name: /^(?:Ratio|ACR|A\/?C(?: Ratio)?)$/i, analyte: "ACR" },
+];
+
+/** Returns the urine analyte that a device means by these names though they name one of blood; null for other names. */
+export function urineAnalyteOf({ model }: { readonly model: string }, names: readonly string[]): string | null {
+  if (!/\bDCA\b/i.test(model)) return null;
+  return DCA_URINE.find(({ name }) => names.some((each) => name.test(each)))?.analyte ?? null;
+}

@@ -70,8 +70,8 @@ export function parseXml(document: Uint8Array): ParsedXml {
 /** Returns the first element of this name at any depth: devices put DCP and DSC in different places. */
 export function find(parent: Element, name: string): Element | null {
   if (parent.name === name) return parent;
-  for (const child of parent.children) {
-    const found = find(child, name);
+  for (const each of parent.children) {
+    const found = find(each, name);
     if (found !== null) return found;
   }
   return null;
@@ -87,7 +87,24 @@ export function values(parent: Element, name: string): string[] {
 
 /** Returns every element of this name at any depth. */
 export function all(parent: Element, name: string): Element[] {
-  return [...(parent.name === name ? [parent] : []), ...parent.children.flatMap((child) => all(child, name))];
+  return [...(parent.name === name ? [parent] : []), ...parent.children.flatMap((each) => all(each, name))];
+}
+
+/** Returns a field's value. Fields of SVC are in it or in its objects (SPC, ORD), a patient's observations are not. */
+export function textOf(parent: Element | null, name: string): string {
+  return parent === null ? "" : attribute(find(parent, name), "V");
+}
+
+export function attribute(of: Element | null, name: string): string {
+  return of?.attributes[name]?.trim() ?? "";
+}
+
+export function child(parent: Element | null, name: string): Element | null {
+  return parent?.children.find((each) => each.name === name) ?? null;
+}
+
+export function children(parent: Element | null, name: string): readonly Element[] {
+  return parent?.children.filter((each) => each.name === name) ?? [];
 }
 
 /** Returns 0 for an invalid number, so that nothing is requested. */
