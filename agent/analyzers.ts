@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { foldName } from "../shared/clinical/analytes.ts";
 import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
 import { readTls } from "./config/tls-files.ts";
 import { MemoryBudget } from "./connection/memory-budget.ts";
@@ -172,7 +173,14 @@ function readAnalyzer(device: DeviceConfig, timeZone: string): FilingDevice {
     profile: adapted(profile, device),
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
+    ...(device.codes === undefined ? {} : { codes: taughtCodes(device.codes) }),
+    matchBySampleId: device.matchBySampleId ?? false,
   };
+}
+
+/** @returns the clinic's codes as reading looks them up */
+function taughtCodes(codes: NonNullable<DeviceConfig["codes"]>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(codes).map(([code, analyte]) => [foldName(code.trim()), analyte]));
 }
 
 /** @returns the profile with the settings of agent.yaml. The configuration check holds their values to the protocol. */

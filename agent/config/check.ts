@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
 import { parseAddress } from "../transport/address.ts";
 import type { Destination } from "./destination.ts";
@@ -26,13 +26,17 @@ const validator = Compile(ConfigSchema);
 /** Checks the text of a configuration. Relative paths in it start at `folder`. */
 export function checkConfig(text: string, folder: string): ConfigResult {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: (one, other) => keyText(one) === keyText(other),
+  });
   const found: ConfigProblem[] = document.errors.map(({ pos, message }) => ({
     line: lines.linePos(pos[0]).line,
     message: message.split("\n")[0]!.replace(/ at line .*$/, ""),
   }));
   if (found.length > 0) return { problems: found };
 
+  keepKeysAsWritten(document);
   const raw: unknown = document.toJS();
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
   for (const sentence of problems(validator, raw)) {
@@ -59,6 +63,20 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       images: asLimits(valid.images ?? {}),
     },
   };
+}
+
+/** Makes every key a text. YAML reads the device's code 0413 as the number 413. */
+function keepKeysAsWritten(document: Document.Parsed): void {
+  visit(document, {
+    Pair(_, { key }) {
+      if (isScalar(key)) key.value = keyText(key as ParsedNode);
+    },
+  });
+}
+
+function keyText(key: ParsedNode): unknown {
+  if (!isScalar(key)) return key;
+  return typeof key.value === "string" ? key.value : (key.source ?? key.value);
 }
 
 function asLimits({ retainDays, maxGigabytes, minFreeGigabytes }: Static<typeof ImagesSchema>): ImageLimits {

@@ -6,9 +6,10 @@ import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import { parseAddress } from "../transport/address.ts";
+import { codeProblems } from "./code-problems.ts";
 import { readOperators } from "./operator-list.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
-import { DICOM, DICOM_KEYS } from "./schema.ts";
+import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./schema.ts";
 import { tlsProblem } from "./tls-files.ts";
 
 /** Finds the problems of one device that the schema cannot express. `listener` reports those of an address to listen on. */
@@ -47,6 +48,10 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
   for (const key of DICOM_KEYS) {
     if (key in device && profile !== DICOM) report([...at, key], `belongs to devices with the profile ${DICOM}`);
   }
+  for (const key of ANALYZER_KEYS) {
+    if (key in device && profile === DICOM) report([...at, key], `is for analyzers, the profile is ${DICOM}`);
+  }
+  codeProblems(device["codes"], [...at, "codes"], report);
 }
 
 /** Checks the addresses of the device, and the networks that may connect. */

@@ -43,7 +43,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 /** Parses `devices/0/baud is not expected` to a path and a sentence with the nearest known key. */
 export function locate(sentence: string): LocatedProblem {
   const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
-  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/");
+  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/").map(unescaped);
   const name = dotted(steps);
   const message = `${name || "the file"}${sentence.slice(end)}`;
   if (!message.endsWith(" is not expected")) return { steps, message };
@@ -55,6 +55,11 @@ export function locate(sentence: string): LocatedProblem {
   const nearest = nearestWord(key, known);
   const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
   return { steps, message: `${name} is an unknown key, ${advice}` };
+}
+
+/** Returns a step of a JSON pointer without its escapes (RFC 6901 §4). */
+function unescaped(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /** Formats a path as `devices[0].connection`. */

@@ -61,6 +61,10 @@ export const DeviceSchema = Type.Object(
     charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
     ackMode: Type.Optional(Type.Enum(ACK_MODES)),
     operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
+    /** The clinic's analytes of the device's own codes: `{"413": GLU}`. */
+    codes: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
+    /** A sample number names the patient like a typed identifier. */
+    matchBySampleId: Type.Optional(Type.Boolean()),
     // Keys of imaging devices.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
@@ -94,6 +98,9 @@ export const ImagesSchema = Type.Object(
   },
   closed,
 );
+
+/** Keys of devices that send messages. */
+export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
 
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 

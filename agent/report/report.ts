@@ -13,6 +13,8 @@ export interface Report {
   readonly identifier: string | null;
   /** Further fields that are compared with the fp and its ULID only: a specimen number may look like a card number. */
   readonly otherIdentifiers: readonly string[];
+  /** Numbers of the sample: of its order, specimen and container. Absent without any. */
+  readonly sampleIds?: readonly string[];
   readonly patient_hint: PatientHint;
   /** API species of the device's species; null for a missing or unknown one. */
   readonly species: string | null;

@@ -10,8 +10,6 @@ export interface StudyBody {
   readonly snapshot: Snapshot;
   /** Analytes whose earlier results are withdrawn, unless there is a new result. */
   readonly withdrawn?: readonly string[];
-  /** The device's codes of the results. Earlier rows outside the catalogue under the same codes are replaced. */
-  readonly deviceCodes?: readonly string[];
 }
 
 /** Latest revision of a study. */
@@ -49,7 +47,7 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const withdrawn = late.withdrawn ?? [];
   // All images of a study are read together, so a later reading has every valid result.
   const isComplete = late.snapshot.images !== undefined;
-  const rows = replaceRows(isComplete ? [] : pairsOf(held), pairsOf(late), late);
+  const rows = replaceRows(isComplete ? [] : pairsOf(held), pairsOf(late), withdrawn);
   const results = rows.map(({ result }) => result);
   const sameImages = late.snapshot.images === held.snapshot.images;
   if (!matchedOnlyNow && sameImages && measurementKey(results) === measurementKey(held.body.results)) return null;
@@ -81,13 +79,14 @@ function isFlaggedAlike(held: Snapshot, late: Snapshot, withdrawn: readonly stri
 }
 
 /**
- * Replaces the earlier rows of each analyte by the later ones, removes withdrawn rows, and appends new analytes. A row outside
- * the catalogue is also replaced if the later message names its device's code, because the code may be mapped by now.
+ * Replaces the earlier rows of each analyte by the later ones, removes withdrawn rows, and appends new analytes. A row also
+ * replaces an earlier one of the same device code if one of the two is outside the catalogue, because the clinic may have mapped
+ * the code in between.
  */
 function replaceRows(
   earlier: readonly ResultPair[],
   later: readonly ResultPair[],
-  { withdrawn = [], deviceCodes = [] }: StudyBody,
+  withdrawn: readonly string[],
 ): ResultPair[] {
   const late = new Map<string, ResultPair[]>();
   for (const pair of later) {
@@ -96,7 +95,7 @@ function replaceRows(
     else own.push(pair);
   }
   const named = new Set(late.keys());
-  const codes = new Set(deviceCodes);
+  const codes = new Map(later.map((pair) => [pair.row?.device_code, isOutsideCatalogue(pair)]));
   const kept = earlier.flatMap((pair) => {
     const key = keyOf(pair);
     if (named.has(key)) {
@@ -104,13 +103,18 @@ function replaceRows(
       late.delete(key);
       return pairs;
     }
-    const isNamed = pair.row?.device_code !== undefined && codes.has(pair.row.device_code);
-    return isNamed || withdrawn.includes(pair.result.analyte) ? [] : [pair];
+    const code = pair.row?.device_code;
+    const isMapped = code !== undefined && codes.has(code) && (isOutsideCatalogue(pair) || codes.get(code) === true);
+    return isMapped || withdrawn.includes(pair.result.analyte) ? [] : [pair];
   });
   return [...kept, ...[...late.values()].flat()];
 }
 
+function isOutsideCatalogue({ result }: ResultPair): boolean {
+  return result.code_source !== undefined;
+}
+
 /** The device's own GLU may be another quantity than the catalogue's. */
 function keyOf({ result: { analyte, code_source } }: ResultPair): string {
-  return `${code_source ?? ""}:${analyte}`;
+  return code_source === "device" ? `device:${analyte}` : analyte;
 }

@@ -23,6 +23,8 @@ export interface Sample {
   readonly device_name: string;
   readonly identifier: string | null;
   readonly otherIdentifiers: readonly string[];
+  /** Numbers of the sample as sent. Empty ones, repeated ones and those behind the eighth are dropped. */
+  readonly sampleIds?: readonly string[];
   readonly patient_hint: PatientHint;
   /** Patient and specimen numbers as sent: parts of a measurement's identity. */
   readonly patient: readonly string[];
@@ -96,6 +98,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     device_name: sample.device_name,
     identifier: sample.identifier,
     otherIdentifiers: sample.otherIdentifiers,
+    ...sampleIdsOf(sample),
     patient_hint: sample.patient_hint,
     species,
     acquired_at: times.acquired_at,
@@ -113,6 +116,14 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     // Only the first Report lists the omissions of the sample.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
   }));
+}
+
+/** Max numbers of a sample, and max characters of each. */
+const [SAMPLE_IDS_MAX, SAMPLE_ID_MAX] = [8, 64];
+
+function sampleIdsOf({ sampleIds = [] }: Sample): Pick<Report, "sampleIds"> {
+  const ids = new Set(sampleIds.map((id) => id.trim().slice(0, SAMPLE_ID_MAX)).filter(Boolean));
+  return ids.size === 0 ? {} : { sampleIds: [...ids].slice(0, SAMPLE_IDS_MAX) };
 }
 
 interface SampleTimes {

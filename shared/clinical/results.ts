@@ -15,7 +15,7 @@ export interface Measurement {
   readonly code: string;
   /** Absent for a code that the catalogue found. */
   readonly codeSource?: CodeSource;
-  /** Code and name as the device sent them, for a code outside the catalogue. */
+  /** Code and name as the device sent them. Absent for a value that no device sent. */
   readonly device_code?: string;
   readonly device_label?: string | null;
   /** Null for a value in words. */
@@ -129,12 +129,11 @@ const UNKNOWN_CODE: Assessment = {
   reason: "the catalogue does not know the code",
 };
 
-/** Returns what the snapshot keeps of the device's own code. */
+/** Returns the device's code, and its name of a test outside the catalogue. */
 function deviceName({ codeSource, device_code, device_label }: Measurement) {
-  if (codeSource === undefined) return {};
   return {
     ...(device_code === undefined ? {} : { device_code }),
-    ...(device_label == null ? {} : { device_label }),
+    ...(codeSource === undefined || device_label == null ? {} : { device_label }),
   };
 }
 

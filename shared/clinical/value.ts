@@ -46,12 +46,14 @@ export function readValue(text: string, options: { decimalComma: boolean; suffix
 /** Digits before a letter, such as 23c or 0x10, may be a number with a mark. */
 const GLUED = /^[-+]?\d[\d.,]*\p{L}/u;
 
+const TITRE = /^1:\d{1,6}$/;
+
 function words(written: string): ReadValue {
   if (written.length > WORDS_MAX) {
     return { is: "none", reason: `a value of ${written.length} characters, at most ${WORDS_MAX}` };
   }
   const text = written.replace(/\^+$/, "").trim();
-  const isWord = /\p{L}/u.test(text) && !NO_VALUE.test(text) && !GLUED.test(text);
+  const isWord = TITRE.test(text) || (/\p{L}/u.test(text) && !NO_VALUE.test(text) && !GLUED.test(text));
   return isWord ? { is: "word", text } : none(written);
 }
 

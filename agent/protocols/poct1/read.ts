@@ -125,6 +125,7 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     device_name: [hello.model, hello.serial].join(" ").trim().slice(0, 200) || "POCT1-A device",
     identifier: NOBODY.test(identifier) ? null : hintText(identifier),
     otherIdentifiers: specimen.filter((id) => id !== ""),
+    sampleIds: specimen,
     patient_hint: patientHint(patient, identifier),
     // Several devices may share a port, and a sequence number counts per device.
     patient: [identifier, hello.name, sequence],

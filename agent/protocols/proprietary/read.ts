@@ -13,6 +13,7 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     device_name: reading.sample.device_name ?? profile.device_name,
     identifier: hint(identifier),
     otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
+    sampleIds: [specimen],
     patient_hint: {
       identifier: hint(identifier),
       name: hint(name),

@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { flagLines } from "../../../shared/clinical/flag-text.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
-import type { Profile } from "../../devices/profile.ts";
+import { type FilingDevice, readContext } from "../../study/assess.ts";
 import { read } from "../../study/read.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import type { Report } from "../../report/report.ts";
@@ -16,7 +16,7 @@ import { zonedTime } from "../../report/device-time.ts";
 // bytes and the outcomes; the pure stages are run again for the rest.
 
 /** Looks a device up in the configuration; undefined if it is not there. */
-export type DeviceLookup = (id: string) => { readonly profile: Profile; readonly timeZone: string } | undefined;
+export type DeviceLookup = (id: string) => Pick<FilingDevice, "profile" | "timeZone" | "codes"> | undefined;
 
 const SHOWN_CHARS = 100;
 
@@ -175,8 +175,7 @@ function messageEvents(
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
   const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${whole}; ${ended}`];
   if (device !== undefined && incomplete === null) {
-    const context = { device: message.device, timeZone: device.timeZone, receivedAt: at };
-    const reading = read(bytes, device.profile, context);
+    const reading = read(bytes, device.profile, readContext(device, message));
     if (reading.is === "reports") {
       lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
     } else lines.push(`Report    none: ${reading.reason}`);
@@ -184,8 +183,10 @@ function messageEvents(
   return lines.map((line) => ({ at, line }));
 }
 
-function reportLines({ identifier, species, acquired_at, rows, unmapped, leftOut, patient_hint }: Report): string[] {
-  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "none"}`;
+function reportLines(report: Report): string[] {
+  const { identifier, sampleIds = [], species, acquired_at, rows, unmapped, leftOut, patient_hint } = report;
+  const sample = sampleIds.length === 0 ? "" : `, sample ${sampleIds.join(" ")}`;
+  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "none"}${sample}`;
   return [
     `Report    ${rows.length} results of ${acquired_at}; ${patient}`,
     ...unmapped.map((code) => `Report    unmapped: ${code}`),

@@ -64,6 +64,57 @@ describe("news", () => {
     ]);
   });
 
+  describe("the clinic's mapping of a device's code", () => {
+    /** A study of creatinine and one row under the device's code GLI. */
+    const mappedTo = (analyte: string, code_source?: "device" | "clinic") => {
+      const source = code_source === undefined ? {} : { code_source };
+      const draft = studyDraft({
+        results: [creatinine, { ...alt(5.1), analyte, reference_range: null, flag: null, ...source }],
+      });
+      const shared = { interval_id: null, reason: null, text: "5.1", device_range: null };
+      const row = (code: string, device_code: string) => ({
+        ...shared,
+        analyte: code,
+        code,
+        device_species: null,
+        device_flag: null,
+        device_code,
+      });
+      return { ...draft, snapshot: { ...draft.snapshot, rows: [row("CREA", "CREA"), row(analyte, "GLI")] } };
+    };
+
+    test.each([
+      ["replaces the row of the device's code", mappedTo("GLI", "device"), mappedTo("GLU", "clinic")],
+      ["replaces the catalogue's analyte", mappedTo("CHOL"), mappedTo("GLU", "clinic")],
+      ["gives way to the device's code once it is removed", mappedTo("GLU", "clinic"), mappedTo("GLI", "device")],
+      ["gives way to the catalogue's analyte once it is removed", mappedTo("GLU", "clinic"), mappedTo("CHOL")],
+    ])("%s", (_, before, after) => {
+      const revised = revise(before, after);
+      expect(revised?.body.results).toEqual(after.body.results);
+      expect(revised?.snapshot.rows).toEqual(after.snapshot.rows);
+    });
+
+    test("two codes of the catalogue under one device code stay, as of a device with a constant code", () => {
+      const revised = revise(mappedTo("CHOL"), mappedTo("GLU"));
+      expect(revised?.body.results.map(({ analyte }) => analyte)).toEqual(["CREA", "CHOL", "GLU"]);
+    });
+  });
+
+  test("a device's own GLU never replaces the glucose of the catalogue", () => {
+    const glucose = { ...alt(5), analyte: "GLU" };
+    const own = { ...glucose, value: 12, reference_range: null, flag: null, code_source: "device" as const };
+    const revised = revise(studyDraft({ results: [glucose] }), studyDraft({ results: [own] }));
+    expect(revised?.body.results).toEqual([glucose, own]);
+  });
+
+  test.each([
+    ["doubt", { comment: "the slide has expired" }],
+    ["origin of the code", { code_source: "clinic" as const }],
+  ])("another %s is a correction", (_, change) => {
+    const row = { ...alt(50), ...change };
+    expect(results({ results: [row] })).not.toBeNull();
+  });
+
   test("the same results for an animal known only now go to it, with its ranges", () => {
     const unmatched = studyDraft({ patient_fp: null, results: [{ ...alt(50), reference_range: null, flag: null }] });
     const revised = revise(unmatched, studyDraft());

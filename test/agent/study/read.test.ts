@@ -103,9 +103,6 @@ describe("purpose of a message", () => {
 
   test.each([
     ["no value", resultRecord("^^^ALT", "HEM"), 'ALT has no value: "HEM" is not a number'],
-    ["no known code", resultRecord("^^^XYZ", "1"), "unmapped: XYZ"],
-    ["a number for a pad", resultRecord("^^^KET", "5"), 'KET has no value: "5", expected a pad\'s grade'],
-    ["a grade for a number", resultRecord("^^^ALT", "neg"), 'ALT has no value: "neg", expected a number'],
     [
       "no final value",
       resultRecord("^^^ALT", "5", "U/L", { 9: "P" }),
@@ -119,8 +116,8 @@ describe("purpose of a message", () => {
   });
 
   test("an omitted result of one order is noted beside the results of another", () => {
-    const reading = readGeneric([PATIENT, "O|1|S-1", resultRecord("^^^XYZ", "1"), "O|2|S-2", ALT]);
-    expect(reading).toMatchObject({ is: "reports", notes: ["unmapped: XYZ"] });
+    const reading = readGeneric([PATIENT, "O|1|S-1", resultRecord("^^^XYZ", "HEM"), "O|2|S-2", ALT]);
+    expect(reading).toMatchObject({ is: "reports", notes: ['XYZ has no value: "HEM" is not a number'] });
   });
 });
 
@@ -146,6 +143,8 @@ describe("rows", () => {
     expect(report.rows).toEqual([
       {
         code: "ALT",
+        device_code: "1742-6",
+        device_label: "ALT",
         value: 20,
         comparator: "<",
         ordinal: false,
@@ -204,15 +203,80 @@ describe("rows", () => {
   });
 
   test.each([
-    ["^^^77^XYZ^UNDILUTED^P", "77^XYZ"],
-    ["^^^685/", "685"],
-    ["^^K^XYZ", "XYZ"],
-    ["99999-9^ABC", "99999-9^ABC"],
-    ["", "(no code)"],
-  ])("the code %j is unmapped: its qualifiers are no codes", (code, listed) => {
+    ["^^^77^XYZ^UNDILUTED^P", "77", "77^XYZ"],
+    ["^^^685/", "685", "685"],
+    ["^^K^XYZ", "XYZ", "XYZ"],
+    ["99999-9^ABC", "99999-9", "99999-9^ABC"],
+    ["", "(no code)", "(no code)"],
+  ])("the unknown code %j makes a row of the device's code: its qualifiers are no codes", (code, own, listed) => {
     const report = reportOf([PATIENT, ORDER, ALT, resultRecord(code, "1", "mg/dL")]);
-    expect(report.rows.map((row) => row.code)).toEqual(["ALT"]);
+    expect(report.rows.map((row) => [row.code, row.codeSource])).toEqual([
+      ["ALT", undefined],
+      [own, "device"],
+    ]);
     expect(report.unmapped).toEqual([listed]);
+  });
+
+  test("an unknown code keeps value, unit, range and flag as sent", () => {
+    const sent = resultRecord("^^^XYZ^Xylose", "< 7.5", " widgets/L ", { 6: "1 to 9", 7: "H" });
+    expect(only(vetscanReport("Dog", sent).rows)).toMatchObject({
+      code: "XYZ",
+      codeSource: "device",
+      value: 7.5,
+      comparator: "<",
+      text: "< 7.5",
+      unit: "widgets/L",
+      device_range: { low: 1, high: 9, text: "1-9", species: "dog" },
+      device_flag: "H",
+    });
+  });
+
+  test.each([
+    ["an unknown code", "^^^XYZ", "Positive"],
+    ["a measured analyte", "^^^ALT", "NOT DETECTED"],
+    ["a measured analyte", "^^^ALT", "2+"],
+    ["a measured analyte", "^^^ALT", "neg"],
+  ])("a word of %s is a row of the device's code without a number: %s %s", (_, code, word) => {
+    const [row, ...others] = reportOf([PATIENT, ORDER, resultRecord(code, word)]).rows;
+    expect(row).toMatchObject({ code: code.slice(3), codeSource: "device", value: null, ordinal: false, text: word });
+    expect(others).toEqual([]);
+  });
+
+  test("a number of a urine pad is a row of the device's code", () => {
+    const row = only(reportOf([PATIENT, ORDER, resultRecord("^^^KET", "5", "mg/dL")]).rows);
+    expect(row).toMatchObject({ code: "KET", codeSource: "device", value: 5, ordinal: false, unit: "mg/dL" });
+  });
+
+  test("a urine pad prints a word without an amount: it has neither a rank nor a number", () => {
+    const row = only(reportOf([PATIENT, record("O", { 16: "Urine" }), resultRecord("^^^NIT", "Positive")]).rows);
+    expect(row).toMatchObject({ code: "UNIT", value: null, ordinal: false, text: "Positive" });
+    expect(row.codeSource).toBeUndefined();
+  });
+
+  test("a message without any known code is a study", () => {
+    const reading = readGeneric([PATIENT, ORDER, resultRecord("^^^413", "35.1", "g/L"), resultRecord("^^^GLI", "5.1")]);
+    expect(only(reportsOf(reading)).rows.map(({ code, value }) => [code, value])).toEqual([
+      ["413", 35.1],
+      ["GLI", 5.1],
+    ]);
+  });
+
+  test("the clinic's code of the device gives the analyte, also where the catalogue knows another one", () => {
+    const codes = new Map([
+      ["413", "ALB"],
+      ["alt", "AST"],
+    ]);
+    const reading = readGeneric([PATIENT, ORDER, resultRecord("^^^413", "35.1", "g/L"), ALT], { codes });
+    expect(only(reportsOf(reading)).rows).toMatchObject([
+      { code: "ALB", codeSource: "clinic", device_code: "413", value: 35.1, unit: "g/L" },
+      { code: "AST", codeSource: "clinic", device_code: "ALT" },
+    ]);
+  });
+
+  test("a word does not fit a measured analyte of the clinic's codes", () => {
+    const codes = new Map([["413", "ALB"]]);
+    const reading = readGeneric([PATIENT, ORDER, resultRecord("^^^413", "Positive")], { codes });
+    expect(only(only(reportsOf(reading)).rows)).toMatchObject({ code: "413", codeSource: "device", value: null });
   });
 
   test("GLU is a blood analyte, unless the specimen or a urine-only analyte states urine", () => {
@@ -227,7 +291,10 @@ describe("rows", () => {
   test("glucose of urine in mg/dL is never compared with the interval of blood", () => {
     const urine = record("O", { 16: "UR" });
     const reading = readGeneric([PATIENT, ORDER, ALT, urine, resultRecord("^^^GLU", "12", "mg/dL")]);
-    expect(reportsOf(reading).flatMap(({ rows }) => rows.map(({ code }) => code))).toEqual(["ALT"]);
+    expect(reportsOf(reading).flatMap(({ rows }) => rows.map(({ code, codeSource }) => [code, codeSource]))).toEqual([
+      ["ALT", undefined],
+      ["GLU", "device"],
+    ]);
   });
 
   test("serum and urine of a patient without numbers are two studies", () => {

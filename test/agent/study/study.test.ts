@@ -16,7 +16,8 @@ function alt(value: string, fields: Parameters<typeof resultRecord>[3]): string 
 }
 
 function flagOf(value: string, flag: string): unknown {
-  return flags(generic(alt(value, { 7: flag })), dog, source)[0]?.[2];
+  const report = vetscanReport("Dog", resultRecord("1742-6", value, "U/L", { 6: "10 to 118", 7: flag }));
+  return flags(report, dog, source)[0]?.[2];
 }
 
 function flags(...args: Parameters<typeof study>) {
@@ -77,8 +78,56 @@ test("a study without a patient has neither ranges nor flags", () => {
       text: "143",
       device_range: "10-118",
       device_flag: "H",
+      device_code: "1742-6",
     },
   ]);
+});
+
+test("a result of an unknown code has neither range nor flag, and the snapshot has the device's range and flag", () => {
+  const draft = study(
+    vetscanReport("Dog", resultRecord("9999-9^^LN^Unheard of", "143", "U/L", { 6: "10 to 118", 7: "H" })),
+    dog,
+    source,
+  );
+  expect(draft.body.results).toEqual([
+    { analyte: "9999-9", value: 143, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
+  ]);
+  expect(draft.snapshot.rows).toMatchObject([
+    {
+      analyte: "9999-9",
+      code: "9999-9",
+      reason: "the catalogue does not know the code",
+      device_range: "10-118",
+      device_flag: "H",
+      device_code: "9999-9",
+      device_label: "Unheard of",
+    },
+  ]);
+});
+
+test("a value in words has neither a number nor a flag", () => {
+  const report = vetscanReport("Dog", resultRecord("9999-9^^LN^CPV Ag", "Positive"));
+  expect(study(report, dog, source).body.results).toEqual([
+    {
+      analyte: "9999-9",
+      value: null,
+      value_text: "Positive",
+      unit: null,
+      reference_range: null,
+      flag: null,
+      code_source: "device",
+    },
+  ]);
+});
+
+test("a value that the device doubts has a comment in place of range and flag", () => {
+  const report = vetscanReport("Dog", resultRecord("1742-6", "143", "U/L", { 6: "10 to 118", 7: "H" }));
+  const doubted = { ...report, rows: report.rows.map((row) => ({ ...row, comment: "the slide has expired" })) };
+  const { body, snapshot } = study(doubted, dog, source);
+  expect(body.results).toMatchObject([
+    { analyte: "ALT", value: 143, reference_range: null, flag: null, comment: "the slide has expired" },
+  ]);
+  expect(snapshot.rows[0]?.reason).toBe("the device doubts the value");
 });
 
 test("the range of the device is used for a patient of its species", () => {
@@ -126,6 +175,10 @@ test("HH in any repeat of R-7 makes a high value critical, never a normal one", 
   expect(flagOf("50", "HH")).toBe("normal");
 });
 
+test("HH of a device without a range for the species makes no value critical", () => {
+  expect(flags(generic(alt("500", { 7: "HH" })), dog, source)).toEqual([["ALT", "17-95", "high"]]);
+});
+
 test("the grade of a urine pad keeps its words and has no unit", () => {
   const report = generic(resultRecord("^^^KET", "neg", "mg/dL"), resultRecord("^^^PRO", "2+"));
   expect(study(report, dog, source).body.results).toEqual([
@@ -163,6 +216,7 @@ test("the snapshot has interval, catalogue, printed text, and the range and flag
         device_range: "10-118",
         device_species: "dog",
         device_flag: "H",
+        device_code: "1742-6",
       },
       {
         analyte: "TBIL",
@@ -173,6 +227,7 @@ test("the snapshot has interval, catalogue, printed text, and the range and flag
         device_range: "0.1-0.6",
         device_species: "dog",
         device_flag: "N",
+        device_code: "1975-2",
       },
     ],
     catalogue: catalogueVersion,

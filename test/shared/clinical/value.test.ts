@@ -38,6 +38,18 @@ test.each([
 });
 
 test.each([
+  ["Positive", "Positive"],
+  [" NOT DETECTED ", "NOT DETECTED"],
+  ["NON DÉTECTÉ^", "NON DÉTECTÉ"],
+  ["Yellow", "Yellow"],
+  ["100-150 K/uL (Mildly decreased)", "100-150 K/uL (Mildly decreased)"],
+  ["1:128", "1:128"],
+  ["CBC+DIFF", "CBC+DIFF"],
+])("%j is a value in words", (text, words) => {
+  expect(readValue(text, astm)).toEqual({ is: "word", text: words });
+});
+
+test.each([
   "",
   "   ",
   "~~~",
@@ -52,7 +64,6 @@ test.each([
   ".***",
   "****",
   "***",
-  "NON DÉTECTÉ^",
   "^0^NQ",
   "1^2",
   "23c",
@@ -63,7 +74,6 @@ test.each([
   "--5",
   "<",
   "<<5",
-  "Positive",
   "NaN",
   "Infinity",
   "-Infinity",
@@ -71,11 +81,15 @@ test.each([
   "1_000",
   "1e400",
   "٣",
-  "CBC+DIFF",
   "5+",
   "9".repeat(13),
   "1".repeat(65),
-])("%j is not a number and never 0", (text) => {
+  "3x10",
+  "No Result",
+  "INVALID",
+  "Error 5",
+  `A${"9".repeat(200)}`,
+])("%j is not a value and never 0", (text) => {
   expect(readValue(text, astm)).toEqual({ is: "none", reason: expect.stringMatching(/./) });
 });
 

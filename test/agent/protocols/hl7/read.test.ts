@@ -113,12 +113,9 @@ describe("results in every message structure", () => {
   });
 
   test("a refused message is quarantined with the reason of its acknowledgement; mode aa refuses no readable one", () => {
-    expect(readGeneric(msh({ 10: "" }), PID, OBR, ALT)).toEqual({
-      is: "quarantined",
-      reason: "MSH-10 is empty, expected a message control id",
-    });
     const aa: Hl7Profile = { ...genericHl7, link: { kind: "mllp", ackMode: "aa" } };
-    expect(codes(readWith(aa, msh({ 10: "" }), PID, OBR, ALT))).toEqual([patient]);
+    expect(readWith(aa, msh({ 9: "ADT^A01" }), PID, OBR, ALT)).toMatchObject({ is: "not-for-patients" });
+    expect(codes(readGeneric(msh({ 10: "" }), PID, OBR, ALT))).toEqual([patient]);
     expect(readGeneric("PID|1", msh())).toMatchObject({ is: "quarantined" });
     expect(readGeneric(msh({ 9: "ADT^A01" }), PID)).toEqual({
       is: "quarantined",
@@ -273,16 +270,24 @@ describe("values, comparators, ranges and flags", () => {
     ["NM", "14~15"],
     ["NM", "14^15"],
     ["SN", "^1^-^2"],
-    ["SN", "^1^:^128"],
     ["CWE", "260385009^^SCT"],
-    ["CWE", "260385009^Negative^SCT"],
-    ["ST", "see 12 & 13"],
     ["TS", "20261121113015"],
   ])("OBX-2 %j with OBX-5 %j is not a value of ALT, and is listed with its reason", (type, text) => {
     const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
     const { rows, leftOut } = only(reportsOf(reading));
     expect([rows.map(({ code }) => code), leftOut.length]).toEqual([["CREA"], 1]);
     expect(leftOut[0]).toMatch(/^ALT has no value: /);
+  });
+
+  test.each([
+    ["SN", "^1^:^128", "1:128"],
+    ["CWE", "260385009^Negative^SCT", "Negative"],
+    ["ST", "see 12 & 13", "see 12 & 13"],
+  ])("OBX-2 %j with OBX-5 %j is a value in words", (type, text, words) => {
+    const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
+    const { rows, leftOut } = only(reportsOf(reading));
+    expect(leftOut).toEqual([]);
+    expect(rows[0]).toMatchObject({ code: "ALT", codeSource: "device", value: null, text: words });
   });
 
   test.each(["ED", "RP", "NA", "MA"])("a row of type %s is never a result", (type) => {

@@ -221,7 +221,6 @@ describe("values", () => {
       potassium("4.1", field("OBS.status_cd", "R")),
       "2823-3 has no final value: rejected (OBS.status_cd is R)",
     ],
-    ["a word", potassium("", field("OBS.qualitative_value", "POS")), 'K has no value: "POS" is not a number'],
     [
       "a number that is called a quality",
       potassium("", field("OBS.qualitative_value", "1")),
@@ -231,6 +230,11 @@ describe("values", () => {
     const made = values(potassium("3.9"), observation);
     expect(rows(made)).toEqual(["K 3.9"]);
     expect(made.leftOut).toEqual([reason]);
+  });
+
+  test("a word of a measured analyte is a row of the device's code", () => {
+    const made = values(potassium("", field("OBS.qualitative_value", "POS")));
+    expect(made.rows).toMatchObject([{ code: "2823-3", codeSource: "device", value: null, text: "POS" }]);
   });
 
   test("a strip's word gives its rank", () => {
@@ -245,9 +249,10 @@ describe("values", () => {
       report(
         service({ subject: patient("4711", glucose + ketones), more: `<SPC>${field("SPC.type_cd", type)}</SPC>` }),
       );
-    expect(rows(both("BLD"))).toEqual(["GLU 95"]);
+    expect(rows(both("BLD"))).toEqual(["GLU 95", "KET null"]);
     expect(both("BLD").unmapped).toEqual(["KET"]); // KET of the catalogue is a urine pad
-    expect(rows(both("UR"))).toEqual(["UKET 0"]);
+    expect(rows(both("UR"))).toEqual(["GLU 95", "UKET 0"]);
+    expect(both("UR").unmapped).toEqual(["GLU"]); // neither the pad's nor the blood's glucose
   });
 
   test("a repeated code gives two rows in the device's order", () => {
@@ -272,7 +277,7 @@ describe("values", () => {
     const translated = `<OBS><OBS.observation_id V="77" SN="ACME"><TRANSLTN V="2951-2"/></OBS.observation_id>${field("OBS.value", "148", 'U="mmol/L"')}</OBS>`;
     const unknown = `<OBS>${field("OBS.observation_id", "ZZZ")}${field("OBS.value", "1")}</OBS>`;
     const made = values(translated, unknown);
-    expect(rows(made)).toEqual(["NA 148"]);
+    expect(rows(made)).toEqual(["NA 148", "ZZZ 1"]);
     expect(made.unmapped).toEqual(["ZZZ"]);
   });
 });
