@@ -90,26 +90,25 @@ test("a result of an unknown code has neither range nor flag, and the snapshot h
     source,
   );
   expect(draft.body.results).toEqual([
-    { analyte: "9999-9", value: 143, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
+    { analyte: "Unheard of", value: 143, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
   ]);
   expect(draft.snapshot.rows).toMatchObject([
     {
-      analyte: "9999-9",
-      code: "9999-9",
+      analyte: "Unheard of",
+      code: "Unheard of",
       reason: "the catalogue does not know the code",
       device_range: "10-118",
       device_flag: "H",
-      device_code: "9999-9",
-      device_label: "Unheard of",
+      device_code: "Unheard of",
     },
   ]);
 });
 
 test("a value in words has neither a number nor a flag", () => {
-  const report = vetscanReport("Dog", resultRecord("9999-9^^LN^CPV Ag", "Positive"));
+  const report = vetscanReport("Dog", resultRecord("9999-9^^LN^New Ag", "Positive"));
   expect(study(report, dog, source).body.results).toEqual([
     {
-      analyte: "9999-9",
+      analyte: "New Ag",
       value: null,
       value_text: "Positive",
       unit: null,
@@ -127,7 +126,7 @@ test("a value that the device doubts has a comment in place of range and flag", 
   expect(body.results).toMatchObject([
     { analyte: "ALT", value: 143, reference_range: null, flag: null, comment: "the slide has expired" },
   ]);
-  expect(snapshot.rows[0]?.reason).toBe("the device doubts the value");
+  expect(snapshot.rows[0]?.reason).toBe("the value is doubtful");
 });
 
 test("the range of the device is used for a patient of its species", () => {
@@ -200,7 +199,7 @@ test("the snapshot has interval, catalogue, printed text, and the range and flag
     vetscanReport(
       "Dog",
       resultRecord("1742-6", "143", "U/L", { 6: "10 to 118", 7: "H" }),
-      resultRecord("1975-2", "<0.2*", "mg/dL", { 6: "0.1 to 0.6", 7: "N" }),
+      resultRecord("1975-2", "<0.2", "mg/dL", { 6: "0.1 to 0.6", 7: "N" }),
     ),
     dog,
     source,
@@ -223,7 +222,7 @@ test("the snapshot has interval, catalogue, printed text, and the range and flag
         code: "TBIL",
         interval_id: "device",
         reason: "the printed bound leaves the flag open",
-        text: "<0.2*",
+        text: "<0.2",
         device_range: "0.1-0.6",
         device_species: "dog",
         device_flag: "N",
