@@ -180,7 +180,7 @@ const au: readonly FujiCase[] = [
   dog("type-3", `<STX>${fixed([fixedTest("v-TSH", "0.21", "ng/mL")])}<ETX>`),
   dog(
     "type-3-with-interval",
-    `<STX>${fixed([fixedTest("v-PRG", "8.40", "ng/mL", { 1: "H", 4: "+" }, `153${"0.30 "}${"2.10 "}`)])}<ETX>`,
+    `<STX>${fixed([fixedTest("v-PRG", "8.40", "ng/mL", { 1: "H", 4: "+" }, "1530.30 2.10 ")])}<ETX>`,
   ),
   dog("control", bccFrame(fujiRecord(hormones, { condition: "CONTROL" }))),
   dog("request", bccFrame("X,,,,05"), bccFrame("Y,VDAG0001     ,             ,             ,01")),

@@ -9,7 +9,11 @@ const TESTS_MAX = { W: 30, X: 5, Y: 5 } as const;
 const SAMPLES_MAX = 99;
 const ETB = "\x17";
 
-export const fujiOrders: TextOrders = { readQuery, encodeReply };
+export const fujiOrders: TextOrders = {
+  tests: { example: "the device's names such as GLU,GPT or v-T4", pattern: /^[\w/-]{1,8}$/ },
+  readQuery,
+  encodeReply,
+};
 
 function readQuery(text: string): TextOrderQuery | null {
   const [type = "", ...columns] = text.split(",").map((column) => column.trim());

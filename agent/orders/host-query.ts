@@ -14,12 +14,12 @@ import type { OrderMessage, OrderReply } from "../protocols/order-query.ts";
 import { patientPart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import { readPoct1Query } from "../protocols/poct1/read.ts";
-import { orderQueryOf, textOrders } from "../protocols/proprietary/orders.ts";
 import type { TextProfile } from "../protocols/proprietary/profile.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import { writeTime, zonedTime } from "../report/device-time.ts";
 import { OrderLookup } from "./order-lookup.ts";
+import { orderQueryOf, textOrders } from "./text-orders.ts";
 
 /** Replies to the host queries of analyzers, in the protocol of each. */
 export class HostQueries {

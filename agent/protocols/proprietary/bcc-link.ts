@@ -57,14 +57,10 @@ export class BccLink implements Link {
     return this.gap();
   }
 
-  /** Marks the text as damaged. Behind its ETX the missing byte may be the BCC, so the text ends. */
+  /** Marks the text as damaged. Behind its ETX the missing byte may be the BCC. */
   gap(): LinkAction[] {
-    if (this.#state.at === "text") this.#isDamaged = true;
-    if (this.#state.at === "bcc") {
-      this.#isDamaged = true;
-      this.#deliver(this.#state.text, null);
-    }
-    return this.#drainActions();
+    if (this.#state.at !== "neutral") this.#isDamaged = true;
+    return [];
   }
 
   timeout(): LinkAction[] {
@@ -128,14 +124,12 @@ export class BccLink implements Link {
 
   #checkBcc(byte: number, text: Uint8Array): void {
     const computed = bccOf(text);
-    if (byte === computed) {
-      this.#deliver(text, null);
-      return;
-    }
-    this.#actions.warn(`BCC ${hexByte(byte)}, computed ${hexByte(computed)}`);
-    this.#deliver(text, `BCC ${hexByte(byte)}, computed ${hexByte(computed)}: bytes of it are wrong or missing`);
-    // The device may have omitted the BCC and begun its next text.
-    if (byte === STX) this.#begin();
+    const isRight = byte === computed && !this.#isDamaged;
+    const problem = `BCC ${hexByte(byte)}, computed ${hexByte(computed)}`;
+    if (!isRight && !this.#isDamaged) this.#actions.warn(problem);
+    this.#deliver(text, isRight ? null : `${problem}: bytes of it are wrong or missing`);
+    // The BCC may be missing, and the device has begun its next text.
+    if (!isRight && byte === STX) this.#begin();
   }
 
   #end(incomplete: string): void {

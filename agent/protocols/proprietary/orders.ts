@@ -1,9 +1,8 @@
-import { readSex } from "../../../shared/clinical/sex.ts";
-import type { OrderQuery, OrderReply } from "../order-query.ts";
-
 // Order queries of devices with a text layout of their own. The profile reads the query and encodes the reply.
 
 export interface TextOrders {
+  /** The device's own names of tests, with an example for an error message. */
+  readonly tests: { readonly example: string; readonly pattern: RegExp };
   /** Returns null for a text without a query. */
   readonly readQuery: (text: string) => TextOrderQuery | null;
   /** Encodes the reply, one byte a character. Without an order it says that there is none. */
@@ -29,39 +28,4 @@ export interface TextOrder {
   readonly name: string;
   readonly sex: "M" | "F" | null;
   readonly tests: readonly string[];
-}
-
-export function orderQueryOf({ specimen, patient }: TextOrderQuery): OrderQuery {
-  const all = specimen === "" && patient === "";
-  return {
-    samples: all ? [] : [{ patient, specimen }],
-    all,
-    from: "",
-    to: "",
-    newOnly: false,
-    demographicsOnly: false,
-    resultsOnly: false,
-    tests: [],
-    problem: null,
-  };
-}
-
-/** Returns the orders of the replies, without the patients that have none. */
-export function textOrders(replies: readonly OrderReply[]): TextOrder[] {
-  return replies.flatMap(({ patient, orders }) =>
-    orders
-      .filter(({ report }) => report === "Q")
-      .map(({ specimen, tests }) => ({
-        specimen,
-        name: ascii(patient?.name ?? ""),
-        sex: readSex(patient?.sex ?? null),
-        tests: tests.map(ascii),
-      })),
-  );
-}
-
-/** Devices read Latin-1, katakana or IBM 850 above ASCII, and all of them read unaccented characters. */
-function ascii(text: string): string {
-  const plain = text.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ı", "i");
-  return plain.replace(/[^ -~]/gu, "?");
 }

@@ -70,7 +70,7 @@ function patientProblem(fp: string, data: string): string | null {
 function testProblems(tests: readonly string[], profileId: string | undefined): string[] {
   if (profileId === DICOM) return procedureProblems(tests);
   const profile = profileById(profileId ?? "");
-  const own = profile?.protocol === "hl7" ? profile.orders?.tests : undefined;
+  const own = profile?.protocol === "hl7" || profile?.protocol === "text" ? profile.orders?.tests : undefined;
   const expected = own?.example ?? "analytes such as ALT,CREA";
   if (tests.length === 0) return [`--tests is empty, expected ${expected}`];
   if (tests.length > TESTS_MAX) return [`--tests has ${tests.length} analytes, at most ${TESTS_MAX}`];
