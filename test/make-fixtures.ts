@@ -338,7 +338,6 @@ const bcQcRun = `C112120261130${"0".repeat(40)}`;
 
 const handshake = (body: string) => `<ENQ>${body}<EOT><ETX>`;
 
-
 interface Case {
   readonly name: string;
   readonly wire: string;
@@ -801,8 +800,6 @@ const bc2800OneWay: readonly Case[] = [
     patient: dog,
   },
   { name: "cut", wire: `<STX>${bcDog.slice(0, 60)}<STX>${bcDog}<SUB>`, patient: dog },
-];
-
 ];
 
 const raw: readonly Case[] = [
