@@ -11,8 +11,8 @@ export const radiometerAbl9: AstmProfile = {
   device_name: "Radiometer ABL9",
   modality: "BIOCHEMISTRY",
   sender: /^ABL9\b/,
-  // `^^^pH^M`: the name, then M measured, C calculated or I typed in.
-  code: (r) => [r.component(3, 4)],
+  code: (r) => [r.component(3, 4)], // `^^^pH^M`: M is measured, C calculated, I an input
+  isRemark: (r) => r.component(3, 5) === "I", // typed in: temperature, FIO2, age
   mendRecord,
 };
 

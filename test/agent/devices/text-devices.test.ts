@@ -116,3 +116,10 @@ test("ABL9: a status one place early says that there is no final value", () => {
   expect(report.leftOut).toEqual(["pH has no final value: cannot be done (R-9 is X)"]);
   expect(report.comments).toEqual(["pH: 1009 Value below reportable range"]);
 });
+
+test("ABL9: temperature, FIO2 and age that a user typed in are remarks", () => {
+  const inputs = ["R|2|^^^T^I|38.1|Cel|||F", "R|3|^^^FIO2^I|21.0|%||F", "R|4|^^^Age^I|4|||F"];
+  const report = only(reportsOf(readText(abl9("R|1|^^^pCO2^M|41.2|mmHg||N||F", ...inputs), radiometerAbl9)));
+  expect(report.rows.map(({ code }) => code)).toEqual(["PCO2"]);
+  expect(report.comments).toEqual(["T: 38.1 Cel", "FIO2: 21.0 %", "Age: 4"]);
+});
