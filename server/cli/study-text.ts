@@ -1,6 +1,6 @@
 import type { PatientCandidate } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { flagLines, resultLine, resultLines } from "../../shared/clinical/flag-text.ts";
+import { flagLines, resultLines } from "../../shared/clinical/flag-text.ts";
 import { FLAGGED_ANEW } from "../domain/flagging.ts";
 import type { AuditDescription } from "../store/audit.ts";
 import type { Conflict } from "../store/studies/conflicts.ts";
@@ -57,7 +57,7 @@ export function viewLines(
 }
 
 export function conflictLine({ fp, at, revision, reason, study }: Conflict): string {
-  return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${study.results.map(resultLine).join("; ")}`;
+  return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${resultLines(study.results, null).join("; ")}`;
 }
 
 /** Returns for each revision its cause, notes on new flags, and the results that it changed. */

@@ -20,7 +20,7 @@ export const ManualStudy = Type.Object(
       Type.Object(
         {
           analyte: Type.String({ minLength: 1, maxLength: 64 }),
-          /** A number, or printed text: `<0.2`, `7,1`, `2+`. */
+          /** A number, or printed text: `<0.2`, `7,1`, `2+`, `Positive`. */
           value: Type.Union([Type.Number(), Type.String()]),
           unit: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
         },
@@ -78,7 +78,8 @@ export function readMeasurement(
   const own = { code: analyte.code, text, device_range: null, device_flag: null };
   if (analyte.value_type === "word") {
     if (read.is === "number") return { problem: `${name} is ${shown(text)}, expected a word such as Positive` };
-    return { measurement: { ...own, value: null, comparator: null, ordinal: false, unit: null } };
+    if (sentUnit) return { problem: `unit of ${name} is ${shown(sentUnit)}, expected none for a word` };
+    return { measurement: { ...own, text: read.text, value: null, comparator: null, ordinal: false, unit: null } };
   }
   const ordinal = read.is === "ordinal";
   if (read.is === "word" || ordinal !== (analyte.value_type === "ordinal")) {

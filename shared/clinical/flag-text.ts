@@ -4,22 +4,25 @@ import type { Result, RowSnapshot, Snapshot } from "../api/study.ts";
 
 // Formats results with the intervals of their flags, for the `explain` commands of both programs.
 
-/** Formats a result without the device's own words. */
+/** Formats a result as the API has it. */
 export function resultLine(result: Result): string {
-  return lineOf(result, undefined);
+  return lineOf(result.analyte, result, undefined);
 }
 
-/** Formats each result with what the device says about it: its name of an own code, or the meaning of a code in an image. */
+/**
+ * Formats each result with the origin of its code and with what the device says about it: its name of an own code, or the
+ * meaning of a code in an image.
+ */
 export function resultLines(results: readonly Result[], snapshot: Snapshot | null): string[] {
-  return results.map((result, index) => lineOf(result, snapshot?.rows[index]));
+  return results.map((result, index) => lineOf(codeText(result, snapshot?.rows[index]), result, snapshot?.rows[index]));
 }
 
-function lineOf(result: Result, row: RowSnapshot | undefined): string {
+function lineOf(code: string, result: Result, row: RowSnapshot | undefined): string {
   const { value, unit, reference_range, flag, comparator, value_text, comment } = result;
   // No interval of ours applies to the device's own code, so its own range and flag are shown.
   const own = result.code_source === "device" ? row : undefined;
   return [
-    codeText(result, row),
+    code,
     value_text ?? `${comparator ?? ""}${value}`,
     unit ?? "",
     own?.device_range == null ? (reference_range ?? "no range") : `the device's range ${own.device_range}`,
@@ -34,7 +37,8 @@ function codeText({ analyte, code_source }: Result, row: RowSnapshot | undefined
   if (code_source === undefined) return analyte;
   const name = row?.device_label ?? "";
   if (code_source === "device") return `${analyte} (${name === "" ? "" : `${name}, `}the device's own code)`;
-  return `${analyte} (the clinic's code for ${[row?.device_code ?? "another", name].join(" ").trimEnd()})`;
+  const sent = row?.device_code === undefined ? "" : ` for ${`${row.device_code} ${name}`.trimEnd()}`;
+  return `${analyte} (the clinic's code${sent})`;
 }
 
 /** Formats each result with the interval of its flag and the source of that interval. */
@@ -43,10 +47,9 @@ export function flagLines(
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
 ): string[] {
-  if (snapshot === null)
-    return results.map((result) => `  ${resultLine(result)}  (the sender did not send the interval)`);
-  const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
   const printed = resultLines(results, snapshot);
+  if (snapshot === null) return printed.map((line) => `  ${line}  (the sender did not send the interval)`);
+  const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
   const lines = results.map(({ code_source }, index) => {
     const row = snapshot.rows[index];
     const id = row?.interval_id ?? null;

@@ -171,6 +171,15 @@ export const studies = {
       { analyte: "BE", value: -2.5, unit: "mmol/L", reference_range: "-4.0--1.0", flag: "normal" },
     ],
   }),
+  /** Results under the device's own code, of a code that the clinic mapped, in words, and in doubt. */
+  device: study(10, {
+    results: [
+      { analyte: "413", value: 5.2, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
+      { ...glucose(6.5, "high"), code_source: "clinic" },
+      { analyte: "CPV", value: null, unit: null, reference_range: null, flag: null, value_text: "Positive" },
+      { ...glucose(6.5, "high"), flag: null, comment: "hemolysis" },
+    ],
+  }),
   imaging: study(3, { modality: "RADIOLOGY", device_name: "DX1", results: [] }),
   dog: study(4, { results: [glucose(6.5, "high")] }),
   cat: study(5, { patient_fp: patients.sparse.fp, results: [glucose(6.5, "normal", "4.1-8.2")] }),

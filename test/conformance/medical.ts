@@ -179,6 +179,14 @@ export const medicalChecks: readonly ApiCheck[] = [
     },
   },
   {
+    number: 152,
+    title:
+      "a word is value null with value_text, a device's own code has code_source and no range, a doubt is a comment",
+    async run(api) {
+      assert.deepEqual(record(await api.get(`${labPath}/${studies.device.fp}`))["results"], studies.device.results);
+    },
+  },
+  {
     number: 85,
     title: "a value on a bound is normal, and a value beyond a critical limit is critical",
     shownIn: "test/shared/clinical/flag.test.ts",

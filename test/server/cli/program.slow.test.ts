@@ -223,8 +223,10 @@ describe("npm run server --", () => {
     const key = (await server(...make, "--permissions", "clinic.lab.ingest,clinic.lab.view")).stdout.trim();
     const { address } = await run("--data", data);
     const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
+    const ofDevice = { ...result, analyte: "\u001b[2J413", code_source: "device" as const };
     const sent = study({
-      results: [result],
+      results: [result, ofDevice],
+      source: { device_id: "chem-1", message_id: "1", sample_ids: ["A-17\n"] },
       patient_hint: { ...study().patient_hint, species: "Katze", name: "\u001b[2JPamuk\nfiled" },
     });
     const answer = await fetch(`${address}/agent/v1/studies`, {
@@ -250,6 +252,15 @@ describe("npm run server --", () => {
     expect(listed).toContain(sent.fp);
     // Control characters of a device's text are escapes.
     expect([listed.includes("\u001b"), listed.includes("\\u001b[2JPamuk\\u000afiled")]).toEqual([false, true]);
+    expect((await server("unmatched", "list", "--sample", "a-17", ...at)).stdout).toBe(listed);
+    expect((await server("unmatched", "list", "--sample", "a-18", "--json", ...at)).stdout).toBe("[]\n");
+    const codes = async (...options: string[]) => (await server("codes", "list", ...options, ...at)).stdout;
+    expect(await codes()).toMatch(
+      /^clinic_\w+ {2}chem-1 {2}\\u001b\[2J413 {2}150 U\/L {2}1 study {2}from \S+ to \S+\n$/,
+    );
+    expect(JSON.parse(await codes("--clinic", demoClinics.kadikoy, "--json"))).toMatchObject([
+      { device_id: "chem-1", code: ofDevice.analyte, value: "150", unit: "U/L", studies: 1 },
+    ]);
     expect((await server("unmatched", "show", sent.fp, ...at)).stdout).toContain("the device says: identifier 10021");
     const assign = ["unmatched", "assign", sent.fp, "--patient", dog] as const;
     expect(await server(...assign, ...at)).toMatchObject({
