@@ -15,8 +15,8 @@ export interface SeenCode {
   readonly last: { readonly value: string; readonly unit: string | null; readonly at: string };
 }
 
-/** Max revisions that are read, the newest first: months of a busy clinic, a second of reading. */
-const REVISIONS_MAX = 20_000;
+/** Max revisions that are read, the newest first. They hold months of a clinic, and are read in two seconds. */
+const REVISIONS_MAX = 10_000;
 
 /** Lists the codes outside the catalogue in the newest studies, the most frequent first. A study counts as it is now. */
 export function listSeenCodes(db: Database.Database): SeenCode[] {
