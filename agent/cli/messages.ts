@@ -3,7 +3,10 @@ import { Command, Option } from "commander";
 import { collect, parseTime } from "../../shared/cli/options.ts";
 import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { MESSAGE_STATES, type MessageState } from "../spool/queries/messages/message-outcome.ts";
+import { readSpool } from "../spool/access.ts";
+import { readStatus } from "../spool/queries/status.ts";
 import { isWanted, MessageFeed, messageTable } from "./message-list.ts";
+import { noiseLines } from "./noise-lines.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 
 /** Interval at which `--follow` reads the spool. */
@@ -16,6 +19,9 @@ export const messagesCommand = new Command("messages")
   .option("--device <id>", "only messages of the device; repeatable", collect, [])
   .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
   .option("--follow", "continue with new messages until Ctrl-C")
+  .addOption(
+    new Option("--bytes", "in place of messages, the bytes of each device that belong to none").conflicts("follow"),
+  )
   .addOption(new Option("--json", "print a JSON array").conflicts("follow"))
   .action(listMessages);
 
@@ -24,6 +30,7 @@ interface MessagesOptions extends ConfigOption {
   readonly device: readonly string[];
   readonly since: number;
   readonly follow?: boolean;
+  readonly bytes?: boolean;
   readonly json?: boolean;
 }
 
@@ -34,6 +41,7 @@ async function listMessages(options: MessagesOptions): Promise<void> {
   const ids = [...new Set([...devices.map(({ id }) => id), ...all.map((message) => message.device)])];
   const unknown = options.device.find((id) => !ids.includes(id));
   if (unknown !== undefined) throw new Error(`--device is ${unknown}, expected one of ${ids.join(", ")}`);
+  if (options.bytes) return listNoise(options, data);
   const filter = { states: options.state, devices: options.device, since: options.since };
   const messages = all.filter((message) => isWanted(message, filter));
   if (options.json) return printJson(messages);
@@ -45,4 +53,15 @@ async function listMessages(options: MessagesOptions): Promise<void> {
   for await (const _ of setInterval(FOLLOW_MS)) {
     for (const message of feed.next()) if (isWanted(message, filter)) printLine(row(message));
   }
+}
+
+/** Lists the bytes since the last message of each device, and since the start of the agent, that belong to no message. */
+function listNoise({ device, json }: MessagesOptions, data: string): void {
+  const { running, devices } = readSpool(data, (db) => readStatus(db, data));
+  const noisy = devices.flatMap(({ id, noise }) =>
+    noise !== undefined && (device.length === 0 || device.includes(id)) ? [{ device: id, ...noise }] : [],
+  );
+  if (json) return printJson(noisy);
+  for (const line of noisy.flatMap(noiseLines)) printLine(line);
+  if (noisy.length === 0) printError(running ? "all bytes belong to messages" : "the agent is not running");
 }

@@ -4,6 +4,7 @@ import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
 import { gaveWayText } from "../states/line-state.ts";
+import { isForeign, noiseText, sampleText } from "../states/noise-state.ts";
 
 // The text of `agent status`. Times are in the time zone of this machine.
 
@@ -58,14 +59,24 @@ function deviceCells(device: DeviceStatus): string[] {
   ];
 }
 
-function deviceNote({ reason, last_warning, gave_way }: DeviceStatus): string {
+function deviceNote({ reason, last_warning, gave_way, noise, last_message_at }: DeviceStatus): string {
   if (reason !== null) return reason;
   const sentences: string[] = [];
   if (gave_way !== undefined) {
     sentences.push(gaveWayText({ connections: gave_way.connections, lastAddress: gave_way.last_address }));
   }
-  if (last_warning !== null) sentences.push(`last warning ${local(last_warning.at)}: ${last_warning.reason}`);
+  const isNoisy = noise !== undefined && isForeignSince(noise, last_message_at);
+  if (isNoisy) sentences.push(`${noiseText(noise)}; bytes ${sampleText(noise.sample)}`);
+  const isWarnedOfNoise = isNoisy && last_warning?.at === noise.last_at;
+  if (last_warning !== null && !isWarnedOfNoise) {
+    sentences.push(`last warning ${local(last_warning.at)}: ${last_warning.reason}`);
+  }
   return sentences.join("; ");
+}
+
+function isForeignSince(noise: NonNullable<DeviceStatus["noise"]>, lastMessageAt: string | null): boolean {
+  const last = lastMessageAt === null ? null : Date.parse(lastMessageAt);
+  return isForeign({ ...noise, at: Date.parse(noise.last_at) }, last);
 }
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {

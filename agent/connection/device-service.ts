@@ -5,8 +5,7 @@ import type { Metrics } from "../status/metrics.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { Directory } from "../study/patient-directory.ts";
 import { type GaveWay, gaveWayText } from "../states/line-state.ts";
-import type { NoiseRun } from "../protocols/link.ts";
-import { protocolOf } from "../detection/foreign-protocol.ts";
+import { type NoiseState, noiseText } from "../states/noise-state.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { DeviceSession } from "./device-session.ts";
 import { DeviceStatus } from "./device-status.ts";
@@ -61,7 +60,7 @@ export function startDevice(
   connect: (session: DeviceSession) => DeviceConnection,
 ): RunningDevice {
   const status = new DeviceStatus(id, profile, spool, metrics);
-  const connection = connect(deviceSession(status, profile, log.child({ device: id })));
+  const connection = connect(deviceSession(status, log.child({ device: id })));
   return {
     async open() {
       status.follow(connection);
@@ -74,7 +73,7 @@ export function startDevice(
 }
 
 /** @returns the session of one device: it logs the reports of the connection and passes them to the status */
-function deviceSession(status: DeviceStatus, profile: string, log: Logger): DeviceSession {
+function deviceSession(status: DeviceStatus, log: Logger): DeviceSession {
   const repeats = new Repeats();
   return {
     log,
@@ -92,9 +91,12 @@ function deviceSession(status: DeviceStatus, profile: string, log: Logger): Devi
     },
     bytes: (count) => status.countBytes(count),
     warning(fault, noise) {
-      const reason = noise === undefined ? fault : `${fault}${protocolHint(noise, profile)}`;
-      status.countWarning(reason, noise?.bytes ?? 0);
-      warnOfFault(reason, repeats, log);
+      if (noise === undefined) {
+        status.countWarning(fault);
+        warnOfFault(fault, repeats, log);
+      } else {
+        warnOfNoise(status.countNoise(fault, noise), repeats, log);
+      }
     },
     received: (at) => status.countMessage(at),
   };
@@ -115,8 +117,9 @@ function warnOfFault(reason: string, repeats: Repeats, log: Logger): void {
   if (repeats.shouldReport(kind, sumUp)) log.warn({ stage: "message", reason }, "a fault of the device or its line");
 }
 
-/** @returns a hint that names the protocol of the first bytes; "" if they prove none */
-function protocolHint({ head }: NoiseRun, profile: string): string {
-  const protocol = protocolOf(head);
-  return protocol === null ? "" : `; they look like ${protocol}: compare the profile ${profile}`;
+/** Logs noise once a minute, with its counts and without its bytes: they may hold a patient's name. */
+function warnOfNoise(noise: NoiseState, repeats: Repeats, log: Logger): void {
+  const { bytes, runs } = noise;
+  if (!repeats.shouldReport("noise", () => undefined, 1)) return;
+  log.warn({ stage: "message", reason: noiseText(noise), bytes, runs }, "bytes of the device belong to no message");
 }

@@ -1,7 +1,10 @@
+import type { NoiseRun } from "../protocols/link.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { GaveWay, LineState } from "../states/line-state.ts";
+import type { NoiseState } from "../states/noise-state.ts";
 import type { Metrics } from "../status/metrics.ts";
+import { DeviceNoise } from "./device-noise.ts";
 
 const CONNECTED = { is: "connected", reason: null, mayBeOff: false } as const;
 
@@ -22,6 +25,7 @@ export class DeviceStatus {
   #lastBytesAt: number | null = null;
   #lastWarning: DeviceState["lastWarning"] = null;
   #gaveWay: GaveWay | null = null;
+  readonly #noise = new DeviceNoise();
   readonly #counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
   /** The last connection status, and the last state in the spool, both as JSON. */
   #lastStatus = "";
@@ -45,6 +49,7 @@ export class DeviceStatus {
       lastBytesAt: this.#lastBytesAt,
       lastWarning: this.#lastWarning,
       ...(this.#gaveWay === null ? {} : { gaveWay: this.#gaveWay }),
+      ...(this.#noise.state === null ? {} : { noise: this.#noise.state }),
       counters: this.#counters,
     };
   }
@@ -83,12 +88,21 @@ export class DeviceStatus {
     this.#lastMessageAt = at; // the spool stores it with the message
   }
 
-  countWarning(reason: string, noiseBytes: number): void {
+  countWarning(reason: string, at = Date.now()): void {
     this.#metrics.warnings.inc({ device: this.#id });
-    this.#metrics.noise.inc({ device: this.#id }, noiseBytes);
     this.#counters.warnings += 1;
-    this.#counters.noiseBytes += noiseBytes;
-    this.#lastWarning = { at: Date.now(), reason };
+    this.#lastWarning = { at, reason };
+  }
+
+  /** Counts a run of bytes outside any message, as a warning. @returns the device's noise since its last message */
+  countNoise(fault: string, run: NoiseRun): NoiseState {
+    const noise = this.#noise.add(run, Date.now(), this.#lastMessageAt);
+    this.#metrics.noise.inc({ device: this.#id }, run.bytes);
+    this.#counters.noiseBytes += run.bytes;
+    const hint =
+      noise.protocol === null ? "" : `; they look like ${noise.protocol}: compare the profile ${this.#profile}`;
+    this.countWarning(`${fault}${hint}`, noise.at);
+    return noise;
   }
 
   storeIfChanged(): void {

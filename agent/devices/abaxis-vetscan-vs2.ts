@@ -11,5 +11,12 @@ export const abaxisVetscanVs2: AstmProfile = {
   code: (r) => [r.component(3, 1), r.component(3, 4)], // LOINC, then its name: `1742-6^^LN^ALT SerPl-cCnc`
   species: (p) => p.field(16), // the device prints the label of its reference range here
   owner: (p) => p.component(15, 1),
+  alwaysNamesPatient: true,
+  doubtMarks: {
+    "*": "the value is outside the device's measuring range (*)",
+    "@": "the value is above the device's linear range (@)",
+    c: "the device marks the value with c",
+  },
+  valueSuffix: /c$/, // 23c
   skipOrder: /QUALITY CONTROL REPORT/, // the report follows every patient's results in the same message
 };

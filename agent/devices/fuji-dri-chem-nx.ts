@@ -1,72 +1,32 @@
-import type { DeviceResult } from "../report/report.ts";
-import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
+import type { TextProfile } from "../protocols/proprietary/profile.ts";
+import { fujiOrders } from "./fuji-orders.ts";
+import { fujiHasBcc, fujiTrouble, type MarkMeanings, readFujiText } from "./fuji-text.ts";
+
+/** Marks of the chemistry. They say nothing of hemolysis. */
+export const CHEMISTRY_MARKS: MarkMeanings = {
+  2: { "@": "outside the measuring range" },
+  3: { "#": "the slide is expired" },
+  4: { $: "thermistor error", "+": "the incubator is too hot", "-": "the incubator is too cold" },
+  5: { "*": "photometer error", "?": "photometer error" },
+  7: { "&": "abnormally high" },
+  9: { E: "calculation or electrolyte error" },
+  10: { "\\": "no sample on the slide" },
+};
 
 /**
- * Fujifilm DRI-CHEM NX, chemistry, serial, one-way, without checksum. Source: a capture of unproven origin. Unverified: modes
- * other than NORMAL, comparators, set ranges, and species codes, which are not read.
+ * Fujifilm DRI-CHEM NX500, NX600 and NX700, chemistry, types 1, 2, 3, A and B, serial or dialling over TCP. HL7 (types 4 and C)
+ * is fuji-dri-chem-nx-hl7. Verified: rows, marks H, date and range of type 1 or 2, by a log of one NX600. By the maker's document
+ * 027-004-01E alone: BCC, types 3, A and B, all other marks, CONTROL, urine, S and E. Unverified beyond its summary: QC of the
+ * NX500, the padding of replies to I and W, the tests' names in them, blocks joined by ETB, and mm-dd-yyyy.
  */
 export const fujiDriChemNx: TextProfile = {
   id: "fuji-dri-chem-nx",
   protocol: "text",
-  link: { kind: "one-way", end: "ETX" },
+  link: { kind: "bcc", hasBcc: fujiHasBcc, trouble: fujiTrouble },
+  serial: { baudRate: 19_200, rtscts: true }, // type 3: 9600
   device_name: "Fujifilm DRI-CHEM NX",
   modality: "BIOCHEMISTRY",
-  read,
+  orders: fujiOrders,
+  katakana: true,
+  read: (text) => readFujiText(text, CHEMISTRY_MARKS),
 };
-
-/** R, mode, date, time, number, id, name, species, sex, age, ?, number of results; then seven columns per result. */
-const HEAD_COLUMNS = 12;
-const RESULT_COLUMNS = 7;
-
-function read(text: string): TextReading {
-  const columns = text.split(",").map((column) => column.trim());
-  const [type, mode, date = "", time = "", number = "", identifier = "", name = ""] = columns;
-  if (type === "I" || type === "W")
-    return { is: "not-for-patients", reason: `a request of the device (${type}), not answered` };
-  if (type !== "R") return problem(`the text begins ${JSON.stringify(text.slice(0, 20))}, expected R`);
-  if (mode !== "NORMAL") return problem(`the mode is ${mode}, and only NORMAL is known to be a patient's`);
-  const count = Number(columns[HEAD_COLUMNS - 1]);
-  const expected = HEAD_COLUMNS + RESULT_COLUMNS * count;
-  // There is no checksum: the column count must match, and each column must have its form.
-  if (columns.length !== expected)
-    return problem(`${columns.length} columns, expected ${expected} for ${columns[HEAD_COLUMNS - 1]} results`);
-  const [, day, month, year] = /^(\d\d)-(\d\d)-(\d{4})$/.exec(date) ?? [];
-  const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(time) ?? [];
-  if (day === undefined || hour === undefined) return problem(`the time is ${date} ${time}, expected dd-mm-yyyy hh:mm`);
-  const results: DeviceResult[] = [];
-  for (let index = 0; index < count; index++) {
-    const at = HEAD_COLUMNS + RESULT_COLUMNS * index;
-    const result = readResult(columns.slice(at, at + RESULT_COLUMNS));
-    if (result === null)
-      return problem(`result ${index + 1} is ${JSON.stringify(columns.slice(at, at + RESULT_COLUMNS).join())}`);
-    results.push(result);
-  }
-  const measuredAt = `${year}${month}${day}${hour}${minute}`;
-  return { is: "sample", sample: { identifier, name, species: "", specimen: number, measuredAt, results } };
-}
-
-/** Reads `TCHO-PS ,=,4.53     mmol/l,1 ,0.00 ,0.00 ,`: name, comparator, value and unit, ?, the device's range, ?. */
-function readResult([
-  name = "",
-  comparator = "",
-  measured = "",
-  ,
-  low = "",
-  high = "",
-]: readonly string[]): DeviceResult | null {
-  const [, value, unit = ""] = /^(\d+(?:\.\d+)?) +(\S+)$/.exec(measured) ?? [];
-  if (name === "" || !/^[=<>]$/.test(comparator) || value === undefined) return null;
-  if (![low, high].every((bound) => /^\d+(\.\d+)?$/.test(bound))) return null;
-  return {
-    names: [name.replace(/-PS?$/, "")], // the slide type follows the analyte
-    value: comparator === "=" ? value : `${comparator}${value}`,
-    unit,
-    range: `${low}-${high}`, // 0.00-0.00 is an unset range
-    flag: "",
-    notFinal: null,
-  };
-}
-
-function problem(reason: string): TextReading {
-  return { is: "problem", reason };
-}

@@ -1,6 +1,10 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 
-/** Any analyzer that follows LIS01-A2 and LIS02-A2. Its codes are matched by the catalogue's LOINC codes and synonyms. */
+/**
+ * Any analyzer that follows LIS01-A2 and LIS02-A2. Its codes are matched by the catalogue's LOINC codes and synonyms. Source:
+ * captures of Sysmex XP, cobas c311 and VITROS; logs of Stago STA and Afinion. A laboratory's own codes (cobas, Erba) stay
+ * the device's until the clinic maps them.
+ */
 export const genericAstm: AstmProfile = {
   id: "generic-astm",
   protocol: "astm",
@@ -8,12 +12,8 @@ export const genericAstm: AstmProfile = {
   device_name: null,
   modality: null,
   orders: {},
-  // Component 1 is LOINC, 2 a name, 4 the device's own code (LIS02-A2 §6.6.1), in the field also 5, sometimes with a
-  // trailing slash. Later components are not codes: Architect's aspect P (its raw signal) would be read as phosphate.
-  code: (r) => {
-    const names = [1, 2, 4, 5].map((part) => r.component(3, part).trim().replace(/\/$/, ""));
-    return [...names.filter((name) => LOINC.test(name)), ...names.filter((name) => !LOINC.test(name))];
-  },
+  // A barcode, not a running number: at least six characters with a digit, without a blank. Or an accession of the agent.
+  collect: { hours: 12, sample: /^(?:(?=.*\d)[\w./-]{6,}|V[34679ACDEFHJKMNPQRTVWXY]{7})$/ },
 };
 
 /** The same records without LIS01 frames, as serial servers and some middleware forward them. Unverified: no capture. */
@@ -22,5 +22,3 @@ export const genericAstmRaw: AstmProfile = {
   id: "generic-astm-raw",
   link: { kind: "raw-records", digitPrefixed: true },
 };
-
-const LOINC = /^\d{1,7}-\d$/;

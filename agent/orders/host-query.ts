@@ -14,6 +14,8 @@ import type { OrderMessage, OrderReply } from "../protocols/order-query.ts";
 import { patientPart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import { readPoct1Query } from "../protocols/poct1/read.ts";
+import { orderQueryOf, textOrders } from "../protocols/proprietary/orders.ts";
+import type { TextProfile } from "../protocols/proprietary/profile.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import { writeTime, zonedTime } from "../report/device-time.ts";
@@ -38,7 +40,7 @@ export class HostQueries {
       case "poct1a":
         return this.#replyPoct1(message);
       case "text":
-        return [];
+        return this.#replyText(message, profile, timeZone);
     }
   }
 
@@ -76,6 +78,23 @@ export class HostQueries {
     return encodeReplies(query, replies, profile.orders, () =>
       stampOf({ now: () => zonedTime(Date.now(), timeZone), newId: newUlid }),
     );
+  }
+
+  async #replyText(
+    { bytes, device }: StoredMessage,
+    { orders }: TextProfile,
+    timeZone: string,
+  ): Promise<readonly OrderMessage[]> {
+    const query = orders?.readQuery(Buffer.from(bytes).toString("latin1")) ?? null;
+    if (orders === undefined || query === null) return [];
+    const { replies } = await this.#orders.find(device, orderQueryOf(query), timeZone, Date.now());
+    const listed = textOrders(replies).slice(0, query.max);
+    return [
+      {
+        message: Buffer.from(orders.encodeReply(query, listed), "latin1"),
+        accessions: query.withTests ? listed.map(({ specimen }) => specimen) : [],
+      },
+    ];
   }
 
   /** Replies to the query of a POCT1-A device for the patient of an identifier. */

@@ -1,6 +1,7 @@
 // Control characters, and byte helpers that several protocols share.
 
 export const NUL = 0x00;
+export const SOH = 0x01;
 export const STX = 0x02;
 export const ETX = 0x03;
 export const EOT = 0x04;
@@ -46,6 +47,11 @@ export function isAlphanumeric(byte: number): boolean {
 /** Compares two byte arrays by content. */
 export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** Returns the XOR of all bytes, 0 for none. */
+export function xorOf(bytes: Uint8Array): number {
+  return bytes.reduce((xor, byte) => xor ^ byte, 0);
 }
 
 export function concat(parts: readonly Uint8Array[]): Uint8Array {

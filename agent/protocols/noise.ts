@@ -1,4 +1,4 @@
-import { CR, LF, NUL, XOFF, XON } from "./bytes.ts";
+import { CR, LF, NUL, STX, XOFF, XON } from "./bytes.ts";
 import type { LinkAction, NoiseRun } from "./link.ts";
 
 // Bytes outside any message. A run of them is one warning, whatever chunks it comes in.
@@ -20,6 +20,8 @@ export class Noise {
   readonly #where: string;
   #bytes = 0;
   #head: number[] = [];
+  /** An STX that begins the next run. */
+  #hasIdleStx = false;
 
   constructor(where: string) {
     this.#where = where;
@@ -29,15 +31,25 @@ export class Noise {
     return this.#bytes > 0;
   }
 
+  /** Adds an STX. Alone it is no noise: a BC-5800 sends one every 3 s. Before other bytes it proves their protocol. */
+  addStx(): LinkAction | null {
+    if (this.isPending) return this.add(STX);
+    this.#hasIdleStx = true;
+    return null;
+  }
+
   /** @returns the warning when the run has reached its max length, else null */
   add(byte: number): LinkAction | null {
-    if (this.#bytes < HEAD_BYTES) this.#head.push(byte);
-    this.#bytes += 1;
-    return this.#bytes === NOISE_BYTES_MAX ? this.end() : null;
+    const bytes = this.#hasIdleStx ? [STX, byte] : [byte];
+    this.#hasIdleStx = false;
+    if (this.#bytes < HEAD_BYTES) this.#head.push(...bytes);
+    this.#bytes += bytes.length;
+    return this.#bytes >= NOISE_BYTES_MAX ? this.end() : null;
   }
 
   /** Ends the run. @returns its warning; null without one */
   end(): LinkAction | null {
+    this.#hasIdleStx = false;
     if (this.#bytes === 0) return null;
     const noise = { bytes: this.#bytes, head: Uint8Array.from(this.#head) };
     this.#bytes = 0;

@@ -1,4 +1,5 @@
 import type { GaveWay, LineState } from "./line-state.ts";
+import type { NoiseState } from "./noise-state.ts";
 
 // The state of one device, in the running agent and in the spool for `status`. Times are in ms since 1970.
 
@@ -18,6 +19,8 @@ export interface DeviceState {
   readonly lastWarning: { readonly at: number; readonly reason: string } | null;
   /** Undefined if no connection was closed for another one. */
   readonly gaveWay?: GaveWay;
+  /** Undefined if every byte belonged to a message. */
+  readonly noise?: NoiseState;
   /** Counts since the start of the agent. */
   readonly counters: DeviceCounters;
 }

@@ -1,4 +1,5 @@
 import type { DeviceState } from "../states/device-state.ts";
+import { isForeign, noiseText } from "../states/noise-state.ts";
 import type { ServerState } from "../states/server-state.ts";
 
 // Decides whether the agent does all that its configuration says. A problem needs a user. A warning may end by itself, such as a
@@ -22,7 +23,7 @@ interface ReadinessFinding {
 export function readiness(
   spoolProblem: string | null,
   server: ServerState,
-  devices: readonly Pick<DeviceState, "id" | "is" | "reason" | "mayBeOff" | "since">[],
+  devices: readonly Pick<DeviceState, "id" | "is" | "reason" | "mayBeOff" | "since" | "lastMessageAt" | "noise">[],
 ): Readiness {
   const problems: ReadinessFinding[] = [];
   const warnings: ReadinessFinding[] = [];
@@ -33,8 +34,11 @@ export function readiness(
     const mayEnd = ["cannot be reached", "does not work"].includes(server.is) || server.isMinor;
     (mayEnd ? warnings : problems).push(findingOf("server", { ...server, reason: server.reason }));
   }
-  for (const { id, reason, mayBeOff, ...state } of devices) {
+  for (const { id, reason, mayBeOff, noise, lastMessageAt, ...state } of devices) {
     if (reason !== null) (mayBeOff ? warnings : problems).push(findingOf(id, { ...state, reason }));
+    if (noise !== undefined && isForeign(noise, lastMessageAt)) {
+      warnings.push({ what: id, reason: noiseText(noise), since: new Date(noise.since).toISOString() });
+    }
   }
   return { ready: problems.length === 0, problems, warnings };
 }

@@ -27,18 +27,22 @@ export type Comparator = Static<typeof Comparator>;
 /** Origin of a result's code outside the catalogue: the device itself, or the clinic's mapping of the device's code. */
 export const CodeSource = Type.Enum(["device", "clinic"], {
   description:
-    "Absent for a code of the catalogue. `device`: `analyte` is the device's own code, which the catalogue lacks, and no " +
-    "interval applies. `clinic`: the clinic mapped the device's code to this analyte.",
+    "Origin of `analyte`; absent for a code that the catalogue found. `device`: the device's own code, so that " +
+    "`reference_range` and `flag` are null. `clinic`: the clinic mapped the device's code to this analyte.",
 });
 export type CodeSource = Static<typeof CodeSource>;
 
 /** One analyte of a study. `reference_range` and `flag` are null if no interval applies. */
 export const Result = Type.Object(
   {
-    analyte: Type.String({ minLength: 1, maxLength: 64, description: "Short code of the analyte, such as `GLU`." }),
+    analyte: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Short code of the analyte, such as `GLU`; the device's own code if `code_source` is `device`.",
+    }),
     value: Nullable(
       Type.Number({
-        description: "The measured value, in `unit`; null for a value in words, which `value_text` holds.",
+        description: "The measured value, in `unit`; null for a value in words, which stands in `value_text`.",
       }),
     ),
     unit: Nullable(Type.String({ maxLength: 32, description: "Unit of `value`; null if it has none." })),
@@ -54,12 +58,16 @@ export const Result = Type.Object(
       Type.String({
         maxLength: 200,
         description:
-          "The value as printed, such as `2+` or `Positive`; present if `value` is null or the rank of an ordinal result.",
+          "The value as printed: the words if `value` is null, such as `Positive`, or the grade if `value` is the rank of " +
+          "an ordinal result, such as `2+`.",
       }),
     ),
     code_source: Type.Optional(CodeSource),
     comment: Type.Optional(
-      Type.String({ maxLength: 200, description: "The device's doubt about the value. Such a value has no flag." }),
+      Type.String({
+        maxLength: 200,
+        description: "Present if the device doubts the value: its reason, in words. `flag` is then null.",
+      }),
     ),
   },
   { title: "AnalyteResult", description: "One analyte of a study.", additionalProperties: false },

@@ -21,9 +21,16 @@ export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at
 
 /** Checks range and flag of a result against its value. @returns the problem, or null */
 function resultProblem(result: Result): string | null {
-  const { reference_range, flag, value, value_text } = result;
+  const { reference_range, flag, value, value_text, comparator, code_source } = result;
   if (value === null && value_text === undefined) return "value is null without a value_text, expected a number";
-  if (value === null && flag !== null) return `flag is ${flag} for a value in words, expected null`;
+  if (value === null && comparator !== undefined) {
+    return `comparator is ${comparator} for a value in words, expected none`;
+  }
+  if (code_source === "device" && reference_range !== null) {
+    return `reference_range is ${shown(reference_range)} for the device's own code, expected null`;
+  }
+  const flagless = flaglessBecause(result);
+  if (flagless !== null && flag !== null) return `flag is ${flag} for ${flagless}, expected null`;
   if (reference_range === null)
     return flag === null ? null : `flag is ${flag} without a reference_range, expected null`;
   const range = readBounds(reference_range);
@@ -31,9 +38,16 @@ function resultProblem(result: Result): string | null {
     return `reference_range is ${shown(reference_range)}, expected the lower and the upper bound such as 6.0-17.0`;
   }
   if (flag === null || value === null) return null;
-  const possible = possibleFlags(value, result.comparator, range);
+  const possible = possibleFlags(value, comparator, range);
   if (possible.has(flag)) return null;
-  return `flag is ${flag} for ${result.comparator ?? ""}${value} of ${reference_range}, expected ${[...possible, "null"].join(" or ")}`;
+  return `flag is ${flag} for ${comparator ?? ""}${value} of ${reference_range}, expected ${[...possible, "null"].join(" or ")}`;
+}
+
+/** @returns the kind of result that has no flag, for a sentence; null for a result that may have one */
+function flaglessBecause({ value, code_source, comment }: Result): string | null {
+  if (value === null) return "a value in words";
+  if (code_source === "device") return "the device's own code";
+  return comment === undefined ? null : "a value that the device doubts";
 }
 
 /** A printed bound, and its max difference from the exact bound. */

@@ -35,6 +35,8 @@ const READ = "SELECT value FROM meta WHERE key = ?";
 
 export class CommitMark {
   readonly #file: string;
+  /** The open file. Null before the first save and after a fault. */
+  #descriptor: number | null = null;
   readonly #read: Database.Statement;
   readonly #write: Database.Statement;
 
@@ -68,10 +70,17 @@ export class CommitMark {
   /** Writes the mark of a finished commit. Without an fsync it reaches the disk late, never before its commit. */
   save(mark: Mark): void {
     try {
-      fs.writeFileSync(this.#file, JSON.stringify(mark).padEnd(FILE_BYTES), { flag: "r+" });
+      this.#descriptor ??= fs.openSync(this.#file, "r+");
+      fs.writeSync(this.#descriptor, JSON.stringify(mark).padEnd(FILE_BYTES), 0);
     } catch {
       // The file keeps an older mark, which reports no loss.
+      this.close();
     }
+  }
+
+  close(): void {
+    if (this.#descriptor !== null) fs.closeSync(this.#descriptor);
+    this.#descriptor = null;
   }
 
   #counted(): Mark | null {

@@ -1,7 +1,7 @@
 // Limits repeated log lines, since a peer that fails many times a second must not fill the disk.
 
 const WINDOW_MS = 60_000;
-/** Max reported occurrences of a kind in each window. Further ones are counted. */
+/** Default max of reported occurrences of a kind in each window. Further ones are counted. */
 const REPORTED_PER_WINDOW = 10;
 /** Max kinds with a count of their own. Further kinds share one. */
 const KINDS_MAX = 1_000;
@@ -27,7 +27,7 @@ export class Repeats {
    * Whether to report this occurrence. At the end of the window the `sumUp` of its first occurrence gets the number of
    * unreported ones.
    */
-  shouldReport(kind: string, sumUp: (left: number) => void): boolean {
+  shouldReport(kind: string, sumUp: (left: number) => void, max = REPORTED_PER_WINDOW): boolean {
     const key = this.#windows.has(kind) || this.#windows.size < KINDS_MAX ? kind : "";
     let window = this.#windows.get(key);
     if (window === undefined) {
@@ -39,7 +39,7 @@ export class Repeats {
       });
       window = opened;
     }
-    if (window.reported < REPORTED_PER_WINDOW) {
+    if (window.reported < max) {
       window.reported += 1;
       return true;
     }

@@ -118,6 +118,7 @@ export const LINES: readonly string[] = [
   `printf 'biochemistry\\n\\n\\nALT 150 U/L\\n\\n' | npm run server -- study add --patient ${PATIENT} --clinic ${CLINIC} --interactive`,
   "npm run server -- study history $STUDY",
   "npm run server -- study conflicts",
+  `npm run server -- codes list --clinic ${CLINIC} --json`,
   "npm run server -- explain $STUDY",
   `npm run server -- keys create --clinic ${CLINIC} --name reader --permissions clinic.lab.view`,
   `npm run server -- keys list --clinic ${CLINIC}`,

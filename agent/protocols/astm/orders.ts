@@ -28,8 +28,10 @@ const RESULTS = ["C", "P", "F", "X", "I", "S", "M", "R"];
 /** Max samples of one query; a query for more gets an error. An analyzer's tray holds about a hundred. */
 const SAMPLES_MAX = 500;
 
-/** Reads an order query. @returns null without one, or if it only cancels an earlier query (Q-13 A) */
+/** Reads an order query. @returns null without one, or if it cancels an earlier query (Q-13 A) or itself (L-3 T) */
 export function readQuery({ delimiters, records }: AstmMessage): AstmOrderQuery | null {
+  const isAborted = records.some((record) => record.type === "L" && record.field(3).trim().toUpperCase() === "T");
+  if (isAborted) return null;
   const queries = records.filter(({ type }) => type === "Q").map((record) => ({ record, status: statuses(record) }));
   const asking = queries.filter(({ status }) => !status.includes("A"));
   const [header] = records;

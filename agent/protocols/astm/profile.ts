@@ -7,7 +7,9 @@ type AstmLinkKind =
   /** Frames of LIS01-A2, with the device's departures from it. */
   | ({ readonly kind: "lis01" } & Omit<AstmLinkOptions, "role">)
   /** Records as plain lines. `digitPrefixed`: their frame numbers are left before them. */
-  | { readonly kind: "raw-records"; readonly digitPrefixed: boolean };
+  | { readonly kind: "raw-records"; readonly digitPrefixed: boolean }
+  /** Records from SOH to EOT, without checksum. The agent acknowledges each message with one ACK. */
+  | { readonly kind: "soh-eot" };
 
 /** Device that sends LIS02-A2 records. */
 export interface AstmProfile extends ProfileBase {
@@ -17,19 +19,54 @@ export interface AstmProfile extends ProfileBase {
   readonly device_name: string | null;
   /** Expected H-5. A message of another sender is quarantined, because another table may apply. */
   readonly sender?: RegExp;
-  /** Analyte names of an R record, the most reliable first. */
-  readonly code: (r: AstmRecord) => readonly string[];
+  /** Analyte names of an R record, the most reliable first; default those of R-3. */
+  readonly code?: (r: AstmRecord) => readonly string[];
+  /** Unit of an R record, if it is not R-5. */
+  readonly unit?: (r: AstmRecord) => string;
   /** Reads the patient's species, in the device's terms, from the P record. */
   readonly species?: (p: AstmRecord) => string;
   readonly owner?: (p: AstmRecord) => string;
-  /** Pattern of O-5. Matching orders and their results are not for a patient. */
+  /** Patient's name of a sample on which it was typed in place of a number. */
+  readonly nameOnSample?: (o: AstmRecord) => string;
+  /** Pattern of O-5 and of M records. Matching orders and their results are not for a patient. */
   readonly skipOrder?: RegExp;
+  /** The device sends a P record for every patient. Results without one are of a control. */
+  readonly alwaysNamesPatient?: true;
+  /** The R record is of urine, though neither O-16 nor a name says so. */
+  readonly urine?: (r: AstmRecord) => boolean;
+  /** R records that tell of the run or the device. They are comments, not results. */
+  readonly isRemark?: (r: AstmRecord) => boolean;
+  /** Meanings of R-9 that depart from LIS02-A2 §9.9. */
+  readonly statuses?: Readonly<Record<string, ResultStatus>>;
+  /** Marks of R-7 by which the device doubts a value. */
+  readonly doubtFlags?: Doubts;
+  /** Marks before or after the value in R-4 by which the device doubts it: `?7.412`, `3@`. */
+  readonly doubtMarks?: Doubts;
+  /** Device that sends one test per message. */
+  readonly collect?: SampleCollection;
   /** Order format of a device that accepts orders. Other devices get no orders, and no reply to queries. */
   readonly orders?: OrderFormat;
+  /** Moves the fields of a record, without its CR, to their numbers in LIS02-A2. */
+  readonly mendRecord?: (record: string) => string;
   /** Numbers of fields that depart from LIS02-A2. */
   readonly fields?: Partial<FieldNumbers>;
   /** Charset of text that is not UTF-8; default Windows-1252, a superset of Latin-1. */
   readonly charset?: Charset;
+}
+
+/** What the device doubts, in words, by its mark. */
+type Doubts = Readonly<Record<string, string>>;
+
+/** Meaning of a result status: a final value, a final value that the device doubts, or no final value. */
+export type ResultStatus = "final" | { readonly doubt: string } | { readonly notFinal: string };
+
+/**
+ * Collects messages of a single result into one study, if they were measured within `hours`. `sample`: pattern of a
+ * component of O-3 or O-4 that names one sample. A running number names none.
+ */
+interface SampleCollection {
+  readonly hours: number;
+  readonly sample: RegExp;
 }
 
 export interface FieldNumbers {

@@ -1,9 +1,11 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { filled, firstFilled, given, sent } from "../field-text.ts";
+import { firstFilled, given, identifier, sent } from "../field-text.ts";
+import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
-import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
-import { firstTime, hintText, labelOf, readSamples, type Sample } from "../../report/specimen.ts";
+import { deviceResult, remarkOf } from "./result.ts";
+import type { ReadContext, Reading } from "../../report/report.ts";
+import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
 // Reads LIS02-A2 records into samples, without those that are not for patients.
@@ -19,24 +21,12 @@ const NOT_FINISHED: Readonly<Record<string, string>> = {
   R: "receiver aborted",
   E: "system error",
 };
-/** R-9 (LIS02-A2 §9.9): the record has no final value. */
-const NOT_FINAL: Readonly<Record<string, string>> = {
-  I: "pending in the instrument",
-  N: "awaits information",
-  P: "preliminary",
-  S: "partial",
-  X: "cannot be done",
-};
-
-/** R-9 of a result that withdraws the earlier value. */
-const WITHDRAWS = ["X"];
-
 /** O-16, specimen descriptor (LIS02-A2 §8.4.16); the standard lists no values. */
 const URINE = /^(u|ur|urine?)$/i;
 
 /** Reads one H..L message. */
 export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext): Reading {
-  const message = parseRecords(bytes, profile.charset);
+  const message = parseRecords(mended(bytes, profile), profile.charset);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
   const numbers = { ...STANDARD_FIELDS, ...profile.fields };
   const header = message.records[0]!;
@@ -44,22 +34,45 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   if (profile.sender !== undefined && !profile.sender.test(sender)) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
-  const processing = header.field(numbers.processing);
-  const purpose = NOT_PRODUCTION[processing.trim().toUpperCase()];
-  if (purpose !== undefined) {
-    return { is: "not-for-patients", reason: `${purpose} (H-${numbers.processing} is ${processing})` };
-  }
+  const purpose = purposeOf(message, numbers);
+  if (purpose !== null) return { is: "not-for-patients", reason: purpose };
   const terminator = terminationOf(message);
   const failure = NOT_FINISHED[terminator];
   if (failure !== undefined) return { is: "quarantined", reason: `${failure} (L-3 is ${terminator})` };
 
   const { groups, notes } = collectGroups(message, profile, context);
   const samples = groups.map((group) => sampleOf(group, header, profile, numbers));
-  const reading = readSamples(samples, notes, profile, context);
+  const reading = readSamples(samples, notes, { ...profile, ...collection(samples, profile) }, context);
   if (reading !== null) return reading;
-  const query = message.records.some((record) => record.type === "Q");
-  const reason = query ? "host query" : notes.length > 0 ? notes.join("; ") : "no results (sign-on or status)";
-  return { is: "not-for-patients", reason };
+  const remarks = samples.flatMap(({ comments }) => comments);
+  const reason = [...notes, ...(groups.some(({ results }) => results.length > 0) ? remarks : [])].join("; ");
+  return { is: "not-for-patients", reason: reason || "no results (sign-on or status)" };
+}
+
+/** Returns the purpose of a message that is not for patients; null for one that may have results. */
+function purposeOf({ records }: AstmMessage, { processing }: FieldNumbers): string | null {
+  const code = records[0]!.field(processing);
+  const purpose = NOT_PRODUCTION[code.trim().toUpperCase()];
+  if (purpose !== undefined) return `${purpose} (H-${processing} is ${code})`;
+  const isQuery = records.some(({ type }) => type === "Q") && records.every(({ type }) => type !== "R");
+  return isQuery ? "host query" : null;
+}
+
+/** Returns the columns that collect a message of a single result with the others of its sample. */
+function collection(samples: readonly Sample[], { collect }: AstmProfile): { readonly collectHours?: number } {
+  const [sample, ...others] = samples.filter(({ results }) => results.length > 0);
+  if (collect === undefined || sample?.results.length !== 1 || others.length > 0) return {};
+  const isNamed = sample.specimen.some((field) => field.split("^").some((part) => collect.sample.test(part.trim())));
+  return isNamed ? { collectHours: collect.hours } : {};
+}
+
+function mended(bytes: Uint8Array, { mendRecord }: AstmProfile): Uint8Array {
+  if (mendRecord === undefined) return bytes;
+  const text = Buffer.from(bytes).toString("latin1");
+  return Buffer.from(
+    text.replaceAll(/[^\r\n]+/g, (record) => mendRecord(record)),
+    "latin1",
+  );
 }
 
 /** Returns L-3, the reason of the message's end. */
@@ -68,176 +81,67 @@ function terminationOf({ records }: AstmMessage): string {
   return last?.field(3).trim().toUpperCase() ?? "";
 }
 
-/** Orders of one sample of one patient, with their results. */
-interface OrderGroup {
-  readonly patient: AstmRecord | null;
-  readonly order: AstmRecord | null;
-  readonly results: AstmRecord[];
-  readonly comments: string[];
-  manufacturerRecords: number;
-}
-
-/**
- * Groups the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the last P, R to the last O, C and M to the
- * last record.
- */
-function collectGroups(
-  message: AstmMessage,
-  profile: AstmProfile,
-  context: ReadContext,
-): { groups: OrderGroup[]; notes: string[] } {
-  const groups = new Map<string, OrderGroup>();
-  const notes: string[] = [];
-  let patient: AstmRecord | null = null;
-  let patients = 0;
-  let current: OrderGroup | null = null;
-  let skipping = false;
-  /** Comments on H and P apply to the orders behind them. */
-  let headerComments: string[] = [];
-  let patientComments: string[] = [];
-  const groupOf = (order: AstmRecord | null): OrderGroup => {
-    // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per
-    // test.
-    const named = [3, 4, 5, 6].map((field) => sent(patient, field));
-    const patientKey = named.some((field) => field !== "") ? named.join("|") : patients;
-    const time = firstTime(orderTimes(order), context) ?? "";
-    const key = [patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
-    const known = groups.get(key);
-    if (known !== undefined) return known;
-    const comments = [...headerComments, ...patientComments];
-    const group = { patient, order, results: [], comments, manufacturerRecords: 0 };
-    groups.set(key, group);
-    return group;
-  };
-  for (const record of message.records) {
-    switch (record.type) {
-      case "P":
-        patient = record;
-        patients += 1;
-        patientComments = [];
-        current = null;
-        skipping = false;
-        break;
-      case "O":
-        skipping = isControl(record, profile);
-        if (skipping) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
-        else current = groupOf(record);
-        break;
-      case "R":
-        if (skipping) break;
-        current ??= groupOf(null);
-        current.results.push(record);
-        break;
-      case "C": {
-        const text = filled([record.components(4)], " ");
-        if (skipping) break;
-        if (current === null) (patient === null ? headerComments : patientComments).push(...text);
-        else current.comments.push(...text.map((line) => about(current?.results.at(-1), profile) + line));
-        break;
-      }
-      case "M":
-        if (!skipping && current !== null) current.manufacturerRecords += 1;
-        break;
-      default:
-        break;
-    }
-  }
-  return { groups: [...groups.values()], notes };
-}
-
-/** Returns the name of the result that a comment belongs to: some analyzers send a bare number. */
-function about(result: AstmRecord | undefined, profile: AstmProfile): string {
-  return result === undefined ? "" : `${labelOf(namesOf(result, profile))}: `;
-}
-
-/** Returns whether the order is quality control: O-12 is Q (LIS02-A2 §8.4.12), or the profile lists it. */
-function isControl(order: AstmRecord, profile: AstmProfile): boolean {
-  return order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false);
-}
-
 function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, numbers: FieldNumbers): Sample {
-  const { patient, order, results, comments, manufacturerRecords } = group;
+  const { patient, order, comments, manufacturerRecords } = group;
+  const results = group.results.filter((result) => profile.isRemark?.(result) !== true);
   const typed = [3, 4, 5].map((field) => sent(patient, field));
   return {
     device_name: profile.device_name ?? deviceName(header),
     ...identifiers(patient, order),
     sampleIds: [3, 4].map((field) => firstFilled(order?.components(field))),
-    patient_hint: patientHint(patient, profile, numbers),
+    patient_hint: patientHint(patient, order, profile, numbers),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
     specimen: [sent(order, 3), sent(order, 4)],
     times: {
-      results: results.flatMap((result) => [given(result.field(13)), given(result.field(12))]), // completed, started
+      results: group.results.flatMap((result) => [given(result.field(13)), given(result.field(12))]), // completed, started
       order: orderTimes(order).map(given),
       sent: given(header.field(numbers.sentAt)),
     },
-    urine: URINE.test(order?.component(16, 1).trim() ?? ""),
+    urine: URINE.test(order?.component(16, 1).trim() ?? "") || results.some((result) => profile.urine?.(result)),
     results: results.map((result) => deviceResult(result, profile, numbers)),
     notes: manufacturerRecords === 0 ? [] : [`${manufacturerRecords} manufacturer records (M) are not read`],
-    comments,
+    comments: [...comments, ...group.results.map((result) => remarkOf(result, profile)).filter(Boolean)],
   };
 }
 
-function deviceResult(result: AstmRecord, profile: AstmProfile, { resultStatus }: FieldNumbers): DeviceResult {
-  const status = result.field(resultStatus).trim().toUpperCase();
-  const notFinal = NOT_FINAL[status];
-  return {
-    names: namesOf(result, profile),
-    // GeneXpert may leave the first component empty and put the number into the second. Two values stay joined, which
-    // is not a number.
-    value: filled(result.repeats(4), "^").join("^"),
-    unit: given(result.field(5)),
-    range: result.field(6),
-    // Abnormal flags may repeat: `H\HH`.
-    flag: filled(
-      result.repeats(7).map(([first = ""]) => [first]),
-      "",
-    ).join(" "),
-    notFinal: notFinal === undefined ? null : `${notFinal} (R-${resultStatus} is ${status})`,
-    // `""` deletes the earlier value (LIS02-A2 §5.4.9).
-    withdraws: WITHDRAWS.includes(status) || result.raw(4).trim() === '""',
-  };
-}
+/** Makers that stand before the model in H-5. */
+const MAKER =
+  /^(?:abaxis|abbott|abx|arkray|beckman(?: coulter)?|biosystems|cepheid|dirui|dymind|edan|epoc|erba|horiba|idexx|mindray|nova|ortho|radiometer|roche|siemens|stago|sysmex|transasia|urit|.*\b(?:inc|ltd|gmbh|corp)\.?)$/i;
 
-function namesOf(result: AstmRecord, profile: AstmProfile): string[] {
-  return profile
-    .code(result)
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-}
-
-/** O-8 collected, O-7 ordered. */
-function orderTimes(order: AstmRecord | null): string[] {
-  return order === null ? [] : [order.field(8), order.field(7)];
-}
-
-/** Reads H-5: the first component names the instrument, the others its software and serial number. */
+/** Reads H-5: the instrument and its software and serial number, with the maker before the model, or none. */
 function deviceName(header: AstmRecord): string {
-  return header.component(5, 1).trim().slice(0, 200) || "ASTM analyzer";
+  const parts = header.components(5).map((part) => part.trim());
+  const maker = parts.slice(0, 2).findIndex((part) => MAKER.test(part));
+  const model = parts[maker + 1] ?? "";
+  const name = maker >= 0 && /\p{L}/u.test(model) ? model : parts[0];
+  return name?.slice(0, 200) || "ASTM analyzer";
 }
 
 /**
  * Reads P-3 (practice), P-4 (laboratory) and P-5 (third id). The first filled one is the identifier that a user typed.
  */
 function identifiers(patient: AstmRecord | null, order: AstmRecord | null) {
-  const typed = patient === null ? [] : [3, 4, 5].map((number) => given(patient.component(number, 1))).filter(Boolean);
-  const specimen = order === null ? [] : [...order.components(3), ...order.components(4)].map(given).filter(Boolean);
+  const typed = [3, 4, 5].map((number) => identifier(patient?.component(number, 1) ?? "")).filter(Boolean);
+  const specimen = [3, 4].flatMap((number) => order?.components(number).map(identifier) ?? []).filter(Boolean);
   return { identifier: typed[0] ?? null, otherIdentifiers: [...typed.slice(1), ...specimen] };
 }
 
 function patientHint(
   patient: AstmRecord | null,
+  order: AstmRecord | null,
   profile: AstmProfile,
   { weight: weightField }: FieldNumbers,
 ): PatientHint {
-  // P-6: two components are owner and patient, a single one is the patient.
-  const [first = "", second = ""] = patient?.components(6).map(given) ?? [];
+  // P-6: two components are owner and patient, a single one is the patient. `^Jim^Brown` are first and last name.
+  const [family = "", second = "", last = ""] = patient?.components(6).map(given) ?? [];
+  const first = family === "" && second !== "" ? last : family;
   const two = second !== "";
   const [weight = "", unit = ""] = patient?.components(weightField) ?? [];
   const kilograms = /^kg$/i.test(unit.trim()) && /^\d{1,4}(\.\d+)?$/.test(weight.trim()) ? Number(weight) : null;
   const species = patient === null ? "" : (profile.species?.(patient) ?? "");
   return {
     identifier: hintText(identifiers(patient, null).identifier ?? ""),
-    name: hintText(two ? second : first),
+    name: hintText((two ? second : first) || (order === null ? "" : given(profile.nameOnSample?.(order) ?? ""))),
     species: hintText(given(species)),
     breed: null,
     sex: hintText(given(patient?.field(9) ?? "")),

@@ -183,8 +183,8 @@ export class Hl7Link implements Link {
       this.#endFrame();
     }
     if (byte === VT) this.#beginFrame(outcome, left);
-    // A BC-5800 sends STX every 3 s.
-    else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#actions.push(this.#outside.add(byte));
+    else if (byte === STX) this.#actions.push(this.#outside.addStx());
+    else if (!isUsualBetweenMessages(byte)) this.#actions.push(this.#outside.add(byte));
   }
 
   /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the offset behind it */

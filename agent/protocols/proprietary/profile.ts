@@ -1,5 +1,7 @@
 import type { ProfileBase } from "../profile.ts";
 import type { DeviceResult } from "../../report/report.ts";
+import type { BccTexts } from "./bcc-link.ts";
+import type { TextOrders } from "./orders.ts";
 
 type TextLinkKind =
   /** STX, text, and ETX or SUB, without acknowledgement. */
@@ -8,13 +10,19 @@ type TextLinkKind =
    * ENQ, body, EOT, ETX, acknowledged as a whole. `bodyProblem` returns why bytes are not a whole body, null for a
    * whole one.
    */
-  | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null };
+  | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null }
+  /** STX, text, ETX and BCC, without acknowledgement; the device may ask for orders. */
+  | ({ readonly kind: "bcc" } & BccTexts);
 
 /** Device with a text layout of its own. */
 export interface TextProfile extends ProfileBase {
   readonly protocol: "text";
   readonly link: TextLinkKind;
   readonly device_name: string;
+  /** Order queries of the device. Its results repeat the sample number of their order. */
+  readonly orders?: TextOrders;
+  /** The bytes A1 to DF are half-width katakana (JIS X 0201). */
+  readonly katakana?: boolean;
   /**
    * Reads a message, one character per byte. A text that departs from the layout is a problem, and no part of it is
    * read.

@@ -8,14 +8,15 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   if (reading.is === "not-for-patients") return reading;
   if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
   const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
+  const hint = (text: string) => hintText(profile.katakana === true ? withKatakana(text) : text);
   const sample = {
     device_name: reading.sample.device_name ?? profile.device_name,
-    identifier: hintText(identifier),
-    otherIdentifiers: [],
+    identifier: hint(identifier),
+    otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
     sampleIds: [specimen],
     patient_hint: {
-      identifier: hintText(identifier),
-      name: hintText(name),
+      identifier: hint(identifier),
+      name: hint(name),
       species: hintText(species),
       breed: null,
       sex: hintText(sex),
@@ -33,4 +34,9 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   };
   const made = readSamples([sample], [], profile, context);
   return made ?? { is: "quarantined", reason: "the text has no result" };
+}
+
+/** JIS X 0201: A1 to DF are U+FF61 to U+FF9F. */
+function withKatakana(text: string): string {
+  return text.replace(/[\xa1-\xdf]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xa1 + 0xff61));
 }

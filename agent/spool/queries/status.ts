@@ -5,6 +5,7 @@ import { type CommitLoss, recentLoss } from "../../../shared/runtime/commit-mark
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
+import type { NoiseState } from "../../states/noise-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
 import type { MessageState } from "./messages/message-outcome.ts";
 
@@ -43,6 +44,17 @@ export interface DeviceStatus {
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
   /** Silent connections that were closed for new ones since the agent started. Absent if none was closed. */
   readonly gave_way?: { readonly connections: number; readonly last_address: string };
+  /** Bytes since the last message that belong to no message. Absent if there are none. */
+  readonly noise?: {
+    readonly bytes: number;
+    readonly runs: number;
+    readonly since: string;
+    readonly last_at: string;
+    /** In hexadecimal, at most 64 bytes. */
+    readonly sample: string;
+    /** Name of their protocol; null for an unknown one. */
+    readonly protocol: string | null;
+  };
   /** Counts since the agent started; null if the device is not served. */
   readonly counters: {
     readonly bytes: number;
@@ -129,9 +141,9 @@ function readClock(db: Database.Database): SpoolStatus["clock"] {
 
 function readDeviceState(
   stored: string | null,
-): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "counters"> {
+): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "noise" | "counters"> {
   if (stored === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
-  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(stored) as StoredDeviceState;
+  const { is: state, reason, since, lastWarning, gaveWay, noise, counters } = JSON.parse(stored) as StoredDeviceState;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
     state,
@@ -141,8 +153,14 @@ function readDeviceState(
     ...(gaveWay === undefined
       ? {}
       : { gave_way: { connections: gaveWay.connections, last_address: gaveWay.lastAddress } }),
+    ...(noise === undefined ? {} : { noise: publishedNoise(noise) }),
     counters: { ...counted, noise_bytes },
   };
+}
+
+function publishedNoise({ bytes, runs, since, at, sample, protocol }: NoiseState): NonNullable<DeviceStatus["noise"]> {
+  const [first, last] = [since, at].map((time) => new Date(time).toISOString());
+  return { bytes, runs, since: first!, last_at: last!, sample, protocol };
 }
 
 function readDirectory(db: Database.Database): SpoolStatus["directory"] {

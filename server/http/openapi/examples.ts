@@ -53,6 +53,15 @@ const study: Study = {
   results: [
     { analyte: "GLU", value: 5.2, unit: "mmol/L", reference_range: "3.3-6.1", flag: "normal" },
     { analyte: "TBIL", value: 0.2, unit: "mg/dL", reference_range: null, flag: null, comparator: "<" },
+    {
+      analyte: "CPV Ag",
+      value: null,
+      unit: null,
+      reference_range: null,
+      flag: null,
+      value_text: "Positive",
+      code_source: "device",
+    },
   ],
 };
 

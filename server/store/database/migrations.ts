@@ -303,6 +303,21 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     alter table study rename column sent_patient_fp to claimed_patient_fp;
     alter table study rename column by_person to placed_by_user;
   `,
+  (id, { orderedText }) => `
+    create table unknown_code (
+      id ${id},
+      clinic_id bigint not null references clinic (id),
+      device_id ${orderedText} not null,
+      code ${orderedText} not null,
+      label text,
+      unit text,
+      value text,
+      studies bigint not null,
+      first_seen_at bigint not null,
+      last_seen_at bigint not null
+    );
+    create unique index unknown_code_of_device on unknown_code (clinic_id, device_id, code);
+  `,
 ];
 
 const soapContent = [

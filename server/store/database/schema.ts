@@ -63,6 +63,21 @@ export interface Tables {
   };
   /** Pushed studies that contradict stored ones. They are kept for a user and never filed. */
   study_conflict: ConflictColumns & { id: Generated<number> };
+  /** Codes of devices that the catalogue does not know. They name no patient and no study. */
+  unknown_code: {
+    id: Generated<number>;
+    clinic_id: number;
+    device_id: string;
+    code: string;
+    label: string | null;
+    /** Unit and value of the last result. */
+    unit: string | null;
+    value: string | null;
+    /** Number of studies with the code. */
+    studies: number;
+    first_seen_at: number;
+    last_seen_at: number;
+  };
   api_key: {
     id: Generated<number>;
     public_id: string;

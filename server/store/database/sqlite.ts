@@ -74,6 +74,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       await writes.end();
       reader.close();
       writer.close();
+      mark.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import type { Outcome, PushedStudy, Snapshot } from "../../../shared/api/study.ts";
+import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api/study.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
 import { decideFiling, type FilingInput } from "../../domain/study-filing.ts";
@@ -10,6 +10,7 @@ import { storeConflict } from "./conflicts.ts";
 import { flagForPatient } from "./flags.ts";
 import { findStoredStudy, insertStudy, replaceStudy, type StoredStudy, updateStudy } from "./studies.ts";
 import { contentHash, describeStudy, storedMeasurementKey } from "./study-content.ts";
+import { recordCodes } from "./unknown-codes.ts";
 
 // Files the studies that an agent pushed.
 
@@ -48,11 +49,13 @@ async function fileStudy(session: Session, push: Push): Promise<Outcome> {
   switch (write) {
     case "insert":
       await insertStudy(session, await studyRow(session, push, stored, filedTo, outcome));
+      await recordCodes(session, clinicId, pushed, [], now);
       break;
     case "replace":
       if (stored) {
         const row = await studyRow(session, push, stored, filedTo, outcome);
         await replaceStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision + 1) }, now);
+        await recordCodes(session, clinicId, pushed, JSON.parse(stored.results) as Result[], now);
       }
       break;
     case "assign":

@@ -16,7 +16,8 @@ function alt(value: string, fields: Parameters<typeof resultRecord>[3]): string 
 }
 
 function flagOf(value: string, flag: string): unknown {
-  return flags(generic(alt(value, { 7: flag })), dog, source)[0]?.[2];
+  const report = vetscanReport("Dog", resultRecord("1742-6", value, "U/L", { 6: "10 to 118", 7: flag }));
+  return flags(report, dog, source)[0]?.[2];
 }
 
 function flags(...args: Parameters<typeof study>) {
@@ -172,6 +173,10 @@ test("HH in any repeat of R-7 makes a high value critical, never a normal one", 
   expect(flagOf("500", "H\\HH")).toBe("critical");
   expect(flagOf("500", "H")).toBe("high");
   expect(flagOf("50", "HH")).toBe("normal");
+});
+
+test("HH of a device without a range for the species makes no value critical", () => {
+  expect(flags(generic(alt("500", { 7: "HH" })), dog, source)).toEqual([["ALT", "17-95", "high"]]);
 });
 
 test("the grade of a urine pad keeps its words and has no unit", () => {

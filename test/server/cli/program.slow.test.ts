@@ -337,6 +337,7 @@ describe("npm run server --", () => {
       ["unmatched", "reopen", cds],
       ["study", "history", cds],
       ["study", "conflicts"],
+      ["codes", "list"],
       ["explain", cds],
       ["keys", "list", "--clinic", clinicFp],
       ["keys", "revoke", key],

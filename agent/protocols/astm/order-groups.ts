@@ -1,0 +1,119 @@
+import { filled, isControlName, sent } from "../field-text.ts";
+import type { AstmProfile } from "./profile.ts";
+import type { AstmMessage, AstmRecord } from "./records.ts";
+import { resultTitle } from "./result.ts";
+import type { ReadContext } from "../../report/report.ts";
+import { firstTime } from "../../report/specimen.ts";
+
+// Groups the records of a message by sample, without the orders of control material.
+
+/** Orders of one sample of one patient, with their results. */
+export interface OrderGroup {
+  readonly patient: AstmRecord | null;
+  readonly order: AstmRecord | null;
+  readonly results: AstmRecord[];
+  readonly comments: string[];
+  manufacturerRecords: number;
+  isControl: boolean;
+}
+
+/**
+ * Groups the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the last P, R to the last O, C and M to the
+ * last record.
+ */
+export function collectGroups(
+  message: AstmMessage,
+  profile: AstmProfile,
+  context: ReadContext,
+): { groups: OrderGroup[]; notes: string[] } {
+  const groups = new Map<string, OrderGroup>();
+  const notes: string[] = [];
+  let patient: AstmRecord | null = null;
+  let patients = 0;
+  let current: OrderGroup | null = null;
+  /** Comments on H and P apply to the orders behind them. */
+  let headerComments: string[] = [];
+  let patientComments: string[] = [];
+  const groupOf = (order: AstmRecord | null, isControl: boolean): OrderGroup => {
+    // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per
+    // test.
+    const named = [3, 4, 5, 6].map((field) => sent(patient, field));
+    const patientKey = named.some((field) => field !== "") ? named.join("|") : patients;
+    const time = firstTime(orderTimes(order), context) ?? "";
+    const key = [isControl, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
+    const known = groups.get(key);
+    if (known !== undefined) return known;
+    const comments = [...headerComments, ...patientComments];
+    const group = { patient, order, results: [], comments, manufacturerRecords: 0, isControl };
+    groups.set(key, group);
+    return group;
+  };
+  for (const record of message.records) {
+    switch (record.type) {
+      case "P":
+        patient = record;
+        patients += 1;
+        patientComments = [];
+        current = null;
+        break;
+      case "O": {
+        const isControl = isControlOrder(record, patient, profile);
+        if (isControl) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
+        current = groupOf(record, isControl);
+        break;
+      }
+      case "R":
+        if (current === null) {
+          const isControl = isControlOrder(null, patient, profile);
+          if (isControl) notes.push("a result without an order is quality control: not for a patient");
+          current = groupOf(null, isControl);
+        }
+        current.results.push(record);
+        break;
+      case "C": {
+        const text = filled([record.components(4)], " ");
+        if (current === null) (patient === null ? headerComments : patientComments).push(...text);
+        else current.comments.push(...text.map((line) => about(current?.results.at(-1), profile) + line));
+        break;
+      }
+      case "M":
+        if (current === null) break;
+        current.manufacturerRecords += 1;
+        if (!current.isControl && profile.skipOrder?.test(record.field(3)) === true) {
+          notes.push("an M record says quality control: not for a patient");
+          current.isControl = true;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes };
+}
+
+/** O-8 collected, O-7 ordered. */
+export function orderTimes(order: AstmRecord | null): string[] {
+  return order === null ? [] : [order.field(8), order.field(7)];
+}
+
+/** Returns the name of the result that a comment belongs to: some analyzers send a bare number. */
+function about(result: AstmRecord | undefined, profile: AstmProfile): string {
+  return result === undefined ? "" : `${resultTitle(result, profile)}: `;
+}
+
+/**
+ * Returns whether the results behind the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the specimen or
+ * the identifiers name it, or the profile says so.
+ */
+function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, profile: AstmProfile): boolean {
+  if (patient === null && profile.alwaysNamesPatient === true) return true;
+  const names = [
+    ...[3, 4, 5].flatMap((field) => patient?.components(field) ?? []),
+    ...[3, 4, 16].flatMap((field) => order?.components(field) ?? []),
+  ];
+  if (names.some(isControlName)) return true;
+  return (
+    order !== null &&
+    (order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false))
+  );
+}

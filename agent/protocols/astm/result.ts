@@ -1,0 +1,137 @@
+import { filled, given } from "../field-text.ts";
+import type { AstmProfile, FieldNumbers, ResultStatus } from "./profile.ts";
+import type { AstmRecord } from "./records.ts";
+import type { DeviceResult } from "../../report/report.ts";
+import { labelOf } from "../../report/specimen.ts";
+
+// Reads R records.
+
+/** R-9 (LIS02-A2 §9.9): the record has no final value. */
+const NOT_FINAL: Readonly<Record<string, string>> = {
+  I: "pending in the instrument",
+  N: "awaits information",
+  P: "preliminary",
+  S: "partial",
+  X: "cannot be done",
+};
+
+/** R-9 of a result that withdraws the earlier value. */
+const WITHDRAWS = ["X"];
+
+/** Components of R-3 in the order of trust: the device's own code and its name, then the universal name and code. */
+const OWN_CODES = [4, 5, 2, 1];
+
+const LOINC = /^\d{1,7}-\d$/;
+
+export function deviceResult(
+  result: AstmRecord,
+  profile: AstmProfile,
+  { resultStatus }: Pick<FieldNumbers, "resultStatus">,
+): DeviceResult {
+  const letter = result.field(resultStatus).trim().toUpperCase();
+  const own = profile.statuses?.[letter];
+  const status = own ?? standardStatus(letter);
+  const flags = result.repeats(7).map(([first = ""]) => given(first));
+  const [code = "", ...others] = ownCodes(result);
+  return {
+    names: namesOf(result, profile),
+    code,
+    label: others.find((other) => /\p{L}{2}/u.test(other)) ?? "", // Radiometer's M is no name
+    value: valueOf(result, profile),
+    unit: given(profile.unit?.(result) ?? result.field(5)),
+    range: result.field(6),
+    flag: flags.filter(Boolean).join(" "), // R-7 may repeat: `H\HH`
+    notFinal: isNotFinal(status) ? `${status.notFinal} (R-${resultStatus} is ${letter})` : null,
+    // `""` deletes the earlier value (LIS02-A2 §5.4.9).
+    withdraws: (own === undefined && WITHDRAWS.includes(letter)) || result.raw(4).trim() === '""',
+    doubt: doubtOf(result, status, flags, profile),
+  };
+}
+
+/** Units of a cut-off index. */
+const INDEX_UNIT = /^(?:COI|S\/?CO|INDEX)$/i;
+
+/** Returns the grade before a cut-off index, `-1^0.282`; "" for other values. */
+function gradeOf(result: AstmRecord): string {
+  const [grade = "", index = ""] = result.components(4).map(given);
+  return index !== "" && INDEX_UNIT.test(result.field(5).trim()) ? grade : "";
+}
+
+/**
+ * Returns the value of R-4 without the doubt marks before it. GeneXpert may leave the first component empty and put the
+ * number into the second. Two values stay joined, which is not a number.
+ */
+function valueOf(result: AstmRecord, { doubtMarks = {} }: AstmProfile): string {
+  if (gradeOf(result) !== "") return given(result.component(4, 2));
+  const value = filled(result.repeats(4), "^").join("^");
+  const mark = Object.keys(doubtMarks).find((each) => value.length > each.length && value.startsWith(each));
+  return mark === undefined ? value : value.slice(mark.length);
+}
+
+/** Roche's code, dilution and pre-dilution: `8/1/not`. */
+const DILUTED = /^(\w+)\/\d*\/\w*$/;
+
+/**
+ * Returns the names of R-3: LOINC, then the device's own code (component 4), its name (5), the universal name (2) and
+ * code (1). A code with a dilution is also tried without. Later components are no codes: Architect's aspect P (its raw signal) would be read as phosphate.
+ */
+function standardNames(result: AstmRecord): readonly string[] {
+  const loinc = [1, 2, 4, 5].map((part) => given(result.component(3, part))).filter((name) => LOINC.test(name));
+  const own = ownCodes(result).flatMap((code) => [code, DILUTED.exec(code)?.[1] ?? code]);
+  return [...new Set([...loinc, ...own])];
+}
+
+/** Returns the result's name for a sentence. */
+export function resultTitle(result: AstmRecord, profile: AstmProfile): string {
+  return labelOf(namesOf(result, profile));
+}
+
+/** Returns the text that a record adds to the comments: the whole of a remark, or the grade before an index. */
+export function remarkOf(result: AstmRecord, profile: AstmProfile): string {
+  const [value = "", unit = "", flag = ""] = [result.field(4), result.field(5), result.component(7, 1)].map(given);
+  const grade = gradeOf(result);
+  const title = resultTitle(result, profile);
+  if (profile.isRemark?.(result) !== true) return grade === "" ? "" : `${title}: grade ${grade}`;
+  const text = [value, unit, flag === "" || flag === "N" ? "" : `(${flag})`].filter(Boolean).join(" ");
+  return text === "" ? title : `${title}: ${text}`;
+}
+
+/** Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. */
+function ownCodes(result: AstmRecord): string[] {
+  const codes = OWN_CODES.map((part) => given(result.component(3, part)).replace(/\/$/, "")).filter(Boolean);
+  const own = codes.filter((code) => !LOINC.test(code));
+  return own.length > 0 ? [...new Set(own)] : codes;
+}
+
+function namesOf(result: AstmRecord, profile: AstmProfile): string[] {
+  return (profile.code ?? standardNames)(result)
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+function standardStatus(letter: string): ResultStatus {
+  const notFinal = NOT_FINAL[letter];
+  return notFinal === undefined ? "final" : { notFinal };
+}
+
+function isNotFinal(status: ResultStatus): status is { readonly notFinal: string } {
+  return typeof status === "object" && "notFinal" in status;
+}
+
+/** Returns why the device doubts the value: by its status, its flags, or marks beside the value. */
+function doubtOf(
+  result: AstmRecord,
+  status: ResultStatus,
+  flags: readonly string[],
+  { doubtFlags = {}, doubtMarks = {} }: AstmProfile,
+): string | null {
+  const value = given(result.component(4, 1));
+  const reasons = [
+    ...(typeof status === "object" && "doubt" in status ? [status.doubt] : []),
+    ...flags.flatMap((flag) => doubtFlags[flag] ?? []),
+    ...Object.entries(doubtMarks).flatMap(([mark, words]) =>
+      value.startsWith(mark) || value.endsWith(mark) ? [words] : [],
+    ),
+  ];
+  return reasons.length === 0 ? null : [...new Set(reasons)].join("; ");
+}
