@@ -1,4 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
+import { sampleId } from "../field-text.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
 import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
@@ -125,7 +126,7 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     device_name: [hello.model, hello.serial].join(" ").trim().slice(0, 200) || "POCT1-A device",
     identifier: NOBODY.test(identifier) ? null : hintText(identifier),
     otherIdentifiers: specimen.filter((id) => id !== ""),
-    sampleIds: specimen,
+    sampleIds: specimen.map((id) => sampleId([id])),
     patient_hint: patientHint(patient, identifier),
     // Several devices may share a port, and a sequence number counts per device.
     patient: [identifier, hello.name, sequence],

@@ -95,6 +95,18 @@ test("an accession that the agent issued names its patient as the number of any 
   expect([body.patient_fp, snapshot.notes[0]]).toEqual([dog.fp, `matched ${dog.fp} by accession V34679AC`]);
 });
 
+test.each(["0", "-", ".", "^0"])(
+  "%s names nobody, as identifier of a patient or as number of a sample",
+  async (nobody) => {
+    await clinic.know(dog, nobody, "0");
+    expect(reportOf([`P|1|${nobody}`, `O|1|${nobody}`, ALT])).toMatchObject({ identifier: null, otherIdentifiers: [] });
+    expect(reportOf([`P|1|${nobody}`, `O|1|${nobody}`, ALT])).not.toHaveProperty("sampleIds");
+    for (const device of ["plain-1", "scan-1"]) {
+      expect(await match(device, nobody, `P|1|${nobody}`)).toBe("the device sent no patient identifier");
+    }
+  },
+);
+
 describe("matching by the number of a sample", () => {
   test("a number names its patient only at a device that matches by it", async () => {
     await clinic.know(dog, "S-77");
