@@ -15,6 +15,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["lock", async () => (await import("./lock.ts")).lockCommand],
   ["unlock", async () => (await import("./lock.ts")).unlockCommand],
   ["messages", async () => (await import("./messages.ts")).messagesCommand],
+  ["codes", async () => (await import("./codes.ts")).codesCommand],
   ["capture", async () => (await import("./capture.ts")).captureCommand],
   ["explain", async () => (await import("./explain.ts")).explainCommand],
   ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],

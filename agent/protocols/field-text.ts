@@ -30,9 +30,9 @@ export function given(text: string): string {
   return trimmed === '""' ? "" : trimmed;
 }
 
-/** Returns the first filled component of a field; "" without any. A sample number may stand behind a rack or before one. */
-export function firstFilled(components: readonly string[] = []): string {
-  return components.map(given).find(Boolean) ?? "";
+/** Returns the first component that names a sample; "" without any. Its number may stand behind a rack or before one. */
+export function sampleId(components: readonly string[] = []): string {
+  return components.map(identifier).find(Boolean) ?? "";
 }
 
 /** Joins the filled components of each repetition, without empty repetitions. */

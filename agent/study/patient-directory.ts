@@ -14,7 +14,7 @@ import { ClinicIntervals } from "./clinic-intervals.ts";
 import { DirectorySync, type SyncResult } from "./directory-sync.ts";
 import { ServerPages } from "./server-pages.ts";
 
-type ReportIdentifiers = Pick<Report, "identifier" | "otherIdentifiers">;
+type ReportIdentifiers = Pick<Report, "identifier" | "otherIdentifiers" | "sampleIds">;
 
 /** The patients and orders that the identifiers of a Report name. */
 export interface NamedPatients {
@@ -136,8 +136,8 @@ export class Directory {
   }
 }
 
-function accessionsIn({ identifier, otherIdentifiers }: ReportIdentifiers): string[] {
-  return [...new Set([identifier ?? "", ...otherIdentifiers].map((text) => text.trim().toUpperCase()))];
+function accessionsIn({ identifier, otherIdentifiers, sampleIds = [] }: ReportIdentifiers): string[] {
+  return [...new Set([identifier ?? "", ...otherIdentifiers, ...sampleIds].map((text) => text.trim().toUpperCase()))];
 }
 
 function asPatientFp(text: string): string | null {

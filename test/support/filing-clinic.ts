@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from "vitest";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages } from "../../agent/spool/queries/messages/message-summaries.ts";
+import type { TestOrder } from "../../agent/spool/queries/orders/orders.ts";
 import type { Spool } from "../../agent/spool/spool.ts";
 import type { FilingDevice } from "../../agent/study/assess.ts";
 import { Filing } from "../../agent/study/filing.ts";
@@ -50,6 +51,10 @@ export class FilingClinic {
     const { spool } = this.#used;
     await spool.call("upsertPatients", [{ fp: patient.fp, body: JSON.stringify(patient) }], Date.now());
     await spool.call("setIdentifiers", [{ patientFp: patient.fp, identifiers }], Date.now());
+  }
+
+  async order(order: Pick<TestOrder, "accession" | "device" | "patientFp" | "tests">): Promise<void> {
+    await this.#used.spool.call("placeOrder", { ...order, createdAt: Date.now(), state: "placed" });
   }
 
   /** Files a message of these records or segments. @returns its id */

@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { firstFilled, given, identifier, sent } from "../field-text.ts";
+import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
@@ -88,7 +88,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   return {
     device_name: profile.device_name ?? deviceName(header),
     ...identifiers(patient, order),
-    sampleIds: [3, 4].map((field) => firstFilled(order?.components(field))),
+    sampleIds: [3, 4].map((field) => sampleId(order?.components(field))),
     patient_hint: patientHint(patient, order, profile, numbers),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
     specimen: [sent(order, 3), sent(order, 4)],

@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { firstFilled, given, identifier, sent } from "../field-text.ts";
+import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
 import { isResultType } from "./message-types.ts";
@@ -129,7 +129,7 @@ function sampleIds({ order, specimen, container }: OrderGroup, { sampleField }: 
     specimen?.subcomponents(2, 2),
     container?.components(3),
   ];
-  return fields.map((components) => firstFilled(components));
+  return fields.map((components) => sampleId(components));
 }
 
 /** Returns the first component of each repetition. */

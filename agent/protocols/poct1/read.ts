@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
-import { identifier, isControlName } from "../field-text.ts";
+import { identifier, isControlName, sampleId } from "../field-text.ts";
 import { urineAnalyteOf } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
 import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
@@ -140,7 +140,7 @@ function sampleOf(
     device_name: [hello.model, hello.serial].join(" ").trim().slice(0, 200) || "POCT1-A device",
     identifier: hintText(number),
     otherIdentifiers: specimen.filter((id) => id !== ""),
-    sampleIds: specimen,
+    sampleIds: specimen.map((id) => sampleId([id])),
     patient_hint: patientHint(patient, typed),
     // Several devices may share a port, and a sequence number counts per device.
     patient: [typed, hello.name, sequence],

@@ -1,3 +1,4 @@
+import { sampleId } from "../field-text.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import type { TextProfile } from "./profile.ts";
@@ -13,7 +14,7 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     device_name: reading.sample.device_name ?? profile.device_name,
     identifier: hint(identifier),
     otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
-    sampleIds: [specimen],
+    sampleIds: [sampleId([specimen])],
     patient_hint: {
       identifier: hint(identifier),
       name: hint(name),

@@ -54,13 +54,13 @@ export async function reassess(
   progress: (done: number, of: number) => void,
 ): Promise<ReassessedMessage[]> {
   const headers = new HeaderReader();
+  // The patients of the spool decide; the running agent keeps them in sync.
+  const lookupOn = (spool: SpoolCalls) => ({ spool, directory: new Directory(spool, away), matchPatientsByName });
   try {
     return await searchSpool(folder, async (db) => {
       const all = wantedOf(db, wanted);
       const operations = operationsOn(db);
       const done: ReassessedMessage[] = [];
-      // The patients of the spool decide; the running agent keeps them in sync.
-      const lookupOn = (spool: SpoolCalls) => ({ spool, directory: new Directory(spool, away), matchPatientsByName });
       const resulted = new Map<string, readonly string[]>();
       const assessAlone = async (id: string) => {
         const calls = callsOn(operations);

@@ -111,6 +111,6 @@ function movedAway(held: HeldStudy, whole: StudyBody, drafts: readonly StudyDraf
 }
 
 function isSameSample(one: StudyBody["body"], other: StudyBody["body"]): boolean {
-  const identity = ({ patient_hint, acquired_at }: StudyBody["body"]) => JSON.stringify([patient_hint, acquired_at]);
-  return identity(one) === identity(other);
+  const isSamePatient = JSON.stringify(one.patient_hint) === JSON.stringify(other.patient_hint);
+  return isSamePatient && one.acquired_at === other.acquired_at;
 }

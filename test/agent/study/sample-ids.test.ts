@@ -85,6 +85,28 @@ test("a study without a sample number has none in its source", async () => {
   expect(only(await clinic.push()).body.source).toEqual({ device_id: "plain-1", message_id: "M0" });
 });
 
+test("an accession that the agent issued names its patient as the number of any field, without a setting", async () => {
+  clinic.devices.set("hl7-1", { profile: genericHl7, timeZone: "UTC", model: null });
+  await clinic.know(dog);
+  await clinic.order({ accession: "V34679AC", device: "hl7-1", patientFp: dog.fp, tests: ["ALT"] });
+  const order = ["OBR|1|||X", "OBX|1|NM|ALT||52|U/L|||||F", "SPM|1|^V34679AC"];
+  await clinic.receive("hl7-1", ["MSH|^~\\&|LAB|V|||20261121120000||ORU^R01|1|P|2.5.1", "PID|1", ...order]);
+  const { body, snapshot } = only(await clinic.push());
+  expect([body.patient_fp, snapshot.notes[0]]).toEqual([dog.fp, `matched ${dog.fp} by accession V34679AC`]);
+});
+
+test.each(["0", "-", ".", "^0"])(
+  "%s names nobody, as identifier of a patient or as number of a sample",
+  async (nobody) => {
+    await clinic.know(dog, nobody, "0");
+    expect(reportOf([`P|1|${nobody}`, `O|1|${nobody}`, ALT])).toMatchObject({ identifier: null, otherIdentifiers: [] });
+    expect(reportOf([`P|1|${nobody}`, `O|1|${nobody}`, ALT])).not.toHaveProperty("sampleIds");
+    for (const device of ["plain-1", "scan-1"]) {
+      expect(await match(device, nobody, `P|1|${nobody}`)).toBe("the device sent no patient identifier");
+    }
+  },
+);
+
 describe("matching by the number of a sample", () => {
   test("a number names its patient only at a device that matches by it", async () => {
     await clinic.know(dog, "S-77");

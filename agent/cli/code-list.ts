@@ -1,0 +1,87 @@
+import { analyteByCode, findAnalyte, foldName } from "../../shared/clinical/analytes.ts";
+import { nearAnalytes } from "../../shared/clinical/near-analytes.ts";
+import { tableLines } from "../../shared/cli/output.ts";
+import type { DeviceConfig } from "../config/schema.ts";
+import { zonedTime } from "../report/device-time.ts";
+import type { SeenCode } from "../spool/queries/studies/seen-codes.ts";
+
+// The list of `agent codes`: what devices sent outside the catalogue, and what the clinic mapped.
+
+export interface ListedCode {
+  readonly device: string;
+  readonly code: string;
+  readonly label: string | null;
+  /** Results in the stored studies. */
+  readonly count: number;
+  /** Results of these that stand under the device's code. */
+  readonly unknown_count: number;
+  readonly last_value: string | null;
+  readonly last_unit: string | null;
+  readonly last_measured_at: string | null;
+  /** The analyte in agent.yaml. */
+  readonly mapped_to: string | null;
+  /** The nearest analytes of the catalogue, for a code without a mapping. */
+  readonly suggestions: readonly string[];
+}
+
+/** Joins the codes in the spool with those in agent.yaml, by device. A mapped code that no study has comes last. */
+export function codeList(
+  devices: readonly Pick<DeviceConfig, "id" | "codes">[],
+  seen: readonly SeenCode[],
+): ListedCode[] {
+  const ids = [...new Set([...devices.map(({ id }) => id), ...seen.map(({ device }) => device)])];
+  return ids.flatMap((id) => {
+    const codes = Object.entries(devices.find((device) => device.id === id)?.codes ?? {});
+    const mapped = new Map(codes.map(([code, analyte]) => [foldName(code.trim()), { code, analyte }]));
+    const own = seen.filter(({ device }) => device === id).map((each) => seenCode(each, mapped));
+    const met = new Set(own.map(({ code }) => foldName(code)));
+    const unseen = [...mapped].filter(([folded]) => !met.has(folded)).map(([, each]) => unseenCode(id, each));
+    return [...own, ...unseen];
+  });
+}
+
+type Mapping = { readonly code: string; readonly analyte: string };
+
+function seenCode({ device, code, label, unknown, mapped, last }: SeenCode, codes: ReadonlyMap<string, Mapping>) {
+  const analyte = codes.get(foldName(code))?.analyte ?? null;
+  return {
+    device,
+    code,
+    label,
+    count: unknown + mapped,
+    unknown_count: unknown,
+    last_value: last.value,
+    last_unit: last.unit,
+    last_measured_at: last.at,
+    mapped_to: analyte,
+    suggestions: analyte === null ? nearAnalytes([code, label ?? ""]) : [],
+  };
+}
+
+function unseenCode(device: string, { code, analyte }: Mapping): ListedCode {
+  const never = { label: null, count: 0, unknown_count: 0, last_value: null, last_unit: null, last_measured_at: null };
+  return { device, code, ...never, mapped_to: analyte, suggestions: [] };
+}
+
+const HEAD = ["DEVICE", "CODE", "TEST", "LAST VALUE", "LAST MEASURED", "RESULTS", "ANALYTE"];
+
+/** Formats the codes as rows under a header. */
+export function codeLines(codes: readonly ListedCode[], timeZone: string): string[] {
+  return tableLines([HEAD, ...codes.map((code) => cells(code, timeZone))]);
+}
+
+function cells(listed: ListedCode, timeZone: string): string[] {
+  const { device, code, label, count, last_value, last_unit, last_measured_at } = listed;
+  const time = last_measured_at === null ? "never" : zonedTime(Date.parse(last_measured_at), timeZone).slice(0, 16);
+  const value = last_value === null ? "-" : [last_value, last_unit ?? ""].join(" ").trim();
+  return [device, code, label ?? "-", value, time.replace("T", " "), String(count), analyteCell(listed)];
+}
+
+function analyteCell({ code, mapped_to, unknown_count, suggestions }: ListedCode): string {
+  const known = mapped_to === null ? findAnalyte([code], { modality: null, urine: false }) : null;
+  if (known !== null) return `${known.analyte.code}, but its value or its specimen is of another kind`;
+  if (mapped_to === null) return suggestions.length === 0 ? "unknown" : `unknown, perhaps ${suggestions.join(" or ")}`;
+  if (unknown_count === 0) return mapped_to;
+  const kind = analyteByCode(mapped_to)?.value_type === "numeric" ? "no number" : "no word";
+  return `${mapped_to}, ${unknown_count} not yet: reprocess them, unless the value is ${kind}`;
+}
