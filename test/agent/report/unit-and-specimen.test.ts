@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { record, reportOf, resultRecord } from "../records.ts";
+import { record, reportOf, resultRecord, vetscanReport } from "../records.ts";
 import { study } from "../../../agent/study/study.ts";
 import { dog } from "../../make-fixtures.ts";
 
@@ -47,6 +47,11 @@ test("a value that its unit makes impossible keeps value and unit, has a comment
       comment: "135 g/dL is above 100 g/dL: a litre of a body fluid weighs about 1 kg",
     },
   ]);
+});
+
+test("the device's own doubt stands before that of the unit", () => {
+  const report = vetscanReport("Dog", resultRecord("4544-3", "43.1*", "L/L"));
+  expect(report.rows[0]?.comment).toMatch(/^(?!43).+; 43\.1 L\/L is above 1 L\/L: /);
 });
 
 test("the number of a device's unit system is no unit", () => {
