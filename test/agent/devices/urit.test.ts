@@ -71,6 +71,7 @@ describe("URIT-5160", () => {
   test("the Vet model has its species in OBR-16 and two hyphens in its intervals", () => {
     const vet = reportOf("urit-5160/vet");
     expect(vet).toMatchObject({ species: "dog", identifier: "4711", leftOut: [] });
+    expect(vet.notes).toContain("kept in the message, not read: WBCHistogram");
     expect(vet.rows.map(({ code, device_range }) => [code, device_range?.text])).toEqual([
       ["WBC", "6.0-17.0"],
       ["LYMP", "12.0-30.0"],
