@@ -174,6 +174,7 @@ function readAnalyzer(device: DeviceConfig, timeZone: string): FilingDevice {
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
     ...(device.codes === undefined ? {} : { codes: taughtCodes(device.codes) }),
+    matchBySampleId: device.matchBySampleId ?? false,
   };
 }
 

@@ -4,8 +4,10 @@ import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/api/patient.ts";
 import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { astmDeviceFolders } from "./astm-device-fixtures.ts";
+import { fujiFolders } from "./fuji-fixtures.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
+import { textFixtures } from "./text-fixtures.ts";
 
 // `npx tsx test/make-fixtures.ts` writes the bytes of fixtures/: documented layouts with invented data. Do not edit a fixture by
 // hand, since test/agent/tools/fixtures.slow.test.ts compares the committed bytes with the generated ones.
@@ -335,35 +337,6 @@ const bcQcFile = `BB99999911212026${"0".repeat(60)}`;
 const bcQcRun = `C112120261130${"0".repeat(40)}`;
 
 const handshake = (body: string) => `<ENQ>${body}<EOT><ETX>`;
-
-const spotchemHead = ["26/11/21     11:30  ", "ID# 4711            "];
-const spotchemMulti = [
-  " MULTI:PANEL-Z      ",
-  "BUN      7.4 mmol/L ",
-  "Glu   <RS> 16.4 mmol/L ",
-  "ALP   UNDER <  0.83 ",
-  "T-Pro <US>   52 g/L    ",
-  "GPT     1.36 ukat/L ",
-  "Cre      152 umol/L ",
-  "Xyz     12.0 mg/dL  ",
-];
-const spotchemSingle = [" SINGLE             ", "LDH     4.10 ukat/L "];
-const lines = (texts: readonly string[]) => texts.map((text) => `${text}<LF>`).join("");
-
-function fujiText(results: readonly string[], { mode = "NORMAL ", count = results.length } = {}): string {
-  const head = `R,${mode},21-11-2026,11:30,7            ,4711         ,Zeytin       ,49,9,255,01,${count} `;
-  return `<STX>${[head, ...results].join(",")}h<ETX>`;
-}
-
-const fujiResult = (name: string, comparator: string, value: string, unit: string, range = "0.00 ,0.00 ") =>
-  `${name},${comparator},${value.padEnd(9)}${unit},1 ,${range},           `;
-
-const fuji = [
-  fujiResult("TCHO-PS ", "=", "4.53", "mmol/l"),
-  fujiResult("GLU-PS  ", "=", "5.31", "mmol/l", "4.20 ,7.10 "),
-  fujiResult("CRE-P   ", "<", "18", "umol/l"),
-  fujiResult("XYZ-PS  ", "=", "1.20", "U/l"),
-];
 
 interface Case {
   readonly name: string;
@@ -829,30 +802,6 @@ const bc2800OneWay: readonly Case[] = [
   { name: "cut", wire: `<STX>${bcDog.slice(0, 60)}<STX>${bcDog}<SUB>`, patient: dog },
 ];
 
-const spotchem: readonly Case[] = [
-  { name: "multi", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti])}<ETX>`, patient: dog },
-  {
-    name: "multi-and-single",
-    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 3)])}<ETB><LF><STX>${lines([...spotchemHead, ...spotchemSingle])}<ETX>`,
-    patient: dog,
-  },
-  {
-    // The 1 of 16.4 is missing. The line is too short, so no result of the text is read.
-    name: "lost-character",
-    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti]).replace(" 16.4", " 6.4")}<ETX>`,
-    patient: dog,
-  },
-  { name: "cut", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 4)])}`, patient: dog },
-];
-
-const driChem: readonly Case[] = [
-  { name: "four-slides", wire: fujiText(fuji), patient: dog },
-  { name: "lost-comma", wire: fujiText(fuji).replace("=,5.31", "=5.31"), patient: dog },
-  { name: "lost-result", wire: fujiText(fuji.slice(1), { count: 4 }), patient: dog },
-  { name: "unknown-mode", wire: fujiText(fuji, { mode: "CONTROL" }), patient: dog },
-  { name: "request", wire: "<STX>W,4711<ETX>", patient: dog },
-];
-
 const raw: readonly Case[] = [
   {
     name: "lines",
@@ -880,8 +829,6 @@ const astmFolders = {
   skyla,
   "mindray-bc2800vet": bc2800,
   "mindray-bc2800vet-one-way": bc2800OneWay,
-  "arkray-spotchem-ez": spotchem,
-  "fuji-dri-chem-nx": driChem,
   "generic-astm": [...generic, ...shapes],
   "generic-astm-raw": raw,
 };
@@ -899,8 +846,11 @@ function patientOf(name: keyof typeof patients | null): Patient | null {
 
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
-  ...Object.entries(astmDeviceFolders).flatMap(([folder, cases]) =>
+  ...Object.entries({ ...astmDeviceFolders, ...fujiFolders }).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "astm", { ...one, patient: patientOf(one.patient) })),
+  ),
+  ...Object.entries(textFixtures).flatMap(([folder, cases]) =>
+    cases.map((one) => made(folder, "astm", { ...one, patient: dog })),
   ),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
     cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),

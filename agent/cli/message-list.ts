@@ -30,15 +30,31 @@ export function messageTable(
   timeZone: string,
 ): { header: string; row: (message: MessageSummary) => string } {
   const deviceWidth = Math.max("device".length, ...devices.map((id) => id.length));
-  const line = (time: string, id: string, device: string, state: string, studies: string, reason: string) =>
-    [time.padEnd(TIME.length), id.padEnd(26), device.padEnd(deviceWidth), state.padEnd(16), studies.padEnd(30), reason]
+  const line = (
+    time: string,
+    id: string,
+    device: string,
+    state: string,
+    studies: string,
+    sample: string,
+    reason: string,
+  ) =>
+    [
+      time.padEnd(TIME.length),
+      id.padEnd(26),
+      device.padEnd(deviceWidth),
+      state.padEnd(16),
+      studies.padEnd(30),
+      sample.padEnd(10),
+      reason,
+    ]
       .join("  ")
       .trimEnd();
   return {
-    header: `${line("received", "message", "device", "state", "study", "reason")} (times of ${timeZone})`,
-    row: ({ id, device, received_at, state, reason, study_fps }) => {
+    header: `${line("received", "message", "device", "state", "study", "sample", "reason")} (times of ${timeZone})`,
+    row: ({ id, device, received_at, state, reason, study_fps, sample_ids = [] }) => {
       const time = zonedTime(Date.parse(received_at), timeZone).slice(0, TIME.length).replace("T", " ");
-      return line(time, id, device, state, study_fps.join(",") || "-", reason ?? "");
+      return line(time, id, device, state, study_fps.join(",") || "-", sample_ids.join(",") || "-", reason ?? "");
     },
   };
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { parseTime } from "../../shared/cli/options.ts";
+import { collect, parseTime } from "../../shared/cli/options.ts";
 import { plural, printError, printLine, progressInTenths } from "../../shared/cli/output.ts";
 import { analyzersOf } from "../analyzers.ts";
 import { imagingOf } from "../imaging-devices.ts";
@@ -8,20 +8,24 @@ import { reassess, store, type ReassessedMessage } from "../tools/offline/reproc
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 
 export const reprocessCommand = new Command("reprocess")
-  .description("process quarantined or unmatched messages again; prints the changes and stores them")
+  .description(
+    "process messages again after a profile, a mapping or a patient was corrected; prints the changes and stores them",
+  )
   .addOption(configOption())
   .requiredOption(
     "--state <state>",
-    "quarantined or unmatched; repeatable",
-    stateParser(["quarantined", "unmatched"]),
+    "filed (after a new mapping of codes), quarantined or unmatched; repeatable",
+    stateParser(["filed", "quarantined", "unmatched"]),
     [],
   )
+  .option("--device <id>", "only messages of the device; repeatable", collect, [])
   .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
   .option("--dry-run", "print the changes and store nothing")
   .action(reprocess);
 
 interface ReprocessOptions extends ConfigOption {
   readonly state: readonly MessageState[];
+  readonly device: readonly string[];
   readonly since: number;
   readonly dryRun?: boolean;
 }
@@ -29,7 +33,11 @@ interface ReprocessOptions extends ConfigOption {
 async function reprocess(options: ReprocessOptions): Promise<void> {
   const config = readConfig(options);
   const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
-  const wanted = { states: options.state, since: options.since };
+  const unknown = options.device.find((id) => config.devices.every((device) => device.id !== id));
+  if (unknown !== undefined) {
+    throw new Error(`--device is ${unknown}, expected one of ${config.devices.map(({ id }) => id).join(", ")}`);
+  }
+  const wanted = { states: options.state, devices: options.device, since: options.since };
   const done = await reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, progressInTenths());
   for (const line of changeLines(done)) printLine(line);
   const messages = plural(done.length, "message");

@@ -5,7 +5,7 @@ import { AstmLink } from "../protocols/astm/link.ts";
 import { BccLink } from "../protocols/proprietary/bcc-link.ts";
 import { OneWayLink } from "../protocols/proprietary/one-way-link.ts";
 import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
-import { ETX, SUB } from "../protocols/bytes.ts";
+import { EOT, ETX, SOH, SUB } from "../protocols/bytes.ts";
 import type { Profile } from "../devices/profile.ts";
 import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
 import { Hl7Link } from "../protocols/hl7/link.ts";
@@ -23,7 +23,9 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
     case "raw-records":
       return new RawRecordsLink(link.digitPrefixed);
     case "one-way":
-      return new OneWayLink(link.end === "SUB" ? SUB : ETX);
+      return new OneWayLink({ end: link.end === "SUB" ? SUB : ETX });
+    case "soh-eot":
+      return new OneWayLink({ start: SOH, end: EOT, isAcknowledged: true });
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
     case "bcc":

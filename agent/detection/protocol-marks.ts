@@ -16,6 +16,9 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
   bc2800,
   rawRecords,
   oneWayText,
+  urineStrip,
+  sohRecords,
+  vetLabInquiries,
   hl7,
   poct1,
 ];
@@ -54,6 +57,10 @@ function sumOf(body: string): number {
   let sum = 0;
   for (let index = 0; index < body.length; index++) sum += body.charCodeAt(index);
   return sum & 0xff;
+}
+
+function xorOf(body: string): number {
+  return Array.from(body).reduce((xor, char) => xor ^ char.charCodeAt(0), 0);
 }
 
 /** A device that waits for ACK sends nothing but ENQ. */
@@ -96,29 +103,71 @@ function rawRecords(text: string): ProtocolMatch[] {
 }
 
 function oneWayText(text: string): ProtocolMatch[] {
-  const [, first = ""] = text.split("\x02");
+  // Blocks of one text are joined by ETB and STX.
+  const [, first = ""] = text.replaceAll("\x17\x02", "").replaceAll("\x17\n\x02", "").split("\x02");
   const [body = "", ...rest] = first.split("\x03");
   if (body === "") return [];
   const end = rest.length > 0 ? "between STX and ETX" : "after STX, no ETX";
   const off = rest.length > 0 ? 0 : 30;
   const lines = body.split("\n").filter((line) => line !== "");
+  if (/^\d\d\/\d\d\/\d\d +\d\d:\d\d +ID# *[^[]*\[/.test(body)) {
+    const reason = `time, ID# and specimen in one line ${end}`;
+    return [{ protocol: "SPOTCHEM EL line", profiles: ["arkray-spotchem-el"], score: 90 - off, reason }];
+  }
   if (/^\d\d\/\d\d\/\d\d +\d\d:\d\d/.test(body)) {
     const right = lines.filter((line) => line.length === 20).length;
     const score = right === lines.length ? 95 : 65;
     const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
     return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
   }
-  if (/^R,[^,]*,\d\d-\d\d-\d{4},\d\d:\d\d,/.test(body)) {
-    return [
-      {
-        protocol: "DRI-CHEM columns",
-        profiles: ["fuji-dri-chem-nx"],
-        score: 90 - off,
-        reason: `R, mode, date and time ${end}`,
-      },
-    ];
+  if (/^[RTS],[^,]*,\d[\d-]{8}\d,\d\d:\d\d,|^E,\d[\d-]{8}\d,|^[IWXY],/.test(body)) {
+    const bcc = rest.join("\x03").charCodeAt(0); // the BCC may be ETX
+    const isRight = bcc === xorOf(`${body}\x03`);
+    const profiles = /^[TXY]/.test(body) ? ["fuji-au"] : ["fuji-dri-chem-nx", "fuji-au"];
+    const reason = `a record ${body.slice(0, 1)} ${end}, ${isRight ? "the right BCC" : "no right BCC"}`;
+    return [{ protocol: "Fujifilm records", profiles, score: (isRight ? 95 : 75) - off, reason }];
   }
   return [];
+}
+
+function urineStrip(text: string): ProtocolMatch[] {
+  const [, first = ""] = text.split("\x02");
+  const [body = "", end] = first.split("\x03");
+  const pads = body.split(/[\r\n]+/).filter((line) => /^[* ]*(UBG|BIL|KET|BLD|PRO|NIT|LEU|GLU|SG|pH|VC) /i.test(line));
+  if (pads.length < 3 || !/^No\. *\d/m.test(body)) return [];
+  const reason = `No. and ${pads.length} pads after STX${end === undefined ? ", no ETX" : ""}`;
+  return [{ protocol: "DIRUI strip", profiles: ["dirui-h100"], score: end === undefined ? 60 : 90, reason }];
+}
+
+function sohRecords(text: string): ProtocolMatch[] {
+  const records = text
+    .split("\x01")
+    .slice(1)
+    .find((piece) => /^H[^A-Za-z\d\s]{3}/.test(piece));
+  if (records === undefined) return [];
+  const isEnded = records.includes("\x04");
+  const score = isEnded ? 95 : 70;
+  const reason = `records after SOH, ${isEnded ? "and EOT" : "no EOT"}`;
+  return [{ protocol: "LIS02 records from SOH to EOT", profiles: ["radiometer-abl9"], score, reason }];
+}
+
+/**
+ * Inquiries of an IDEXX VetLab Station, which no profile reads: STX, two characters, 80, length, text, check, ETX. Length and
+ * check have the eighth bit.
+ */
+function vetLabInquiries(text: string): ProtocolMatch[] {
+  const inquiries = text.split("\x02").filter((piece) => {
+    const length = piece.charCodeAt(3) & 0x7f;
+    const body = piece.slice(4, 4 + length);
+    return /^\d\d\x80[\x81-\xff]/.test(piece) && piece.slice(4 + length, 6 + length) === `${vetLabCheck(body)}\x03`;
+  });
+  if (inquiries.length === 0) return [];
+  const reason = `${inquiries.length} inquiries with the right check`;
+  return [{ protocol: "IDEXX VetLab Station, port for practice software", profiles: [], score: 95, reason }];
+}
+
+function vetLabCheck(body: string): string {
+  return String.fromCharCode((sumOf(body) & 0x7f) | 0x80);
 }
 
 function hl7(text: string): ProtocolMatch[] {

@@ -2,8 +2,9 @@ import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
 /**
- * Arkray SPOTCHEM EZ SP-4430, chemistry, serial, one-way, without checksum. Source: a capture of one MULTI block, and the
- * documented layout. Unverified: a SINGLE block behind ETB, the mark for low, and OVER.
+ * Arkray SPOTCHEM EZ SP-4430, chemistry, serial, one-way, without checksum. Source: a real capture of one MULTI block, and
+ * a description of a real SINGLE line behind ETB. Unverified: the mark for low, OVER, rows without a value, and the head
+ * of a SINGLE slide that runs alone.
  */
 export const arkraySpotchemEz: TextProfile = {
   id: "arkray-spotchem-ez",
@@ -21,12 +22,15 @@ const ETB = "\x17";
 
 /** A value beyond the measuring range, with its bound and without unit: `ALP   UNDER <  0.83`. */
 const BEYOND = /^(?:UNDER (<)|OVER  (>))([ \d.]{6}) $/;
+/** A mark or a word in place of value and unit. */
+const NO_VALUE = /^ +([-*+.?]+|[A-Z]+) *$/;
 const TIME = /^(\d\d)\/(\d\d)\/(\d\d) +(\d\d):(\d\d) *$/;
 const ID = /^ID# ?(.*)$/;
-const PANEL = /^ /;
+/** `" MULTI:PANEL-V"`. The line of a SINGLE slide behind other slides begins at column 0. Its rows belong to their sample. */
+const PANEL = /^ |^SINGLE:/;
 
 /** Mark before a value: above or below the device's own range. */
-const FLAGS: Readonly<Record<string, string>> = { " ": "", "\x1e": "H", "\x1f": "L" };
+export const MARKS: Readonly<Record<string, string>> = { " ": "", "\x1e": "H", "\x1f": "L" };
 
 function read(text: string): TextReading {
   const ids = new Set<string>();
@@ -41,7 +45,7 @@ function read(text: string): TextReading {
     if (line.length !== COLUMNS) return problem(`has ${line.length} characters, expected ${COLUMNS}`);
     const time = TIME.exec(line);
     const id = ID.exec(line);
-    const result = readResult(line);
+    const result = PANEL.test(line) ? null : readResult(line);
     if (time !== null) times.add(`20${time.slice(1).join("")}`);
     else if (id !== null) ids.add((id[1] ?? "").trim());
     else if (result !== null) results.push(result);
@@ -61,8 +65,9 @@ function readResult(line: string): DeviceResult | null {
   if (!/^\S/.test(name)) return null;
   const [, under = "", over = "", bound = ""] = BEYOND.exec(line.slice(6)) ?? [];
   if (isNumber(bound)) return deviceResult(name, `${under}${over}${bound.trim()}`, "", "");
+  if (NO_VALUE.test(line.slice(6))) return deviceResult(name, line.slice(6), "", "");
   const value = line.slice(7, 12);
-  const flag = FLAGS[line.charAt(6)];
+  const flag = MARKS[line.charAt(6)];
   return flag === undefined || !isNumber(value) || line[12] !== " "
     ? null
     : deviceResult(name, value, line.slice(13), flag);

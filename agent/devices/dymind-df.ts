@@ -1,10 +1,20 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import { automatedCount, mindrayBlood } from "./mindray-bc.ts";
 
-/** Dymind DF, hematology, HL7: Mindray's dialect with other codes. Source: a capture of a DF5x. Unverified: orders. */
+/** Names of rows about the run, where the device sends names without codes. */
+const SETTINGS =
+  /^(Take Mode|Blood Mode|Test Mode|Low Mode|Age|Remarks?|Blood Type|Recheck flag|Print_BMP|\w+ Alarm)$/i;
+
+/**
+ * Dymind DF and DH, and the same devices under other names (Analyx Panca), hematology, HL7: Mindray's dialect with other
+ * codes. A Panca sends no sender and bare names. Source: logs of a DF5x, a DH3x and a Panca. Unverified: orders.
+ */
 export const dymindDf: Hl7Profile = {
   ...mindrayBlood,
   id: "dymind-df",
+  defaultName: "Dymind",
   sender: /\|Dymind$/i,
+  doubts: {}, // A stands beside every H and L, and beside a missing value
+  remarks: new RegExp(`${mindrayBlood.remarks.source}|${SETTINGS.source}`, "i"),
   orders: automatedCount("01001"),
 };

@@ -3,7 +3,7 @@ import { fujiOrders } from "./fuji-orders.ts";
 import { fujiHasBcc, fujiTrouble, type MarkMeanings, readFujiText } from "./fuji-text.ts";
 
 /** Marks of the chemistry. They say nothing of hemolysis. */
-const MARKS: MarkMeanings = {
+export const CHEMISTRY_MARKS: MarkMeanings = {
   2: { "@": "outside the measuring range" },
   3: { "#": "the slide is expired" },
   4: { $: "thermistor error", "+": "the incubator is too hot", "-": "the incubator is too cold" },
@@ -23,9 +23,10 @@ export const fujiDriChemNx: TextProfile = {
   id: "fuji-dri-chem-nx",
   protocol: "text",
   link: { kind: "bcc", hasBcc: fujiHasBcc, trouble: fujiTrouble },
+  serial: { baudRate: 19_200, rtscts: true }, // type 3: 9600
   device_name: "Fujifilm DRI-CHEM NX",
   modality: "BIOCHEMISTRY",
   orders: fujiOrders,
   katakana: true,
-  read: (text) => readFujiText(text, MARKS),
+  read: (text) => readFujiText(text, CHEMISTRY_MARKS),
 };

@@ -266,7 +266,7 @@ function noValueReason({ sign, measured }: TestColumns, value: string): string |
 }
 
 /** Returns the device's doubts. H and L at place 1 compare with the printed range and are none. */
-function doubtsOf(marks: string, meanings: MarkMeanings): string[] {
+export function doubtsOf(marks: string, meanings: MarkMeanings): string[] {
   return Array.from(marks).flatMap((mark, index) => {
     if (mark === " " || (index === 0 && /[HL]/.test(mark))) return [];
     const place = meanings[index + 1];

@@ -1,21 +1,30 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
+import { arkraySpotchemEl } from "./arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
+import { bionoteVcheckM10 } from "./bionote-vcheck-m10.ts";
 import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
+import { celercare } from "./celercare.ts";
+import { diruiH100 } from "./dirui-h100.ts";
 import { dymindDf } from "./dymind-df.ts";
-import { epoc } from "./epoc.ts";
 import { fujiAu } from "./fuji-au.ts";
+import { fujiDriChemNxHl7 } from "./fuji-dri-chem-nx-hl7.ts";
+import { epoc } from "./epoc.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { genruiVh30 } from "./genrui-vh30.ts";
 import { horibaPentra } from "./horiba-pentra.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
+import { seamatySmt } from "./seamaty-smt.ts";
+import { radiometerAbl9 } from "./radiometer-abl9.ts";
+import { skyla } from "./skyla.ts";
+import { urit5160, uritChem } from "./urit-5160.ts";
 import { radiometerAbl } from "./radiometer-abl.ts";
 import { siemensDca } from "./siemens-dca.ts";
-import { skyla } from "./skyla.ts";
 import { sysmexXn } from "./sysmex-xn.ts";
 import { transasiaEm200 } from "./transasia-em200.ts";
 import { vitros } from "./vitros.ts";
@@ -28,7 +37,9 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800Vet,
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
+  arkraySpotchemEl,
   fujiDriChemNx,
+  fujiAu,
   epoc,
   siemensDca,
   horibaPentra,
@@ -36,16 +47,24 @@ export const profiles: readonly Profile[] = [
   sysmexXn,
   vitros,
   transasiaEm200,
-  fujiAu,
+  diruiH100,
+  radiometerAbl9,
   genericAstm,
   genericAstmRaw,
   mindrayBc,
   dymindDf,
   zybioZ,
   mindrayBs,
+  urit5160,
+  uritChem,
+  fujiDriChemNxHl7,
   bionoteVcheck,
+  bionoteVcheckM10,
   bionoteVcheckC10,
   bionoteVcheckH6,
+  seamatySmt,
+  celercare,
+  genruiVh30,
   genericHl7,
   genericPoct1a,
 ];

@@ -6,11 +6,14 @@ export const mindrayBlood = {
   link: { kind: "mllp" },
   device_name: null, // MSH-3 is the model: `BC-5380`
   modality: "HEMATOLOGY",
-  // The patient's species on a Vet model (unverified). A human model sends `General`.
-  speciesRow: /\^Ref Group\^/,
-  // Modes, remarks, the age in years and histogram marks: `08001^Take Mode^99MRC`, `30525-0^Age^LN`, `15001^WBC
-  // Histogram. Left Line^99MRC`.
-  remarks: /^(0\d{4}\^|3[01]525-0\^|15\d{3}\^)/,
+  // `N~A`: the device suspects the value. H, L and N compare it with the printed range.
+  doubts: { A: "the device suspects it" },
+  // The patient's species on a Vet model (unverified). A human model sends `General`. Its number differs by model: `01001`
+  // on a BC-20S, `01002` on a BC-5380, `03001` on a Dymind.
+  speciesRow: /(^|\^)Ref Group(\^|$)/,
+  // Modes, remarks, the age in years, histogram marks and suspicions: `08001^Take Mode^99MRC`, `30525-0^Age^LN`, `15001^WBC
+  // Histogram. Left Line^99MRC`, `^Anemia^99MRC`.
+  remarks: /^(0\d{4}\^|3[01]525-0\^|15\d{3}\^|\^[^^]+\^99MRC$)/,
 } as const;
 
 /** Format of ORR^O02: an automated count, whatever is ordered. The species codes of Vet models are unknown and not sent. */
@@ -19,12 +22,13 @@ export function automatedCount(code: string): NonNullable<Hl7Profile["orders"]> 
 }
 
 /**
- * Mindray BC, hematology, HL7 2.3.1. Source: a capture of a BC-5380, and the manual of the family. Unverified: other models,
- * Vet models, and orders.
+ * Mindray BC, hematology, HL7 2.3.1. The sender may be empty (BC-5000, BC-20S, BC-30S). Source: a capture of a BC-5380, the
+ * manual of the family, and a sample of a BC-20S that follows it. Unverified: other models, Vet models, and orders.
  */
 export const mindrayBc: Hl7Profile = {
   ...mindrayBlood,
   id: "mindray-bc",
+  defaultName: "Mindray BC",
   sender: /^BC-/,
   orders: automatedCount("00001"),
 };

@@ -1,6 +1,7 @@
 // Control characters, and byte helpers that several protocols share.
 
 export const NUL = 0x00;
+export const SOH = 0x01;
 export const STX = 0x02;
 export const ETX = 0x03;
 export const EOT = 0x04;

@@ -1,8 +1,9 @@
 import { ActionQueue } from "./action-queue.ts";
+import { ACK } from "./bytes.ts";
 import type { LinkAction } from "./link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "./noise.ts";
 
-/** The message that a one-way link is reading. The device waits for no acknowledgement, so nothing can be refused. */
+/** The message that a one-way link is reading. The link has no negative acknowledgement, so nothing can be refused. */
 export class OneWayMessage {
   bytes: number[] = [];
   /** Why the message cannot be whole; null when no bytes are missing. */
@@ -32,11 +33,21 @@ export class OneWayMessage {
     this.#damage = "bytes of it could not be stored";
   }
 
-  /** Delivers the bytes and starts the next message. @param incomplete why the message is cut short; null for a whole one */
-  deliver(incomplete: string | null): void {
-    this.#actions.deliver(Uint8Array.from(this.bytes), this.#damage ?? incomplete);
+  /**
+   * Delivers the bytes and starts the next message. `incomplete`: why the message is cut short; null for a whole one.
+   * @returns whether the message is whole
+   */
+  deliver(incomplete: string | null): boolean {
+    const problem = this.#damage ?? incomplete;
+    this.#actions.deliver(Uint8Array.from(this.bytes), problem);
     this.bytes = [];
     this.#damage = null;
+    return problem === null;
+  }
+
+  /** Sends ACK, for a device that waits for one after each message. */
+  acknowledge(): void {
+    this.#actions.reply(Uint8Array.of(ACK));
   }
 
   /** @param timerMs how long the rest of the message may take; null between messages */

@@ -8,8 +8,14 @@ export interface ProfileBase {
   readonly id: string;
   /** null if the analytes decide: one study per modality. */
   readonly modality: Modality | null;
-  /** Factory serial settings, if they differ from LIS01's 9600 8N1. */
-  readonly serial?: { readonly dataBits: 7; readonly parity: "none" | "even"; readonly stopBits: 1 | 2 };
+  /** Factory serial settings that differ from LIS01's 9600 8N1 without flow control. */
+  readonly serial?: {
+    readonly baudRate?: number;
+    readonly dataBits?: 7;
+    readonly parity?: "none" | "even";
+    readonly stopBits?: 1 | 2;
+    readonly rtscts?: true;
+  };
   /** Suffix that may follow a value and is not part of it. */
   readonly valueSuffix?: RegExp;
 }

@@ -1,7 +1,7 @@
 import { hexByte, STX } from "./bytes.ts";
 
 // Text form of a dialogue, one line per chunk. `<` is sent by the device, `>` by the agent. `<ENQ>` is a control
-// character, `<0xF6>` any byte, `<CS>` the checksum of its frame. `#` begins a comment. A player sends one side and
+// character, `<0xF6>` any byte, `<CS>` the checksum of its frame, `<BCC>` the XOR of its frame. `#` begins a comment. A player sends one side and
 // compares the other.
 
 export interface TranscriptLine {
@@ -93,18 +93,25 @@ function wireBytes(content: string, frame: FrameSum, number: number): Uint8Array
     if (name === undefined) put(part.charCodeAt(0));
     else if (name === "CS") for (const digit of frame.checksum()) put(digit.charCodeAt(0));
     else if (NAMES.includes(name)) put(NAMES.indexOf(name));
+    else if (name === "BCC") put(frame.xor());
     else if (name.startsWith("0x")) put(Number(name));
-    else throw new Error(`line ${number}: ${part} is neither a control character nor <CS>`);
+    else throw new Error(`line ${number}: ${part} is neither a control character, <CS> nor <BCC>`);
   }
   return Uint8Array.from(bytes);
 }
 
-/** Checksum from behind STX to ETX or ETB, across lines (LIS01-A2 §6.3.3). */
+/** Sum and XOR from behind STX to ETX or ETB, across lines. The sum is the checksum of LIS01-A2 §6.3.3. */
 class FrameSum {
   #sum = 0;
+  #xor = 0;
 
   add(byte: number): void {
     this.#sum = byte === STX ? 0 : this.#sum + byte;
+    this.#xor = byte === STX ? 0 : this.#xor ^ byte;
+  }
+
+  xor(): number {
+    return this.#xor;
   }
 
   checksum(): string {

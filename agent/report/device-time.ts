@@ -2,9 +2,10 @@ import { DateTime } from "luxon";
 
 /**
  * Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS).
- * Bionote writes `20261121 09:30:15+0300`.
+ * Bionote writes `20261121 09:30:15+0300`, a URIT-8030 `2026-11-21`. A URIT-5160 also writes years such as 0111.
  */
-const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?: ?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
+const DEVICE_TIME =
+  /^((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?: ?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
 /** Converted times. The rows of a message repeat a few times, and luxon's zone lookup dominates the reading time. */
 const knownTimes = new Map<string, string | null>();
@@ -99,6 +100,7 @@ export function hasClock(text: string): boolean {
 
 /** Returns the date as `YYYY-MM-DD`, null for an invalid one. */
 export function readDate(text: string): string | null {
-  const time = readTime(text.trim().slice(0, 8), "UTC");
+  const [day = ""] = /^\d{4}-?\d\d-?\d\d/.exec(text.trim()) ?? [];
+  const time = readTime(day, "UTC");
   return time === null ? null : time.slice(0, 10);
 }

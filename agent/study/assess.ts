@@ -6,7 +6,7 @@ import type { Settlement } from "../spool/queries/studies/studies.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
-import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
+import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
 import type { Directory } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
 import { study } from "./study.ts";
@@ -18,6 +18,8 @@ export interface FilingDevice {
   readonly model: string | null;
   /** The clinic's analytes of the device's codes; see ReadContext. */
   readonly codes?: ReadonlyMap<string, string>;
+  /** Without a typed identifier, the numbers of a sample name its patient. Default false. */
+  readonly matchBySampleId?: boolean;
 }
 
 /** Returns the facts that a message of the device does not hold. */
@@ -68,7 +70,8 @@ export async function assess(
   const awaited: MatchKeys[] = [];
   for (const report of reports) {
     const nameZone = matchPatientsByName ? device.timeZone : null;
-    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, nameZone);
+    const sampleNumbers = device.matchBySampleId === true ? patientNumbers(report) : [];
+    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, nameZone, sampleNumbers);
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(reason);
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
@@ -105,7 +108,7 @@ function joined(awaited: readonly MatchKeys[]): MatchKeys | null {
 
 /**
  * Finds the one patient of a Report, with a sync if there is none. `nameZone` is the time zone of appointments for a match by
- * name; null allows no such match.
+ * name; null allows no such match. `sampleNumbers` are those of patientNumbers(), if the clinic allows them.
  * @returns the match; `how` describes it in a sentence; `waiting` has the keys of an unmatched Report, else null
  */
 export async function findPatient(
@@ -113,16 +116,18 @@ export async function findPatient(
   spool: SpoolCalls,
   directory: Directory,
   nameZone: string | null = null,
+  sampleNumbers: readonly string[] = [],
 ): Promise<Match & { readonly how: string; readonly waiting: MatchKeys | null }> {
   const attempt = async () => {
-    const { patients, orders, waiting } = await directory.find(report);
-    const namesakes = nameZone === null ? null : await namesakesOf(report, nameZone, directory);
+    const { patients, orders, waiting } = await directory.find(report, sampleNumbers);
+    const namesakes =
+      nameZone === null || sampleNumbers.length > 0 ? null : await namesakesOf(report, nameZone, directory);
     // Read after the lookup, so that a first list that arrives in between makes the message due.
     const isFetched = await directory.isFetched();
-    return { result: match(report, patients, orders, namesakes, isFetched), orders, waiting };
+    return { result: match(report, patients, orders, namesakes, isFetched, sampleNumbers), orders, waiting };
   };
   let { result, orders, waiting } = await attempt();
-  const mayBeNew = result.patient === null && report.identifier !== null;
+  const mayBeNew = result.patient === null && (report.identifier !== null || sampleNumbers.length > 0);
   if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
     ({ result, orders, waiting } = await attempt());
   }
@@ -131,7 +136,10 @@ export async function findPatient(
     const accessions = orders.map(({ accession }) => accession);
     spool.callLater("noteOrders", accessions, "resulted");
   }
-  const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
+  const how =
+    result.patient === null
+      ? `unmatched: ${result.reason}`
+      : describeMatch(report, result.patient, orders, sampleNumbers);
   return { ...result, how, waiting: result.patient === null ? waiting : null };
 }
 

@@ -23,6 +23,7 @@ export interface Namesakes {
  * @param orders the orders whose accession is among its identifiers
  * @param namesakes null if the clinic does not allow a match by name
  * @param isFetched whether the clinic's patients have been fetched at least once
+ * @param sampleNumbers the numbers of the sample that stand for a typed identifier
  */
 export function match(
   report: Report,
@@ -30,6 +31,7 @@ export function match(
   orders: readonly TestOrder[] = [],
   namesakes: Namesakes | null = null,
   isFetched = true,
+  sampleNumbers: readonly string[] = [],
 ): Match {
   const [patient, ...others] = found;
   const orphaned = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
@@ -38,10 +40,8 @@ export function match(
     return { patient: null, reason, candidates: found.map(({ fp }) => fp) };
   }
   if (patient === undefined) {
-    if (report.identifier !== null && !isFetched) return unmatched(NEVER_FETCHED);
-    if (report.identifier !== null) {
-      return { patient: null, reason: `no patient has the identifier "${report.identifier}"`, candidates: [] };
-    }
+    const typed = typedText(report, sampleNumbers);
+    if (typed !== null) return unmatched(isFetched ? `no patient has the ${typed}` : NEVER_FETCHED);
     return namesakes === null ? unmatched("the device sent no patient identifier") : matchByName(report, namesakes);
   }
   const candidates = found.map(({ fp }) => fp);
@@ -62,11 +62,32 @@ export function match(
 
 const NEVER_FETCHED = "the clinic's patients were never fetched: waiting for the first list";
 
+/** A device counts its samples with few digits, and another patient may have that card number. */
+const RUNNING_NUMBER = /^(?:\d{1,4}|0+)$/;
+
+/** Returns the numbers of the sample that may name its patient: none beside a typed identifier, and no running number. */
+export function patientNumbers({ identifier, sampleIds = [] }: Report): readonly string[] {
+  if (identifier !== null) return [];
+  return sampleIds.filter((id) => /[\p{L}\p{N}]/u.test(id) && !RUNNING_NUMBER.test(id));
+}
+
+/** Names in words what the patient was looked up by; null for nothing. */
+function typedText({ identifier }: Report, sampleNumbers: readonly string[]): string | null {
+  if (identifier !== null) return `identifier "${identifier}"`;
+  return sampleNumbers.length === 0 ? null : `sample number ${sampleNumbers.map((id) => `"${id}"`).join(" or ")}`;
+}
+
 /** Describes in a sentence how a patient was found. */
-export function describeMatch(report: Report, patient: Patient, orders: readonly TestOrder[]): string {
+export function describeMatch(
+  report: Report,
+  patient: Patient,
+  orders: readonly TestOrder[],
+  sampleNumbers: readonly string[] = [],
+): string {
   const [order] = orders;
   if (order !== undefined) return `matched ${patient.fp} by accession ${order.accession}`;
   const { identifier, otherIdentifiers } = report;
+  if (sampleNumbers.length > 0) return `matched ${patient.fp} by the ${typedText(report, sampleNumbers)}`;
   if (identifier === null && otherIdentifiers.every((text) => !text.toUpperCase().includes(patient.fp.slice(-26)))) {
     return `matched ${patient.fp} by its name: the only ${patient.species} with it, and with an event on that day`;
   }

@@ -85,21 +85,23 @@ export class Directory {
   /**
    * Finds the patients that identifiers name exactly. Any identifier may be an fp or its ULID; only the patient identifier may
    * be an external id or a microchip, because a specimen number may equal another patient's card number. An identifier in any
-   * field may be the accession of an order, and the patients of such orders come first.
+   * field may be the accession of an order, and the patients of such orders come first. `sampleNumbers` are compared like the
+   * patient identifier.
    */
-  async find(named: ReportIdentifiers): Promise<NamedPatients> {
+  async find(named: ReportIdentifiers, sampleNumbers: readonly string[] = []): Promise<NamedPatients> {
     const { identifier, otherIdentifiers } = named;
-    const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
+    const identifiers = [...(identifier === null ? [] : [identifier]), ...sampleNumbers];
+    const texts = [...identifiers, ...otherIdentifiers];
     const fps = texts.map(asPatientFp).filter((fp) => fp !== null);
     const accessions = accessionsIn(named);
-    const { orders, patients, version } = await this.#spool.call("resolveReferences", { accessions, fps, identifier });
+    const { orders, patients, version } = await this.#spool.call("resolveReferences", { accessions, fps, identifiers });
     const found = new Map<string, Patient>();
     for (const body of patients) {
       const patient = JSON.parse(body) as Patient;
       found.set(patient.fp, patient);
     }
     const ordered = orders.map(({ patientFp }) => patientFp);
-    const keys = [...(identifier === null ? [] : [identifier]), ...fps, ...ordered];
+    const keys = [...identifiers, ...fps, ...ordered];
     return { patients: [...found.values()], orders, waiting: { keys, version } };
   }
 

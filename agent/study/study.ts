@@ -1,7 +1,7 @@
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
-import type { PushedStudy } from "../../shared/api/study.ts";
+import type { StudySource } from "../../shared/api/study.ts";
 import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { describe, type Report } from "../report/report.ts";
 import type { StudyBody } from "../report/revision.ts";
@@ -13,7 +13,7 @@ import type { StudyBody } from "../report/revision.ts";
 export function study(
   report: Report,
   patient: Patient | null,
-  source: PushedStudy["source"],
+  source: StudySource,
   model: string | null = null,
   ranges: ClinicRanges | null = null,
 ): StudyBody {

@@ -1,6 +1,6 @@
 import type { PatientCandidate } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { flagLines, meaningText, resultLine } from "../../shared/clinical/flag-text.ts";
+import { flagLines, resultLine, resultLines } from "../../shared/clinical/flag-text.ts";
 import { FLAGGED_ANEW } from "../domain/flagging.ts";
 import type { AuditDescription } from "../store/audit.ts";
 import type { Conflict } from "../store/studies/conflicts.ts";
@@ -17,10 +17,18 @@ export function unmatchedLine({
   hint,
   reason,
   rejected_reason,
+  ...samples
 }: UnmatchedStudy): string {
   const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
   const patient = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
-  return [fp, received_at, device_name, modality, patient, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
+  return [fp, received_at, device_name, modality, patient, ...sampleText(samples), rejected_reason ?? reason ?? ""]
+    .join("  ")
+    .trimEnd();
+}
+
+/** Returns a part of a line for the sample identifiers; none without any. */
+function sampleText({ sample_ids = [] }: { readonly sample_ids?: readonly string[] }): string[] {
+  return sample_ids.length === 0 ? [] : [`sample ${sample_ids.join(", ")}`];
 }
 
 export function viewLines(
@@ -32,11 +40,17 @@ export function viewLines(
   const hints = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
   return [
     `${study.fp}  revision ${revision}  ${study.device_name}  ${study.modality}  ${study.acquired_at}`,
-    `clinic ${view.clinic_fp ?? "none"}  received ${view.received_at}  device ${source?.device_id ?? "-"}  message ${source?.message_id ?? "-"}`,
+    [
+      `clinic ${view.clinic_fp ?? "none"}`,
+      `received ${view.received_at}`,
+      `device ${source?.device_id ?? "-"}`,
+      `message ${source?.message_id ?? "-"}`,
+      ...sampleText(source ?? {}),
+    ].join("  "),
     study.patient_fp === "" ? `unmatched: ${unmatched_reason ?? "-"}` : `filed to ${study.patient_fp}`,
     ...(rejected_reason === null ? [] : [`rejected: ${rejected_reason}`]),
     `the device says: ${hints.join(", ") || "nothing"}`,
-    ...study.results.map((result, index) => `  ${resultLine(result)}${meaningText(snapshot?.rows[index])}`),
+    ...resultLines(study.results, snapshot).map((line) => `  ${line}`),
     ...candidates.map(({ patient, score, reasons }) => `candidate ${patient.fp}  ${score}  ${reasons.join(", ")}`),
     ...conflicts.map(conflictLine),
   ];
@@ -49,10 +63,12 @@ export function conflictLine({ fp, at, revision, reason, study }: Conflict): str
 /** Returns for each revision its cause, notes on new flags, and the results that it changed. */
 export function historyLines(history: readonly HistoryEntry[]): string[] {
   return history.flatMap((entry, index) => {
-    const before = new Set(history[index - 1]?.study.results.map(resultLine));
-    const changed = entry.study.results.map(resultLine).filter((line) => !before.has(line));
+    const previous = history[index - 1];
+    const before = new Set(previous && resultLines(previous.study.results, previous.snapshot));
+    const changed = resultLines(entry.study.results, entry.snapshot).filter((line) => !before.has(line));
     const where = entry.patient_fp ?? `unmatched: ${entry.rejected_reason ?? entry.unmatched_reason ?? "-"}`;
-    const head = `revision ${entry.revision}  ${entry.at}  ${entry.cause ?? "earlier"}  ${where}`;
+    const parts = [`revision ${entry.revision}`, entry.at, entry.cause ?? "earlier", where];
+    const head = [...parts, ...sampleText(entry)].join("  ");
     const notes = entry.snapshot?.notes.filter((note) => note.startsWith(FLAGGED_ANEW)) ?? [];
     return [head, ...notes.map((note) => `  ${note}`), ...changed.map((line) => `  ${line}`)];
   });
@@ -75,7 +91,7 @@ export function explainLines(
 ): string[] {
   const { study, source, snapshot } = view;
   const events = [
-    { at: study.acquired_at, text: `the sample, on ${study.device_name}` },
+    { at: study.acquired_at, text: `the ${sampleText(source ?? {})[0] ?? "sample"}, on ${study.device_name}` },
     ...history.map(({ at, revision, cause, patient_fp, unmatched_reason, rejected_reason }) => {
       const sender =
         cause === "pushed" && source !== null ? ` by ${source.device_id}, message ${source.message_id}` : "";

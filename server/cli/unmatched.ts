@@ -16,6 +16,7 @@ const listCommand = new Command("list")
   .description("list them, the oldest first")
   .addOption(clinicOption("only studies of the clinic"))
   .option("--rejected", "list the studies that a user rejected")
+  .option("--sample <id>", "only studies of the sample with this identifier")
   .option("--json", "print a JSON array")
   .addOption(dataOption())
   .action(list);
@@ -69,14 +70,15 @@ export const unmatchedCommand = new Command("unmatched")
 interface ListOptions extends DataOption {
   readonly clinic?: string;
   readonly rejected?: boolean;
+  readonly sample?: string;
   readonly json?: true;
 }
 
-async function list({ data, clinic, rejected = false, json }: ListOptions): Promise<void> {
+async function list({ data, clinic, rejected = false, json, ...sample }: ListOptions): Promise<void> {
   await withStore(data, async (store) => {
     const clinicId = clinic === undefined ? null : await clinicIdOf(store, clinic);
     const found = [];
-    for await (const study of listUnmatched(store, { clinicId, rejected })) {
+    for await (const study of listUnmatched(store, { clinicId, rejected, ...sample })) {
       if (json) found.push(study);
       else printLine(unmatchedLine(study));
     }

@@ -16,8 +16,8 @@ export interface UnknownCode {
 
 export interface CodeNews {
   readonly unknown: readonly UnknownCode[];
-  /** Codes of the device that the clinic mapped, so that they are unknown no longer. */
-  readonly mapped: readonly string[];
+  /** Codes that are unknown no longer: the clinic mapped them, or a corrected study found them in the catalogue. */
+  readonly known: readonly string[];
 }
 
 /** Max characters of a value in the list. Words of results, such as `NOT DETECTED`, are shorter. */
@@ -30,12 +30,15 @@ export function codeNews(
 ): CodeNews {
   const counted = new Set(before.flatMap(({ analyte, code_source }) => (code_source === "device" ? [analyte] : [])));
   const unknown = new Map<string, UnknownCode>();
-  const mapped = new Set<string>();
+  const known = new Set<string>();
   for (const [index, { analyte, code_source, value, value_text, comparator, unit }] of results.entries()) {
     const kept = snapshot?.rows[index];
     const row = kept?.analyte === analyte ? kept : undefined;
-    if (code_source === "clinic" && row?.device_code !== undefined) mapped.add(row.device_code);
-    if (code_source !== "device") continue;
+    if (code_source !== "device") {
+      const sent = row?.device_code;
+      if (sent !== undefined && (code_source === "clinic" || counted.has(sent))) known.add(sent);
+      continue;
+    }
     const printed = value_text ?? `${comparator ?? ""}${value}`;
     unknown.set(analyte, {
       code: analyte,
@@ -47,5 +50,5 @@ export function codeNews(
   }
   // Servers that share a database then lock the rows in the same order.
   const inOrder = [...unknown.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1));
-  return { unknown: inOrder, mapped: [...mapped].filter((code) => !unknown.has(code)).toSorted() };
+  return { unknown: inOrder, known: [...known].filter((code) => !unknown.has(code)).toSorted() };
 }

@@ -1,5 +1,7 @@
-import { inPublishedOrder, timestampOf, toStudy } from "../store/studies/study-content.ts";
-import type { Entity } from "./lines.ts";
+import type { Snapshot, StudySource } from "../../shared/api/study.ts";
+import type { StudyColumns } from "../store/database/schema.ts";
+import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../store/studies/study-content.ts";
+import type { Entity, StudyLine } from "./lines.ts";
 import { toEvent } from "../store/calendar.ts";
 import { toPatient } from "../store/patients/patients.ts";
 import { type Query, query, type Session } from "../store/database/query.ts";
@@ -19,7 +21,7 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
   }
   yield* patientsOf(session);
   for await (const row of rows(session, studies)) {
-    yield { type: "study", ...inPublishedOrder(toStudy(row)) };
+    yield studyLine(row);
   }
   for await (const row of rows(session, soaps)) yield { type: "soap", ...toSoap(row), amends_fp: row.amends_fp };
   for await (const row of rows(session, events)) {
@@ -32,6 +34,22 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
       yield { type: "inventory_batch", item_fp, lot, quantity, received_at: timestampOf(received_at), expiry_date };
     }
   }
+}
+
+/**
+ * Adds what the API's fields lack: the identifiers of the sample, and the name, range and flag of the device's own codes. Any
+ * other study has a line that older programs read too.
+ */
+function studyLine(row: StudyColumns & { patient_fp: string }): StudyLine {
+  const study = inPublishedOrder(toStudy(row));
+  const source = parseStored(row.source) as StudySource | null;
+  const snapshot = parseStored(row.snapshot) as Snapshot | null;
+  return {
+    type: "study",
+    ...study,
+    ...(source?.sample_ids === undefined ? {} : { source }),
+    ...(snapshot !== null && study.results.some(({ code_source }) => code_source !== undefined) ? { snapshot } : {}),
+  };
 }
 
 /** Counts unmatched studies, which an export does not contain. */

@@ -57,7 +57,14 @@ export function lineProblems(bytes: Buffer, now: number): string[] {
     return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
   }
   const check = checks[type as Entity["type"]];
-  return check.Check(value) ? [...unrealValues(value, now), ...nulProblems(value)] : problems(check, value);
+  return check.Check(value)
+    ? [...unrealValues(value, now), ...nulProblems(storedTexts(value))]
+    : problems(check, value);
+}
+
+/** Returns the texts that columns hold as such. JSON escapes NUL, so the results and origins of a study may contain it. */
+function storedTexts(entity: Entity): unknown {
+  return entity.type === "study" ? { device_name: entity.device_name } : entity;
 }
 
 /** Weight of the heaviest bulls and draught horses. A larger value is in grams or mistyped. */

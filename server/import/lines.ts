@@ -5,7 +5,7 @@ import { Count, InventoryItem } from "../../shared/api/inventory.ts";
 import { Patient } from "../../shared/api/patient.ts";
 import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
 import { Soap } from "../../shared/api/soap.ts";
-import { Study } from "../../shared/api/study.ts";
+import { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 
 // The lines of an import file: the fields of the API and fields that the API does not show.
 
@@ -54,7 +54,15 @@ export const ConnectionLine = Type.Object(
 );
 export type ConnectionLine = Static<typeof ConnectionLine>;
 
-export const StudyLine = Type.Object({ type: Type.Literal("study"), ...Study.properties }, closed);
+export const StudyLine = Type.Object(
+  {
+    type: Type.Literal("study"),
+    ...Study.properties,
+    source: Type.Optional(StudySource),
+    snapshot: Type.Optional(Snapshot),
+  },
+  closed,
+);
 export type StudyLine = Static<typeof StudyLine>;
 
 export const SoapLine = Type.Object(

@@ -4,9 +4,37 @@ import type { Result, RowSnapshot, Snapshot } from "../api/study.ts";
 
 // Formats results with the intervals of their flags, for the `explain` commands of both programs.
 
-export function resultLine({ analyte, value, unit, reference_range, flag, comparator, value_text }: Result): string {
-  const printed = value_text ?? `${comparator ?? ""}${value}`;
-  return [analyte, printed, unit ?? "", reference_range ?? "no range", flag ?? "no flag"].join("  ");
+/** Formats a result without the device's own words. */
+export function resultLine(result: Result): string {
+  return lineOf(result, undefined);
+}
+
+/** Formats each result with what the device says about it: its name of an own code, or the meaning of a code in an image. */
+export function resultLines(results: readonly Result[], snapshot: Snapshot | null): string[] {
+  return results.map((result, index) => lineOf(result, snapshot?.rows[index]));
+}
+
+function lineOf(result: Result, row: RowSnapshot | undefined): string {
+  const { value, unit, reference_range, flag, comparator, value_text, comment } = result;
+  // No interval of ours applies to the device's own code, so its own range and flag are shown.
+  const own = result.code_source === "device" ? row : undefined;
+  return [
+    codeText(result, row),
+    value_text ?? `${comparator ?? ""}${value}`,
+    unit ?? "",
+    own?.device_range == null ? (reference_range ?? "no range") : `the device's range ${own.device_range}`,
+    own?.device_flag == null ? (flag ?? "no flag") : `the device's flag ${own.device_flag}`,
+    ...(comment === undefined ? [] : [`in doubt: ${comment}`]),
+    ...(row?.meaning === undefined ? [] : [`= ${row.meaning}`]),
+  ].join("  ");
+}
+
+/** Formats the analyte, and the origin of a code outside the catalogue. */
+function codeText({ analyte, code_source }: Result, row: RowSnapshot | undefined): string {
+  if (code_source === undefined) return analyte;
+  const name = row?.device_label ?? "";
+  if (code_source === "device") return `${analyte} (${name === "" ? "" : `${name}, `}the device's own code)`;
+  return `${analyte} (the clinic's code for ${[row?.device_code ?? "another", name].join(" ").trimEnd()})`;
 }
 
 /** Formats each result with the interval of its flag and the source of that interval. */
@@ -18,24 +46,22 @@ export function flagLines(
   if (snapshot === null)
     return results.map((result) => `  ${resultLine(result)}  (the sender did not send the interval)`);
   const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
-  const lines = results.map((result, index) => {
+  const printed = resultLines(results, snapshot);
+  const lines = results.map(({ code_source }, index) => {
     const row = snapshot.rows[index];
     const id = row?.interval_id ?? null;
     const why = id === null ? "no interval" : `${id}: ${sourceOf(id, ranges)}`;
+    // The line of the device's own code shows them already.
+    const shown = code_source === "device";
     const device =
-      row?.device_range == null
+      row?.device_range == null || shown
         ? ""
         : `; the device's range ${row.device_range} for ${row.device_species ?? "no species"}`;
-    const flagged = row?.device_flag == null ? "" : `; the device's flag ${row.device_flag}`;
+    const flagged = row?.device_flag == null || shown ? "" : `; the device's flag ${row.device_flag}`;
     const reason = row?.reason == null ? "" : `; ${row.reason}`;
-    return `  ${resultLine(result)}${meaningText(row)}  printed ${row?.text ?? "-"}  ${why}${reason}${device}${flagged}`;
+    return `  ${printed[index]}  printed ${row?.text ?? "-"}  ${why}${reason}${device}${flagged}`;
   });
   return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
-}
-
-/** Formats the meaning of a code from an image, to follow its result. */
-export function meaningText(row: RowSnapshot | undefined): string {
-  return row?.meaning === undefined ? "" : `  = ${row.meaning}`;
 }
 
 function sourceOf(id: string, ranges: ClinicRanges | undefined): string {

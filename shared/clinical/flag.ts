@@ -40,6 +40,9 @@ export interface ClinicChoices {
 /** Reason of a null range for a result without a patient. */
 export const NO_PATIENT = "no patient: the species is unknown";
 
+/** The `interval_id` of the device's own range. */
+const DEVICE = "device";
+
 /** Relative tolerance, so that an equal bound and value stay equal after a conversion by the same factor. */
 const EPSILON = 1e-9;
 
@@ -100,7 +103,7 @@ export function assess(
   const { analyte, value, comparator, unit } = result;
   if (value === null) return none("the value is in words");
   if (signalment === null) return none(NO_PATIENT);
-  if (result.comment != null) return none("the device doubts the value");
+  if (result.comment != null) return none("the value is doubtful");
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
     // A range applies to the rank of a pad or to a concentration, never to both.
     return none(
@@ -113,7 +116,7 @@ export function assess(
   const own = flag(value, comparator, range.bounds);
   return {
     reference_range: range.text,
-    flag: escalated(own, result.device_flag),
+    flag: range.id === DEVICE ? escalated(own, result.device_flag) : own,
     interval_id: range.id,
     reason: own === null ? "the printed bound leaves the flag open" : null,
   };
@@ -168,15 +171,18 @@ function rangeOf(
 function ownRange(analyte: Analyte, range: DeviceRange | null, signalment: Signalment): Range | null {
   if (range === null || range.species !== signalment.species || range.high === null) return null;
   if (range.low !== null) {
-    return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: "device" };
+    return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: DEVICE };
   }
-  // `<10` means 0-10. A base excess may be below 0, so its range stays open.
-  if (analyte.code === "BE" || range.high <= 0) return null;
+  // `<10` means 0-10. The range of a value that may be below 0, such as a base excess, stays open.
+  if (analyte.signed === true || range.high <= 0) return null;
   const bounds = { low: 0, high: range.high, critical_low: null, critical_high: null };
-  return { bounds, text: range.text.replace(/^\s*<?=?\s*/, "0-"), id: "device" };
+  return { bounds, text: range.text.replace(/^\s*<?=?\s*/, "0-"), id: DEVICE };
 }
 
-/** Raises low or high to critical if the device flags the value LL or HH. The device's flag alone never decides. */
+/**
+ * Raises low or high to critical if the device flags the value LL or HH and its own range decided. The device's flag alone
+ * never decides, and a device without a range for the species judges by the limits of another one.
+ */
 function escalated(own: Flag | null, deviceFlag: string | null): Flag | null {
   const words = (deviceFlag ?? "").split(/[^A-Za-z]+/);
   if (own === "low" && words.includes("LL")) return "critical";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
-import { type Analyte, analyteByCode, dataFile, readData } from "./analytes.ts";
+import { type Analyte, analyteByCode } from "./analytes.ts";
+import { dataFile, readData } from "./data.ts";
 import type { Signalment } from "./signalment.ts";
 import { fold } from "./species.ts";
 import { factorOf } from "./units.ts";
@@ -89,6 +90,7 @@ export interface IntervalCandidate {
 const files = [
   "analytes.json",
   "units.json",
+  "urine-loinc.json",
   "species-map.json",
   "sources.json",
   "ordinal-normals.json",
@@ -265,7 +267,9 @@ function checkRow(row: PublishedRow): void {
 export function intervalProblem(row: IntervalFields): string | null {
   const analyte = analyteByCode(row.analyte);
   if (analyte === undefined) return `is of ${row.analyte}, an unknown analyte`;
-  if (analyte.value_type !== "numeric") return `is of ${row.analyte}, which is an ordinal`;
+  if (analyte.value_type !== "numeric") {
+    return `is of ${row.analyte}, which is ${analyte.value_type === "word" ? "a word" : "an ordinal"}`;
+  }
   if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, expected a unit of ${row.analyte}`;
   if (!(Number(row.low) < Number(row.high))) return `has the low ${row.low}, not below the high ${row.high}`;
   if (row.critical_low !== undefined && !(Number(row.critical_low) <= Number(row.low))) {

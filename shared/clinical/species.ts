@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { readData } from "./analytes.ts";
+import { readData } from "./data.ts";
 
 // Words for species. Whole words match only, since "rattlesnake" contains "rat".
 

@@ -7,7 +7,9 @@ type AstmLinkKind =
   /** Frames of LIS01-A2, with the device's departures from it. */
   | ({ readonly kind: "lis01" } & Omit<AstmLinkOptions, "role">)
   /** Records as plain lines. `digitPrefixed`: their frame numbers are left before them. */
-  | { readonly kind: "raw-records"; readonly digitPrefixed: boolean };
+  | { readonly kind: "raw-records"; readonly digitPrefixed: boolean }
+  /** Records from SOH to EOT, without checksum. The agent acknowledges each message with one ACK. */
+  | { readonly kind: "soh-eot" };
 
 /** Device that sends LIS02-A2 records. */
 export interface AstmProfile extends ProfileBase {
@@ -44,6 +46,8 @@ export interface AstmProfile extends ProfileBase {
   readonly collect?: SampleCollection;
   /** Order format of a device that accepts orders. Other devices get no orders, and no reply to queries. */
   readonly orders?: OrderFormat;
+  /** Moves the fields of a record, without its CR, to their numbers in LIS02-A2. */
+  readonly mendRecord?: (record: string) => string;
   /** Numbers of fields that depart from LIS02-A2. */
   readonly fields?: Partial<FieldNumbers>;
   /** Charset of text that is not UTF-8; default Windows-1252, a superset of Latin-1. */

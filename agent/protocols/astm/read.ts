@@ -26,7 +26,7 @@ const URINE = /^(u|ur|urine?)$/i;
 
 /** Reads one H..L message. */
 export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext): Reading {
-  const message = parseRecords(bytes, profile.charset);
+  const message = parseRecords(mended(bytes, profile), profile.charset);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
   const numbers = { ...STANDARD_FIELDS, ...profile.fields };
   const header = message.records[0]!;
@@ -64,6 +64,15 @@ function collection(samples: readonly Sample[], { collect }: AstmProfile): { rea
   if (collect === undefined || sample?.results.length !== 1 || others.length > 0) return {};
   const isNamed = sample.specimen.some((field) => field.split("^").some((part) => collect.sample.test(part.trim())));
   return isNamed ? { collectHours: collect.hours } : {};
+}
+
+function mended(bytes: Uint8Array, { mendRecord }: AstmProfile): Uint8Array {
+  if (mendRecord === undefined) return bytes;
+  const text = Buffer.from(bytes).toString("latin1");
+  return Buffer.from(
+    text.replaceAll(/[^\r\n]+/g, (record) => mendRecord(record)),
+    "latin1",
+  );
 }
 
 /** Returns L-3, the reason of the message's end. */

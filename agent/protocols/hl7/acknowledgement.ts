@@ -122,9 +122,6 @@ function judge(message: Hl7Message | string, outcome: Outcome): AckVerdict {
 
 /** Returns the verdict on a message that its header refuses; null for an acceptable one. */
 function refusalVerdict(message: Hl7Message): AckVerdict | null {
-  if (message.header.raw(10).trim() === "") {
-    return { application: "AR", accept: "CE", status: 101, text: "MSH-10 is empty, expected a message control id" };
-  }
   if (isResponse(message) || replyType(message) !== null) return null;
   const text = `message type ${printable(message.header.raw(9))} is not taken`;
   return { application: "AR", accept: "CR", status: 200, text };

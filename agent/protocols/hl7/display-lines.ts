@@ -7,12 +7,11 @@ import type { Field } from "./segment.ts";
 /** Line numbers of Mindray's BS analyzers, which have no species. */
 const BS_LINES: DisplayLines = { identifier: 1, name: 3, born: 4, sex: 5, specimen: 21, orderedAt: 23, tests: 29 };
 
-/** Returns the lines up to the last test, with empty lines between them. */
+/** Returns the lines up to the last one of the format, with empty lines between them. */
 export function displayLines(patient: Patient, order: RepliedOrder, format: OrderFormat, stamp: Stamp): Field[] {
   const { lines = BS_LINES } = format;
   const months = ageInMonths(patient, stamp);
   const age = months === null ? ["", ""] : months < 12 ? [String(months), "M"] : [String(Math.floor(months / 12)), "Y"];
-  const tests = testLines(order, lines);
   const texts = new Map<number | undefined, Field>([
     [lines.identifier, identifierOf(patient)],
     [lines.name, patient.name],
@@ -24,9 +23,9 @@ export function displayLines(patient: Patient, order: RepliedOrder, format: Orde
     [lines.species, speciesCode(patient, format)],
     [lines.specimen, order.specimen],
     [lines.orderedAt, order.orderedAt],
-    ...tests,
+    ...testLines(order, lines),
   ]);
-  const last = Math.max(...tests.map(([line]) => line));
+  const last = Math.max(...[...texts.keys()].map((line) => line ?? 0));
   return Array.from({ length: last }, (_, index) => texts.get(index + 1) ?? "");
 }
 

@@ -14,6 +14,8 @@ const REPLY_TYPES: Readonly<Record<string, string>> = {
   "QRY^Q02": "QCK^Q02",
   "QBP^Q11": "RSP^K11",
   "QBP^ZV1": "RSP^ZV2",
+  // The device withdraws its query.
+  "QCN^J01": "ACK^J01",
 };
 
 /** Returns MSH-9.1. */

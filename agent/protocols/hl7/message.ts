@@ -62,6 +62,8 @@ export interface Unstamped {
   readonly type: string;
   /** MSH-10. */
   readonly id: string;
+  /** MSH-7. */
+  readonly sent: string;
   readonly header: string;
   /** Offset of the header's line end. */
   readonly end: number;
@@ -84,7 +86,7 @@ export function withoutStamp(message: Uint8Array): Unstamped | null {
   const stop = (field: number) => separators[field - 1] ?? text.length;
   const field = (number: number) => text.slice(begin(number), stop(number));
   const header = text.slice(0, begin(7)) + text.slice(stop(7), begin(10)) + text.slice(stop(10));
-  return { type: field(9), id: field(10), header, end };
+  return { type: field(9), id: field(10), sent: field(7), header, end };
 }
 
 /** Returns the offset of the next CR or LF, or the end of the bytes. */

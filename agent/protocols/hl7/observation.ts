@@ -57,31 +57,50 @@ export function isWeight(obx: Segment): boolean {
 /** Returns the row's name for a sentence. */
 export function title(obx: Segment): string {
   const [code = "", name = ""] = obx.components(3).map(given);
-  return name || code || "(no code)";
+  return name || (isNumber(code) ? given(obx.component(4, 1)) || code : code) || "(no code)";
 }
 
 export function deviceResult({ obx, notes }: ObservationRow, order: Segment | null, profile: Hl7Profile): DeviceResult {
-  const ownStatus = given(obx.component(11, 1));
-  const [field, status] = ownStatus === "" ? ["OBR-25", given(order?.component(25, 1) ?? "")] : ["OBX-11", ownStatus];
-  const notFinal = NOT_FINAL[status.toUpperCase()];
   // `""` is HL7's null: it deletes the earlier value.
-  const withdraws = WITHDRAWS.includes(status.toUpperCase()) || obx.raw(5).trim() === '""';
+  const { reason, isWithdrawn } = statusOf(obx, order, profile);
+  const withheld = profile.withheld?.(obx) ?? "";
   const ownValue = valueOf(obx);
   const noted = ownValue === "" && profile.noteValue !== undefined ? notedValue(notes, profile.noteValue) : undefined;
+  const marks = marksOf(obx);
+  const doubts = marks.flatMap((mark) => profile.doubts?.[mark] ?? []);
   return {
-    names: namesOf(obx, profile),
+    ...nameOf(obx, profile),
     value: noted?.value ?? ownValue,
     unit: unitOf(obx) || (noted?.unit ?? ""),
     range: obx.field(7),
-    // `~A`: the first repetition is high, low or normal and may be empty.
-    flag: obx
-      .repetitions(8)
-      .map(([first = ""]) => given(first))
+    flag: marks
+      .map((mark) => profile.flags?.[mark] ?? mark)
       .filter(Boolean)
       .join(" "),
-    notFinal: notFinal === undefined ? null : `${notFinal} (${field} is ${status})`,
-    withdraws,
+    notFinal: reason ?? (withheld === "" ? null : withheld),
+    withdraws: isWithdrawn || obx.raw(5).trim() === '""',
+    ...(doubts.length === 0 ? {} : { doubt: doubts.join("; ") }),
   };
+}
+
+/** Reads OBX-11, else OBR-25. `reason`: why there is no final value; null for a final one. */
+function statusOf(obx: Segment, order: Segment | null, { finalStatuses }: Hl7Profile) {
+  const own = given(obx.component(11, 1));
+  const [field, sent] = own === "" ? ["OBR-25", given(order?.component(25, 1) ?? "")] : ["OBX-11", own];
+  const status = sent.toUpperCase();
+  const words = finalStatuses?.test(status) === true ? undefined : NOT_FINAL[status];
+  return {
+    reason: words === undefined ? null : `${words} (${field} is ${sent})`,
+    isWithdrawn: words !== undefined && WITHDRAWS.includes(status),
+  };
+}
+
+/** Reads OBX-8. `~A`: the first repetition is high, low or normal and may be empty. */
+function marksOf(obx: Segment): string[] {
+  return obx
+    .repetitions(8)
+    .map(([first = ""]) => given(first))
+    .filter(Boolean);
 }
 
 function notedValue(notes: readonly string[], pattern: RegExp): { value?: string; unit?: string } | undefined {
@@ -112,8 +131,31 @@ function valueType(obx: Segment): string {
   return given(obx.component(2, 1)).toUpperCase();
 }
 
-function namesOf(obx: Segment, profile: Hl7Profile): string[] {
-  return (profile.code?.(obx) ?? standardNames(obx)).map(given).filter((name) => name !== "");
+/** Returns the analyte names, and the device's code and name of the test. */
+function nameOf(obx: Segment, profile: Hl7Profile): Pick<DeviceResult, "names" | "code" | "label"> {
+  const own = profile.code?.(obx);
+  if (own !== undefined) return { names: own.map(given).filter(Boolean) };
+  const [code = "", name = "", , otherCode = "", otherName = ""] = obx.components(3).map(given);
+  // A device without codes of its own writes `0` or a running number in OBX-3, and the name in OBX-4, the sub-id.
+  const hasName = [code, name, otherCode, otherName].some((text) => !isNumber(text));
+  const subIds = hasName
+    ? []
+    : obx
+        .components(4)
+        .map(given)
+        .filter((text) => !isNumber(text));
+  const label = [name, otherName, ...subIds, code].find((text) => !isNumber(text)) ?? "";
+  const names = standardNames(obx).filter((text) => text !== "");
+  return {
+    // A bare number is the least reliable name.
+    names: hasName ? names : [...names.filter((text) => !isNumber(text)), ...subIds, ...names.filter(isNumber)],
+    ...(isNumber(code) && label !== "" ? { code: label, label: "" } : { code, label: label === code ? "" : label }),
+  };
+}
+
+/** Returns whether a text names nothing: it is empty or has digits only. */
+function isNumber(text: string): boolean {
+  return !/[A-Za-z]/.test(text) && !/\p{L}/u.test(text) && !LOINC.test(text);
 }
 
 /**

@@ -1,26 +1,13 @@
 import type { ReadContext } from "../../report/report.ts";
 import { firstTime } from "../../report/specimen.ts";
 import { filled, given, sent } from "../field-text.ts";
+import { controlNotes, controlOf } from "./control.ts";
 import type { Hl7Message } from "./message.ts";
-import { kindOf, type ObservationRow } from "./observation.ts";
+import { kindOf, type ObservationRow, valueOf } from "./observation.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
 // Groups of segments: the orders of one sample with their results. Orders that are not for a patient are left out.
-
-/** SPM-11, specimen role (table 0369). */
-const CONTROL_ROLES: Readonly<Record<string, string>> = {
-  B: "a blind sample",
-  C: "a calibrator",
-  E: "electronic quality control",
-  F: "a proficiency sample",
-  O: "a proficiency sample",
-  Q: "a control",
-  V: "a verifying calibrator",
-};
-
-/** OBR-4 of Mindray's control programs: `00003^LJ QCR^99MRC`. */
-const CONTROL_ORDER = /\bQCR\b/;
 
 /** Max notes of one patient; each of its samples repeats them. Further notes are dropped. */
 const PATIENT_NOTES_MAX = 100;
@@ -53,6 +40,8 @@ class GroupCollector {
   readonly #context: ReadContext;
   /** OUL^R22 has the specimen before its orders, ORU^R01 and OUL^R24 behind each. */
   readonly #isSpecimenFirst: boolean;
+  /** Header, patients, specimens and orders with notes of quality control. */
+  readonly #controls: ReadonlySet<Segment | null>;
   readonly #groups = new Map<string, OrderGroup>();
   readonly notes: string[] = [];
   #patients = 0;
@@ -72,6 +61,8 @@ class GroupCollector {
     this.#context = context;
     const position = (name: string) => segments.findIndex((segment) => segment.name === name);
     this.#isSpecimenFirst = position("SPM") >= 0 && position("SPM") < position("OBR");
+    this.#controls = controlNotes(segments, this.#isSpecimenFirst, profile);
+    this.#beginOrder();
   }
 
   get groups(): OrderGroup[] {
@@ -103,8 +94,7 @@ class GroupCollector {
         this.#beginOrder();
         break;
       case "OBX":
-        if (this.#isSkipping) break;
-        this.#group().rows.push({ obx: segment, is: kindOf(segment, this.#profile), notes: [] });
+        if (!this.#isSkipping) this.#addRow(segment);
         break;
       case "NTE":
         this.#addNote(filled(segment.repetitions(3), " ").join(" "));
@@ -116,9 +106,24 @@ class GroupCollector {
 
   #beginOrder(): void {
     this.#current = null;
-    const control = controlOf(this.#order, this.#specimen);
+    const segments = {
+      header: this.#segments[0] ?? null,
+      patient: this.#patient,
+      order: this.#order,
+      specimen: this.#specimen,
+      container: this.#container,
+    };
+    const isNoted = Object.values(segments).some((segment) => this.#controls.has(segment));
+    const control = isNoted ? "a note says quality control: not for a patient" : controlOf(segments, this.#profile);
     this.#isSkipping = control !== null;
-    if (control !== null) this.notes.push(control);
+    if (control !== null && this.notes.at(-1) !== control) this.notes.push(control);
+  }
+
+  #addRow(obx: Segment): void {
+    const { rows } = this.#group();
+    const before = this.#profile.commentRows?.test(obx.field(3)) === true ? rows.at(-1) : undefined;
+    if (before === undefined) rows.push({ obx, is: kindOf(obx, this.#profile), notes: [] });
+    else before.notes.push(valueOf(obx));
   }
 
   #addNote(text: string): void {
@@ -139,7 +144,7 @@ class GroupCollector {
     const [patient, order, specimen, container] = [this.#patient, this.#order, this.#specimen, this.#container];
     const named = [2, 3, 4].map((field) => sent(patient, field));
     const patientKey = named.some((field) => field !== "") ? named.join("|") : this.#patients;
-    const time = firstTime(orderTimes(order, specimen), this.#context) ?? "";
+    const time = firstTime(orderTimes(order, specimen, this.#profile), this.#context) ?? "";
     const key = [patientKey, ...specimenIds(order, specimen, container), time, sent(specimen, 4)].join("|");
     const comments = [...this.#patientNotes];
     this.#current = this.#groups.get(key) ?? { patient, order, specimen, container, rows: [], comments };
@@ -159,17 +164,11 @@ function following(segments: readonly Segment[], index: number, name: string): S
   return null;
 }
 
-function controlOf(order: Segment | null, specimen: Segment | null): string | null {
-  const role = given(specimen?.component(11, 1) ?? "").toUpperCase();
-  if (Object.hasOwn(CONTROL_ROLES, role)) return `the specimen is ${CONTROL_ROLES[role]}: not for a patient`;
-  const service = order?.field(4) ?? "";
-  return CONTROL_ORDER.test(service) ? `order ${service} is quality control: not for a patient` : null;
-}
-
-/** OBR-7 observed, SPM-17 collected, OBR-14 received, OBR-6 requested. */
-export function orderTimes(order: Segment | null, specimen: Segment | null): string[] {
-  return [order?.component(7, 1), specimen?.component(17, 1), order?.component(14, 1), order?.component(6, 1)].map(
-    (time) => given(time ?? ""),
+/** The profile's time of the run, OBR-7 observed, SPM-17 collected, OBR-14 received, OBR-6 requested. */
+export function orderTimes(order: Segment | null, specimen: Segment | null, { runTime }: Hl7Profile): string[] {
+  const observed = [...(runTime === undefined ? [] : [runTime]), 7].map((field) => order?.component(field, 1));
+  return [...observed, specimen?.component(17, 1), order?.component(14, 1), order?.component(6, 1)].map((time) =>
+    given(time ?? ""),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { DeviceResult } from "../../report/report.ts";
 import type { ProfileBase } from "../profile.ts";
 import type { LinkOptions } from "./link.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./order-format.ts";
@@ -12,21 +13,66 @@ export interface Hl7Profile extends ProfileBase {
   readonly link: MllpLink;
   /** Name in the API; null for the header's sender (MSH-3). */
   readonly device_name: string | null;
-  /** Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. */
+  /** Name in the API if MSH-3 has to say it and is empty. */
+  readonly defaultName?: string;
+  /**
+   * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender says no
+   * other model.
+   */
   readonly sender?: RegExp;
-  /** Analyte names of an OBX, the most reliable first; default those of OBX-3. */
+  /** MSH-11 that this device sends for patients too, although table 0103 says training or debugging. */
+  readonly patientProcessing?: RegExp;
+  /** OBR-4, or a note, of runs that are not for a patient, beyond the usual words. */
+  readonly notForPatients?: RegExp;
+  /** An order without PID is a control, unless its specimen has the role of a patient. */
+  readonly controlWithoutPatient?: true;
+  /** OBR field with the time of the run, before OBR-7. */
+  readonly runTime?: number;
+  /** Analyte names of an OBX, the most reliable first; default those of OBX-3, and of OBX-4 if OBX-3 holds none. */
   readonly code?: (obx: Segment) => readonly string[];
-  /** Reads the patient's species, in the device's terms, from the PID; default PID-35. */
-  readonly species?: (pid: Segment) => string;
+  /** Fields of the patient that the device does not write at the standard's place. */
+  readonly patient?: (pid: Segment, order: Segment) => PatientFields;
   /** OBX-3 of the row with the species, if PID lacks it. */
   readonly speciesRow?: RegExp;
-  readonly owner?: (pid: Segment) => string;
   /** OBX-3 of rows about the run, sample or patient, which become comments. */
   readonly remarks?: RegExp;
+  /** OBX-3 of rows that comment on the row before, as a note does. */
+  readonly commentRows?: RegExp;
+  /** A PID with an identifier and a birthday after the run is a control's: its lot, and the end of its validity. */
+  readonly controlLot?: true;
+  /** Returns what an order's rows lack if its message was cut; null for whole ones. A cut message is quarantined. */
+  readonly damage?: (rows: readonly Segment[]) => string | null;
+  /** Results of a row that says more, or less, than its fields do. Default: one. None: the row stays in the message. */
+  readonly results?: (result: DeviceResult, obx: Segment, context: RowContext) => readonly DeviceResult[];
+  /** OBX-11 that are final on this device, although table 0085 says otherwise. */
+  readonly finalStatuses?: RegExp;
+  /** Reads why the device withholds a value; "" for an accepted one. */
+  readonly withheld?: (obx: Segment) => string;
+  /** Meaning of the device's marks in OBX-8: H, L, N, or other words. Marks that are not listed stay as sent. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Marks in OBX-8 by which the device doubts a value, in words. The value gets no flag. */
+  readonly doubts?: Readonly<Record<string, string>>;
   /** Pattern of the value (group `value`, its unit in `unit`) in the note behind an OBX without a value. */
   readonly noteValue?: RegExp;
   /** Order format of a device that accepts orders. Queries of other devices get "no order". */
   readonly orders?: Hl7OrderFormat;
   /** Hours within which messages of one sample are one study, for a device that sends one test per message. */
   readonly collectHours?: number;
+}
+
+/** Fields of a patient. A missing field is at the standard's place. */
+export interface PatientFields {
+  readonly identifier?: string;
+  readonly name?: string;
+  readonly owner?: string;
+  /** In the device's terms; default PID-35. */
+  readonly species?: string;
+  readonly sex?: string;
+  readonly born?: string;
+}
+
+/** Notes of a row, and all rows of its order. */
+export interface RowContext {
+  readonly notes: readonly string[];
+  readonly rows: readonly Segment[];
 }

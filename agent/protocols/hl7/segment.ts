@@ -174,6 +174,9 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
     case ".br":
       return "\n";
     default: {
+      // BioSystems' own escape: `\Z03BC\g/L` holds a code point.
+      const [, point] = /^Z((?!D[89A-F])[0-9A-F]{4})$/i.exec(code) ?? [];
+      if (point !== undefined) return String.fromCharCode(Number.parseInt(point, 16));
       const bytes = hexadecimal(code);
       return bytes === null ? null : decodeFrom(charset, bytes);
     }

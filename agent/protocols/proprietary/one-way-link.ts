@@ -1,23 +1,36 @@
-import { CR, ETB, type ETX, LF, STX, type SUB } from "../bytes.ts";
+import { CR, ETB, LF, STX } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { OneWayMessage } from "../one-way-message.ts";
 
-// Link of devices that only send: STX, text, ETX, with neither checksum nor acknowledgement. A lost byte cannot be requested
-// again, so the reader of the text has to prove that the text is whole.
+// Link of devices that only send: STX, text, ETX, without checksum. Most wait for no acknowledgement. A lost byte cannot be
+// requested again, so the reader of the text has to prove that the text is whole.
 
 /** Max bytes of a text; the longest known has 2.5 kB. A longer one is delivered as incomplete. */
 export const TEXT_BYTES_MAX = 64 * 1024;
 /** Max silence within a text; then it is delivered as incomplete. Blocks of one text may be 2 s apart. */
 export const SILENCE_MS = 15_000;
 
+interface OneWayLinkOptions {
+  /** Byte before a text; default STX. */
+  readonly start?: number;
+  /** Byte behind a text. */
+  readonly end: number;
+  /** The device waits for one ACK after each text. A text that is not whole gets none. */
+  readonly isAcknowledged?: boolean;
+}
+
 export class OneWayLink implements Link {
+  readonly #start: number;
   readonly #end: number;
-  /** Between texts, everything but STX is reported as noise. */
+  readonly #isAcknowledged: boolean;
+  /** Between texts, everything but the start byte is reported as noise. */
   #isInText = false;
   readonly #text = new OneWayMessage("outside a text");
 
-  constructor(end: typeof ETX | typeof SUB) {
+  constructor({ start = STX, end, isAcknowledged = false }: OneWayLinkOptions) {
+    this.#start = start;
     this.#end = end;
+    this.#isAcknowledged = isAcknowledged;
   }
 
   get isIdle(): boolean {
@@ -55,8 +68,8 @@ export class OneWayLink implements Link {
   }
 
   #step(byte: number): void {
-    if (byte === STX) {
-      // A block after the first may begin with an STX of its own.
+    if (byte === this.#start) {
+      // A block after the first may begin with a start byte of its own.
       if (this.#isInText && endsBlock(this.#text.bytes)) return;
       this.#text.reportNoise();
       this.#giveUp("a new text began before its end");
@@ -78,7 +91,8 @@ export class OneWayLink implements Link {
   }
 
   #deliver(incomplete: string | null): void {
-    this.#text.deliver(incomplete);
+    const isWhole = this.#text.deliver(incomplete);
+    if (isWhole && this.#isAcknowledged) this.#text.acknowledge();
     this.#isInText = false;
   }
 

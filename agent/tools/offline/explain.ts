@@ -183,8 +183,10 @@ function messageEvents(
   return lines.map((line) => ({ at, line }));
 }
 
-function reportLines({ identifier, species, acquired_at, rows, unmapped, leftOut, patient_hint }: Report): string[] {
-  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "none"}`;
+function reportLines(report: Report): string[] {
+  const { identifier, sampleIds = [], species, acquired_at, rows, unmapped, leftOut, patient_hint } = report;
+  const sample = sampleIds.length === 0 ? "" : `, sample ${sampleIds.join(" ")}`;
+  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "none"}${sample}`;
   return [
     `Report    ${rows.length} results of ${acquired_at}; ${patient}`,
     ...unmapped.map((code) => `Report    unmapped: ${code}`),

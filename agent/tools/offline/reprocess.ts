@@ -5,6 +5,7 @@ import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";
 import { HeaderReader } from "../../imaging/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
+import { WholeStudies } from "./whole-studies.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import { isWithdrawal, nextRevision } from "../../report/revision.ts";
 import { SendError } from "../../runtime/send-error.ts";
@@ -15,11 +16,13 @@ import type { StoredMessage } from "../../spool/queries/messages/message-row.ts"
 import { type Operations, operationsOn } from "../../spool/queries/operations.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
 
-// Runs settled messages through the stages again, after a profile or a patient was corrected. The first step computes the
+// Runs settled messages through the stages again, after a profile, a mapping or a patient was corrected. The first step computes the
 // changes; the second one stores them in the spool, from where the agent sends them.
 
 export interface ReprocessFilter {
   readonly states: readonly MessageState[];
+  /** Absent or empty for any device. */
+  readonly devices?: readonly string[];
   /** Milliseconds since 1970. */
   readonly since: number;
 }
@@ -54,18 +57,27 @@ export async function reassess(
   try {
     return await searchSpool(folder, async (db) => {
       const all = wantedOf(db, wanted);
+      const operations = operationsOn(db);
       const done: ReassessedMessage[] = [];
+      // The patients of the spool decide; the running agent keeps them in sync.
+      const lookupOn = (spool: SpoolCalls) => ({ spool, directory: new Directory(spool, away), matchPatientsByName });
+      const resulted = new Map<string, readonly string[]>();
+      const assessAlone = async (id: string) => {
+        const calls = callsOn(operations);
+        resulted.set(id, calls.resulted);
+        return assessMessage(messageOf(db, id), devices, lookupOn(calls.spool));
+      };
+      const studies = new WholeStudies(db, operations, assessAlone);
       for (const [index, { id, study }] of all.entries()) {
-        const { spool, resulted } = callsOn(db);
-        // The patients of the spool decide; the running agent keeps them in sync.
-        const lookup = { spool, directory: new Directory(spool, away), matchPatientsByName };
+        const calls = callsOn(operations);
         const settlements =
           study === null
-            ? await assessMessage(messageOf(db, id), devices, lookup)
-            : await assessStudy(folder, study, devices, headers, lookup);
+            ? [await studies.assess(id)].filter((settlement) => settlement !== null)
+            : await assessStudy(folder, study, devices, headers, lookupOn(calls.spool));
         for (const settlement of settlements) {
           const message = messageOf(db, settlement.message);
-          done.push({ message, settlement, resulted, diff: diffOf(db, message, settlement) });
+          const diff = diffOf(operations, message, settlement);
+          done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, diff });
         }
         progress(index + 1, all.length);
       }
@@ -88,16 +100,23 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
   return changed.length;
 }
 
-/** Returns the wanted messages, and one message for each image study. */
-function wantedOf(db: Database.Database, { states, since }: ReprocessFilter): { id: string; study: string | null }[] {
-  const places = states.map(() => "?").join(", ");
+/** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
+function wantedOf(
+  db: Database.Database,
+  { states, devices = [], since }: ReprocessFilter,
+): { id: string; study: string | null }[] {
   return db
     .prepare(
       `SELECT m.id, i.study_uid AS study FROM message m LEFT JOIN instance i ON i.message = m.id
-       WHERE m.state IN (${places}) AND m.received_at >= ? AND m.completed_by IS NULL
+       WHERE m.state IN (SELECT value FROM json_each(@states)) AND m.received_at >= @since AND m.completed_by IS NULL
+         AND (@devices = '[]' OR m.device IN (SELECT value FROM json_each(@devices)))
+         AND (m.state <> 'filed' OR i.message IS NULL)
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
-    .all(...states, since) as { id: string; study: string | null }[];
+    .all({ states: JSON.stringify(states), devices: JSON.stringify(devices), since }) as {
+    id: string;
+    study: string | null;
+  }[];
 }
 
 function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
@@ -112,7 +131,7 @@ function messageOf(db: Database.Database, id: string): ReassessedMessage["messag
 /** Skips a message whose device is not in the configuration. */
 async function assessMessage(message: StoredMessage, { analyzers }: KnownDevices, lookup: FilingSources) {
   const device = analyzers.get(message.device);
-  return device === undefined ? [] : [await assess(message, device, lookup)];
+  return device === undefined ? null : assess(message, device, lookup);
 }
 
 /** Assesses all images of a study; skips it if a device is not in the configuration. */
@@ -131,9 +150,8 @@ async function assessStudy(
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
 const away: ServerClient = { get: refused, post: refused };
 
-/** Creates spool calls on a read-only database; accessions to note are collected in `resulted`. */
-function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[] } {
-  const operations = operationsOn(db);
+/** Creates spool calls on operations of a read-only database; accessions to note are collected in `resulted`. */
+function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[] } {
   const resulted: string[] = [];
   const run = (name: keyof Operations, args: readonly unknown[]) =>
     (operations[name] as (...values: readonly unknown[]) => unknown)(...args);
@@ -147,15 +165,14 @@ function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[]
 }
 
 function diffOf(
-  db: Database.Database,
+  operations: Operations,
   { state, reason }: ReassessedMessage["message"],
   settlement: Settlement,
 ): string[] {
-  const operations = operationsOn(db);
   const lines: string[] = [];
   let isNew = false;
   for (const draft of settlement.studies) {
-    const held = operations.latestStudy(draft.body.dedupe_key);
+    const held = operations.latestStudy(operations.studyKey(draft));
     if (held === null && isWithdrawal(draft)) continue;
     const next = held === null ? draft : nextRevision(held, draft);
     if (next === null) continue;

@@ -1,8 +1,8 @@
-import type { PatientHint, Snapshot, Study } from "../../../shared/api/study.ts";
+import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyCause } from "../database/schema.ts";
 import { findStoredStudy, type ReplacedStudy } from "./studies.ts";
-import { inPublishedOrder, timestampOf, parseStored, toStudy } from "./study-content.ts";
+import { inPublishedOrder, parseStored, sampleIds, timestampOf, toStudy } from "./study-content.ts";
 
 /** A stored study with its origin and state, whichever clinic may read it. */
 export interface StudyView {
@@ -14,7 +14,7 @@ export interface StudyView {
   rejected_reason: string | null;
   received_at: string;
   hint: PatientHint | null;
-  source: { device_id: string; message_id: string } | null;
+  source: StudySource | null;
   snapshot: Snapshot | null;
 }
 
@@ -31,7 +31,7 @@ export async function viewStudy(session: Session, fp: string): Promise<StudyView
     rejected_reason: stored.rejected_reason,
     received_at: timestampOf(stored.received_at),
     hint: parseStored(stored.patient_hint) as PatientHint | null,
-    source: parseStored(stored.source) as StudyView["source"],
+    source: parseStored(stored.source) as StudySource | null,
     snapshot: parseStored(stored.snapshot) as Snapshot | null,
   };
 }
@@ -45,6 +45,8 @@ export interface HistoryEntry {
   patient_fp: string | null;
   unmatched_reason: string | null;
   rejected_reason: string | null;
+  /** Present if the device sent any. */
+  sample_ids?: string[];
   study: Study;
   snapshot: Snapshot | null;
 }
@@ -63,6 +65,7 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
       patient_fp: study.patient_fp || null,
       unmatched_reason: study.unmatched_reason,
       rejected_reason: study.rejected_reason ?? null,
+      ...sampleIds(study.source as StudySource | null),
       study: inPublishedOrder(study),
       snapshot: (study.snapshot ?? null) as Snapshot | null,
     };
@@ -70,7 +73,8 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
   const { revision, cause, received_at, patient_fp, unmatched_reason, rejected_reason } = stored;
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const current = { revision, cause, at: timestampOf(received_at), patient_fp, unmatched_reason, rejected_reason };
-  return [...earlier, { ...current, study: inPublishedOrder(toStudy(stored)), snapshot }];
+  const samples = sampleIds(parseStored(stored.source) as StudySource | null);
+  return [...earlier, { ...current, ...samples, study: inPublishedOrder(toStudy(stored)), snapshot }];
 }
 
 const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));

@@ -1,17 +1,25 @@
-import type { PushedStudy, Study } from "../../../shared/api/study.ts";
+import type { Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import type { Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findStoredStudy, insertStudy, replaceStudy } from "./studies.ts";
-import { canonical, contentHash, describeStudy, toStudy } from "./study-content.ts";
+import { canonical, contentHash, describeStudy, parseStored, toStudy } from "./study-content.ts";
+
+/** A study of an import file. */
+export interface ImportedStudy extends Study {
+  /** Absent in most files. The stored ones then stay. */
+  source?: StudySource;
+  snapshot?: Snapshot;
+}
 
 /** Stores a study of an import file. The history keeps the previous content of a changed study. */
 export async function importStudy(
   session: Session,
-  study: Study,
+  { source, snapshot, ...study }: ImportedStudy,
   patientId: number,
   now: number,
 ): Promise<"new" | "changed" | "unchanged"> {
   const stored = await findStoredStudy(session, study.fp);
+  const kept = source === undefined ? (stored?.source ?? null) : JSON.stringify(source);
   const row: StudyColumns = {
     fp: study.fp,
     clinic_id: stored?.clinic_id ?? null,
@@ -21,10 +29,10 @@ export async function importStudy(
     ...describeStudy(study),
     revision: (stored?.revision ?? 0) + 1,
     dedupe_key: stored?.dedupe_key ?? null,
-    content_hash: contentHash(study, stored?.dedupe_key ?? null, deviceOf(stored?.source ?? null)),
-    source: stored?.source ?? null,
+    content_hash: contentHash(study, stored?.dedupe_key ?? null, deviceOf(kept)),
+    source: kept,
     patient_hint: stored?.patient_hint ?? null,
-    snapshot: null,
+    snapshot: snapshot === undefined ? null : JSON.stringify(snapshot),
     received_at: now,
     pushed_revision: (stored?.revision ?? 0) + 1,
     cause: "imported",
@@ -35,11 +43,12 @@ export async function importStudy(
     await insertStudy(session, row);
     return "new";
   }
-  if (canonical(toStudy(stored)) === canonical(study)) return "unchanged";
+  const before = [toStudy(stored), source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
+  if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";
   await replaceStudy(session, stored, row, now);
   return "changed";
 }
 
 function deviceOf(source: string | null): string | null {
-  return source === null ? null : (JSON.parse(source) as PushedStudy["source"]).device_id;
+  return source === null ? null : (JSON.parse(source) as StudySource).device_id;
 }

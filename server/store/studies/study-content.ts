@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Result, type Study } from "../../../shared/api/study.ts";
+import { Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns } from "../database/schema.ts";
 
@@ -77,6 +77,12 @@ export function inPublishedOrder({
 /** Parses a JSON column; null stays null. */
 export function parseStored(text: string | null): unknown {
   return text === null ? null : (JSON.parse(text) as unknown);
+}
+
+/** @returns the sample identifiers of a study as a field; no field without any */
+export function sampleIds(source: StudySource | null): { sample_ids?: string[] } {
+  const ids = source?.sample_ids ?? [];
+  return ids.length === 0 ? {} : { sample_ids: ids };
 }
 
 /** Formats milliseconds since 1970 as the API does. */

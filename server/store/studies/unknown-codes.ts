@@ -18,7 +18,7 @@ export interface ListedCode extends Omit<UnknownCode, "newStudies"> {
 /** Max codes of one device. Beyond it the code that was not seen for the longest time is forgotten. */
 export const CODES_MAX = 1000;
 
-/** Records the unknown codes of a study, and forgets the mapped ones. Run it in the transaction that stores the study. */
+/** Records the unknown codes of a study, and forgets those that it shows as known. Run it in the transaction that stores the study. */
 export async function recordCodes(
   session: Session,
   clinicId: number,
@@ -26,19 +26,13 @@ export async function recordCodes(
   before: readonly Result[],
   now: number,
 ): Promise<void> {
-  const { unknown, mapped } = codeNews(pushed, before);
+  const { unknown, known } = codeNews(pushed, before);
   const device = { clinicId, deviceId: pushed.source.device_id };
-  if (mapped.length > 0) {
-    await session.each(
-      forget,
-      mapped.map((code) => ({ ...device, code })),
-    );
-  }
-  if (unknown.length === 0) return;
-  await session.each(
-    upsert,
-    unknown.map((code) => ({ ...device, ...code, now })),
-  );
+  const forgotten = known.map((code) => ({ ...device, code }));
+  const seen = unknown.map((code) => ({ ...device, ...code, now }));
+  if (forgotten.length > 0) await session.each(forget, forgotten);
+  if (seen.length === 0) return;
+  await session.each(upsert, seen);
   await session.all(forgetOldest, device);
 }
 

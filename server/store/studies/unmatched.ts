@@ -1,7 +1,7 @@
-import type { PatientHint } from "../../../shared/api/study.ts";
+import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
-import { timestampOf, parseStored } from "./study-content.ts";
+import { parseStored, sampleIds, timestampOf } from "./study-content.ts";
 
 /** An unmatched study in the list for a user. */
 export interface UnmatchedStudy {
@@ -12,25 +12,36 @@ export interface UnmatchedStudy {
   device_name: string;
   acquired_at: string;
   hint: PatientHint | null;
+  /** Present if the device sent any. */
+  sample_ids?: string[];
   reason: string | null;
   /** Reason of the user who removed it from the list. */
   rejected_reason: string | null;
 }
 
-/** Lists unmatched or rejected studies, the oldest first. Holds 1000 rows in memory. */
+/**
+ * Lists unmatched or rejected studies, the oldest first, all of them or those with a sample identifier. Letter case does not
+ * count. Holds 1000 rows in memory.
+ */
 export async function* listUnmatched(
   session: Session,
-  { clinicId, rejected }: { clinicId: number | null; rejected: boolean },
+  { clinicId, rejected, sample }: { clinicId: number | null; rejected: boolean; sample?: string },
 ): AsyncGenerator<UnmatchedStudy> {
   let after: number | undefined = 0;
   while (after !== undefined) {
     const rows: (StudyColumns & { id: number; clinic_fp: string })[] = await session.all(unmatched, { after });
     for (const row of rows) {
       const isWanted = (row.rejected_reason !== null) === rejected && (clinicId ?? row.clinic_id) === row.clinic_id;
-      if (isWanted) yield toUnmatched(row);
+      if (!isWanted) continue;
+      const study = toUnmatched(row);
+      if (sample === undefined || study.sample_ids?.some((id) => folded(id) === folded(sample))) yield study;
     }
     after = rows.at(-1)?.id;
   }
+}
+
+function folded(id: string): string {
+  return id.trim().toUpperCase();
 }
 
 function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy {
@@ -42,6 +53,7 @@ function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy 
     device_name: row.device_name,
     acquired_at: timestampOf(row.acquired_at),
     hint: parseStored(row.patient_hint) as PatientHint | null,
+    ...sampleIds(parseStored(row.source) as StudySource | null),
     reason: row.unmatched_reason,
     rejected_reason: row.rejected_reason,
   };

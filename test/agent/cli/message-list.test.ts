@@ -39,6 +39,7 @@ const message: MessageSummary = {
   state: "unmatched",
   reason: "no patient",
   study_fps: ["cds_01M7Z5XWFP307N2DJXZ2RS60JG"],
+  sample_ids: ["S-77"],
 };
 
 describe("a message feed", () => {
@@ -68,10 +69,10 @@ describe("a message feed", () => {
 describe("the message table", () => {
   test("the table has a header, times in the zone, and a device column as wide as the longest id", () => {
     const { header, row } = messageTable(["chem-1", "hematology"], "Europe/Istanbul");
-    expect([header, row(message), row({ ...message, reason: null, study_fps: [] })]).toEqual([
-      "received             message                     device      state             study                           reason (times of Europe/Istanbul)",
-      "2026-11-21 10:00:30  01M7Z5XWFP307N2DJXZ2RS60JG  chem-1      unmatched         cds_01M7Z5XWFP307N2DJXZ2RS60JG  no patient",
-      "2026-11-21 10:00:30  01M7Z5XWFP307N2DJXZ2RS60JG  chem-1      unmatched         -",
+    expect([header, row(message), row({ ...message, reason: null, study_fps: [], sample_ids: [] })]).toEqual([
+      "received             message                     device      state             study                           sample      reason (times of Europe/Istanbul)",
+      "2026-11-21 10:00:30  01M7Z5XWFP307N2DJXZ2RS60JG  chem-1      unmatched         cds_01M7Z5XWFP307N2DJXZ2RS60JG  S-77        no patient",
+      "2026-11-21 10:00:30  01M7Z5XWFP307N2DJXZ2RS60JG  chem-1      unmatched         -                               -",
     ]);
   });
 

@@ -43,7 +43,9 @@ describe("the marks of a protocol", () => {
     ["mindray-bc2800vet/goat.astm", ["mindray-bc2800vet"]],
     ["mindray-bc2800vet-one-way/dog.astm", ["mindray-bc2800vet-one-way"]],
     ["arkray-spotchem-ez/multi.astm", ["arkray-spotchem-ez"]],
-    ["fuji-dri-chem-nx/four-slides.astm", ["fuji-dri-chem-nx"]],
+    ["fuji-dri-chem-nx/four-slides.astm", ["fuji-dri-chem-nx", "fuji-au"]],
+    ["fuji-dri-chem-nx/request.astm", ["fuji-dri-chem-nx", "fuji-au"]],
+    ["fuji-au/with-interval.astm", ["fuji-au"]],
     ["generic-poct1a/dog.poct1", ["generic-poct1a"]],
     ["generic-poct1a/hemoscreen.poct1", ["generic-poct1a"]],
   ])("%s is detected with its profiles", (path, profiles) => {

@@ -47,10 +47,21 @@ function expectEveryRow(sent: readonly Row[], reading: Reading): void {
 }
 
 const SENDERS_ASTM = [
-  ...["Analyzer^1", "ABAXIS, INC.^VetScan VS2^3.1^0", "Skyla^VB1", "EPOC^Blood Analysis", "DCA VANTAGE^04", "ABX"],
+  ...[
+    "Analyzer^1",
+    "ABL9^SN1",
+    "ABAXIS, INC.^VetScan VS2^3.1^0",
+    "Skyla^VB1",
+    "EPOC^Blood Analysis",
+    "DCA VANTAGE^04",
+    "ABX",
+  ],
   ...["ABL80 BASIC^399999", "XN-350^00-24", "3600999", "EM-200"],
 ];
-const SENDERS_HL7 = ["LAB-1|Vendor", "BC-5380|Mindray", "Mindray|BS-240", "DF5x|Dymind", "Z3|Zybio", "1|BioNote"];
+const SENDERS_HL7 = [
+  ...["LAB-1|Vendor", "BC-5380|Mindray", "Mindray|BS-240", "DF5x|Dymind", "Z3|Zybio", "1|BioNote", "M10X1|PCR_LAB01"],
+  ...["URIT|UT-5160", "urit|8030", "DRI-CHEM|FUJIFILM", "SMT-120VP|", "Genrui|VH30"],
+];
 
 function senderOf(candidates: readonly string[], { id, sender }: { id: string; sender?: RegExp }): string {
   const found = candidates.find((each) => sender === undefined || sender.test(each));

@@ -43,8 +43,9 @@ function linkAsPeer(talk: readonly TranscriptLine[], link: Link): TranscriptPeer
 /** Returns the records in the agent's frames, null without frames. A repeated frame follows itself. */
 function messageOfAgent(talk: readonly TranscriptLine[]): Uint8Array | null {
   const ours = talk.filter(({ from }) => from === "agent").map(({ bytes }) => bytes);
-  if (!ours.some(([first]) => first === ENQ)) return null;
   const frames = ours.filter(([first]) => first === STX);
+  // STX precedes the text of a device with BCC; ETX and BCC follow it.
+  if (!ours.some(([first]) => first === ENQ)) return frames[0]?.subarray(1, -2) ?? null;
   const once = frames.filter((frame, index) => index === 0 || Buffer.compare(frame, frames[index - 1]!) !== 0);
   // STX and number precede the text; ETX, checksum, CR and LF follow.
   return Buffer.concat(once.map((frame) => frame.subarray(2, -5)));
@@ -93,6 +94,10 @@ describe("the text form", () => {
     expect(wireText(Buffer.concat([first!.bytes, second!.bytes]))).toBe("<STX>1H|<ETX>F8");
   });
 
+  test("<BCC> is the XOR of its frame, ETX included", () => {
+    expect(bytesOf("< <STX>W,1<ETX><BCC>")).toBe("\x02W,1\x03I");
+  });
+
   test("written bytes read back as the same bytes", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     expect(parseTranscript(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "agent", bytes: all }]);
@@ -101,7 +106,7 @@ describe("the text form", () => {
   test("an invalid line is reported with its number", () => {
     expect(() => parseTranscript("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and a chunk`);
     expect(() => parseTranscript("# nothing\n< <FOO>")).toThrow(
-      "line 2: <FOO> is neither a control character nor <CS>",
+      "line 2: <FOO> is neither a control character, <CS> nor <BCC>",
     );
   });
 });

@@ -144,7 +144,7 @@ test("the directory reads back, the next full sync continues, and an unmatched m
   const { orders, patients, version } = await spool.call("resolveReferences", {
     accessions: ["VABC123"],
     fps: [],
-    identifier: "276001",
+    identifiers: ["276001"],
   });
   const order = { accession: "VABC123", device: "chem-1", patientFp: DOG, tests: ["ALT", "GLU"], createdAt: AT };
   expect(orders).toEqual([{ ...order, state: "placed" }]);

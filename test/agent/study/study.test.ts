@@ -16,7 +16,8 @@ function alt(value: string, fields: Parameters<typeof resultRecord>[3]): string 
 }
 
 function flagOf(value: string, flag: string): unknown {
-  return flags(generic(alt(value, { 7: flag })), dog, source)[0]?.[2];
+  const report = vetscanReport("Dog", resultRecord("1742-6", value, "U/L", { 6: "10 to 118", 7: flag }));
+  return flags(report, dog, source)[0]?.[2];
 }
 
 function flags(...args: Parameters<typeof study>) {
@@ -89,26 +90,25 @@ test("a result of an unknown code has neither range nor flag, and the snapshot h
     source,
   );
   expect(draft.body.results).toEqual([
-    { analyte: "9999-9", value: 143, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
+    { analyte: "Unheard of", value: 143, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
   ]);
   expect(draft.snapshot.rows).toMatchObject([
     {
-      analyte: "9999-9",
-      code: "9999-9",
+      analyte: "Unheard of",
+      code: "Unheard of",
       reason: "the catalogue does not know the code",
       device_range: "10-118",
       device_flag: "H",
-      device_code: "9999-9",
-      device_label: "Unheard of",
+      device_code: "Unheard of",
     },
   ]);
 });
 
 test("a value in words has neither a number nor a flag", () => {
-  const report = vetscanReport("Dog", resultRecord("9999-9^^LN^CPV Ag", "Positive"));
+  const report = vetscanReport("Dog", resultRecord("9999-9^^LN^New Ag", "Positive"));
   expect(study(report, dog, source).body.results).toEqual([
     {
-      analyte: "9999-9",
+      analyte: "New Ag",
       value: null,
       value_text: "Positive",
       unit: null,
@@ -126,7 +126,7 @@ test("a value that the device doubts has a comment in place of range and flag", 
   expect(body.results).toMatchObject([
     { analyte: "ALT", value: 143, reference_range: null, flag: null, comment: "the slide has expired" },
   ]);
-  expect(snapshot.rows[0]?.reason).toBe("the device doubts the value");
+  expect(snapshot.rows[0]?.reason).toBe("the value is doubtful");
 });
 
 test("the range of the device is used for a patient of its species", () => {
@@ -172,6 +172,10 @@ test("HH in any repeat of R-7 makes a high value critical, never a normal one", 
   expect(flagOf("500", "H\\HH")).toBe("critical");
   expect(flagOf("500", "H")).toBe("high");
   expect(flagOf("50", "HH")).toBe("normal");
+});
+
+test("HH of a device without a range for the species makes no value critical", () => {
+  expect(flags(generic(alt("500", { 7: "HH" })), dog, source)).toEqual([["ALT", "17-95", "high"]]);
 });
 
 test("the grade of a urine pad keeps its words and has no unit", () => {

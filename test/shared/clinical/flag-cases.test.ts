@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
+import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
+import { readData } from "../../../shared/clinical/data.ts";
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
 import { type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";

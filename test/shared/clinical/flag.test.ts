@@ -303,8 +303,17 @@ test.each([
   [8, "HH", "normal"],
   [20, "~A", "high"],
   [20, "HHH", "high"],
-] as const)("a dog's WBC of %d with the device's %s is %s", (value, device_flag, expected) => {
-  expect(assessed("WBC", value, "10*9/L", dog, { device_flag }).flag).toBe(expected);
+] as const)("a dog's WBC of %d with the device's %s and its range for dogs is %s", (value, device_flag, expected) => {
+  const own = { ...vs2("5-12", 5, 12, "dog"), device_flag };
+  expect(assessed("WBC", value, "10*9/L", dog, own).flag).toBe(expected);
+});
+
+test.each([
+  ["a range of another species", vs2("4-10", 4, 10, null)],
+  ["no range", {}],
+])("a device with %s makes nothing critical by LL or HH", (_, device) => {
+  expect(assessed("WBC", 20, "10*9/L", dog, { ...device, device_flag: "HH" }).flag).toBe("high");
+  expect(assessed("WBC", 4, "10*9/L", dog, { ...device, device_flag: "LL" }).flag).toBe("low");
 });
 
 test("a device's HH alone sets no flag", () => {

@@ -34,7 +34,7 @@ const ranges: ClinicRanges = {
       id: `${code}-${of}`,
       species: of,
       analyte: code,
-      unit: analyte(code).canonical_unit,
+      unit: analyte(code).canonical_unit ?? "",
       low: "5",
       high: "10",
       critical_low: "2",

@@ -122,7 +122,7 @@ function distance(one: LabelledRow, other: LabelledRow): number {
 
 function bounds({ analyte: code, unit, low, high, id }: LabelledRow): [number, number] {
   const analyte = analyteByCode(code);
-  const inUnit = (bound: string) => analyte && convert(analyte, Number(bound), unit, analyte.canonical_unit);
+  const inUnit = (bound: string) => analyte && convert(analyte, Number(bound), unit, analyte.canonical_unit ?? "");
   const [lower, upper] = [inUnit(low), inUnit(high)];
   if (lower == null || upper == null) throw new Error(`${id} cannot be converted`);
   return [lower, upper];

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { Type } from "typebox";
-import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
+import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
+import { readData } from "../../../shared/clinical/data.ts";
 import { factorOf } from "../../../shared/clinical/units.ts";
 
 // The factors compared with a UCUM implementation, which computes them from the units and the molar mass.
@@ -32,17 +33,25 @@ const DIVALENT = new Set(["CA", "ICA", "MG"]);
 
 /** Molar mass of the haemoglobin monomer in g/mol, by which laboratories count. */
 const HEMOGLOBIN_MONOMER = 16_114.5;
-const masses = new Map(["HGB", "MCH", "MCHC"].map((code) => [code, HEMOGLOBIN_MONOMER]));
+const masses = new Map(["HGB", "MCH", "MCHC", "THB"].map((code) => [code, HEMOGLOBIN_MONOMER]));
 
 const factors = analytes.flatMap((analyte) =>
   analyte.units.slice(1).flatMap(({ unit }) =>
     // % means g in 100 mL of cells here, unlike UCUM's %.
-    analyte.code === "MCHC" && unit === "%" ? [] : [[analyte.code, unit, analyte.canonical_unit, analyte] as const],
+    analyte.code === "MCHC" && unit === "%"
+      ? []
+      : [[analyte.code, unit, analyte.canonical_unit ?? "", analyte] as const],
   ),
 );
 
 function byUcum({ code, molar_mass_g_per_mol }: Analyte, from: string, to: string) {
-  const [one, other] = [spelling.get(from) ?? "", spelling.get(to) ?? ""];
+  const [one = "", other = ""] = [from, to].map((unit) =>
+    // The library converts neither international units nor a mass per mole: grams and the reciprocals have the same factor.
+    spelling
+      .get(unit)
+      ?.replace("[IU]", "g")
+      .replace(/^mg\/(g|mmol)$/, "1/$1"),
+  );
   return ucum.convertUnitTo(one, 1, other, {
     molecularWeight: molar_mass_g_per_mol ?? masses.get(code),
     ...([one, other].some((unit) => unit.startsWith("meq")) && { charge: DIVALENT.has(code) ? 2 : 1 }),

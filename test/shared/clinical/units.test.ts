@@ -36,7 +36,7 @@ test.each([
   ["ALT", "IU/L", "U/L"],
   ["PCO2", "mmHg", "mm[Hg]"],
 ])("%s in %s is %s", (code, spelling, unit) => {
-  expect(readUnit(analyte(code), spelling, 10)).toEqual({ unit, warning: null });
+  expect(readUnit(analyte(code), spelling, 0.5)).toEqual({ unit, warning: null });
 });
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
 
 test("every unit is read by its own name for every analyte with it", () => {
   for (const each of analytes.filter((candidate) => candidate.value_type === "numeric")) {
-    for (const { unit } of each.units) expect(readUnit(each, unit, 10)).toEqual({ unit, warning: null });
+    for (const { unit } of each.units) expect(readUnit(each, unit, 0.5)).toEqual({ unit, warning: null });
   }
 });
 
@@ -143,7 +143,7 @@ test("molar factors are the analyte's molar mass", () => {
   const gramsPerLitre: Record<string, number> = { "mg/dL": 1e-2, "ug/dL": 1e-5 };
   const compared: string[] = [];
   for (const { code, molar_mass_g_per_mol: mass, canonical_unit, units } of analytes) {
-    const canonical = gramsPerLitre[canonical_unit];
+    const canonical = gramsPerLitre[canonical_unit ?? ""];
     if (mass === undefined || canonical === undefined) continue;
     for (const { unit, factor } of units) {
       const moles = perLitre[unit];

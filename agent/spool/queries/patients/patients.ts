@@ -11,7 +11,7 @@ const IDENTIFIED_MAX = 10;
 export interface PatientReferences {
   readonly accessions: readonly string[];
   readonly fps: readonly string[];
-  readonly identifier: string | null;
+  readonly identifiers: readonly string[];
 }
 
 /** The orders and patients that references name. */
@@ -44,10 +44,10 @@ export function patientOperationsOn(
     patientByFp,
 
     /** Looks up all references of a message. One operation saves round trips to the worker. */
-    resolveReferences({ accessions, fps, identifier }: PatientReferences): ResolvedReferences {
+    resolveReferences({ accessions, fps, identifiers }: PatientReferences): ResolvedReferences {
       const orders = ordersByAccession(accessions);
       const known = [...new Set([...orders.map(({ patientFp }) => patientFp), ...fps])].map(patientByFp);
-      const identified = identifier === null ? [] : (sql.byIdentifier.all(identifier) as string[]);
+      const identified = identifiers.flatMap((identifier) => sql.byIdentifier.all(identifier) as string[]);
       const patients = [...known.filter((body) => body !== null), ...identified];
       return { orders, patients, version: pendingMatches.version() };
     },

@@ -55,6 +55,11 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
     return nearestKey(sql.keysBetween.all(prefix, `${prefix}~`) as StudyTime[], acquired_at, withinMs);
   }
 
+  /** @returns the key of the study that the draft belongs to: of one that collects it, else its own */
+  function keyOf({ body, collect }: Pick<StudyDraft, "body" | "collect">): string {
+    return (collect ? collectingKey(collect, body.acquired_at) : null) ?? body.dedupe_key;
+  }
+
   function insertRevision(fp: string, revision: number, study: StudyBody, at: number): void {
     const { body, snapshot } = study;
     const row = { fp, revision, dedupeKey: body.dedupe_key, patientFp: body.patient_fp, at };
@@ -74,8 +79,7 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
       { freshFp, collect, body, ...rest }: StudyDraft,
       { message, rematch = false, at }: DraftSource,
     ): string | null {
-      const collected = collect ? collectingKey(collect, body.acquired_at) : null;
-      const dedupe_key = collected ?? body.dedupe_key;
+      const dedupe_key = keyOf({ body, collect: collect ?? null });
       const draft = { body: { ...body, dedupe_key }, ...rest };
       const held = latestRow(dedupe_key);
       if (held === undefined && isWithdrawal(draft)) return null;
@@ -93,6 +97,8 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
       sql.link.run(message, fp, revision);
       return fp;
     },
+
+    keyOf,
 
     /** The latest revision under a dedupe key; null if there is none. */
     latest(dedupeKey: string): HeldStudy | null {

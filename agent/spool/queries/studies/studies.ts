@@ -33,6 +33,11 @@ export function studyOperationsOn(
       return fps;
     },
 
+    /** The dedupe key under which a draft is stored. */
+    studyKey(draft: Pick<StudyDraft, "body" | "collect">): string {
+      return revisions.keyOf(draft);
+    },
+
     /** The latest revision under a dedupe key; null if there is none. */
     latestStudy(dedupeKey: string): HeldStudy | null {
       return revisions.latest(dedupeKey);

@@ -5,6 +5,7 @@ import type { LinkAction } from "../../../../agent/protocols/link.ts";
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["NUL", "\x00"],
+  ["SOH", "\x01"],
   ["STX", "\x02"],
   ["ETX", "\x03"],
   ["EOT", "\x04"],

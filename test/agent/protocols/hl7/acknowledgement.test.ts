@@ -144,7 +144,6 @@ describe("refused messages", () => {
   test.each([
     ["the disk refused it", header(), "not-stored", "AE", "207"],
     ["it is too long", header(), "too-long", "AR", "207"],
-    ["it has no control id", header({ 10: " " }), "stored", "AR", "101"],
     ["it is of a kind that no device of ours sends", header({ 9: "ADT^A01" }), "stored", "AR", "200"],
   ] as const)("%s", (_, first, outcome, code, status) => {
     const [reply = ""] = answers(textOf(first), {}, outcome);

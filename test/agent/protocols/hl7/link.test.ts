@@ -329,6 +329,6 @@ test("a frame without a message gets AR and is delivered as it is", () => {
 
 test("each message of a frame is delivered and acknowledged separately", () => {
   const actions = newLink().receive(bytes(frame(result("1") + result("2") + textOf(header({ 10: "" })))));
-  expect(saidOf(actions)).toMatchObject({ answers: ["AA 1", "AA 2", "AR"], messages: ["1", "2", ""] });
+  expect(saidOf(actions)).toMatchObject({ answers: ["AA 1", "AA 2", "AA"], messages: ["1", "2", ""] });
   expect(actions.flatMap((action) => (action.do === "deliver" ? show(action.message) : []))[1]).toBe(result("2"));
 });

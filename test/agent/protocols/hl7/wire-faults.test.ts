@@ -61,7 +61,7 @@ test.each<[number, string, readonly string[], Said]>([
     18,
     "an empty MSH-10",
     [frame(textOf(header({ 10: "" })))],
-    { answers: ["AR"], messages: [""], incomplete: [], warnings: ["MSH-10 is empty, expected a message control id"] },
+    { answers: ["AA"], messages: [""], incomplete: [], warnings: [] },
   ],
   [19, "empty lines between segments", [frame(A.replaceAll("<CR>", "<CR><CR>"))], onlyA],
   [20, "two messages in one frame", [frame(A + B)], both],

@@ -4,7 +4,7 @@ import { ETX, SUB } from "../../../../agent/protocols/bytes.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "../astm/observed-actions.ts";
 
-const link = () => new OneWayLink(ETX);
+const link = () => new OneWayLink({ end: ETX });
 const whole = (message: string) => ({ message, incomplete: null });
 
 test("text between STX and ETX is delivered without a reply", () => {
@@ -29,7 +29,7 @@ test("other bytes are reported before the next text, or after silence", () => {
 });
 
 test("a profile with SUB treats ETX as text", () => {
-  expect(play(new OneWayLink(SUB), "<STX>A<ETX>1<SUB>").deliveries).toEqual([whole("A<ETX>1")]);
+  expect(play(new OneWayLink({ end: SUB }), "<STX>A<ETX>1<SUB>").deliveries).toEqual([whole("A<ETX>1")]);
 });
 
 test.each(["<ETB>", "<ETB><CR><LF>", "<ETB><STX>", "<ETB><LF><STX>"])("a text continues behind %s", (between) => {

@@ -15,8 +15,8 @@ const [firstTime, nextTime] = ["2026-11-21T12:00:00.000Z", "2026-11-21T13:00:00.
 
 /** A row under the device's own code. A null value is one in words. */
 function own(code: string, value: number | null, text: string, more: Partial<Measurement> = {}): Measurement {
-  const sent = { comparator: null, ordinal: false, unit: null, device_range: null, device_flag: null };
-  return { code, codeSource: "device", device_code: code, value, text, ...sent, ...more };
+  const plain = { comparator: null, ordinal: false, unit: null, device_range: null, device_flag: null };
+  return { code, codeSource: "device", device_code: code, value, text, ...plain, ...more };
 }
 
 function sent(measurements: Measurement[], more: Partial<PushedStudy> = {}): PushedStudy {
@@ -112,6 +112,20 @@ describe("the list of unknown codes", () => {
       codeSource: "clinic",
     };
     const after = sent([mapped, own("500", 1, "1")], { fp: before.fp, dedupe_key: before.dedupe_key, revision: 2 });
+    expect(await push(after)).toEqual(["unmatched"]);
+    expect((await list()).map(({ code }) => code)).toEqual(["500"]);
+  });
+
+  test("a code leaves the list when a later catalogue knows it and the study is read again", async () => {
+    const { push, list } = await listServer();
+    const before = sent([own("413", 5.2, "5.2"), own("500", 1, "1")]);
+    await push(before);
+    const { codeSource: _, ...known } = own("413", 5.2, "5.2", { unit: "mmol/L" });
+    const after = sent([{ ...known, code: "GLU" }, own("500", 1, "1")], {
+      fp: before.fp,
+      dedupe_key: before.dedupe_key,
+      revision: 2,
+    });
     expect(await push(after)).toEqual(["unmatched"]);
     expect((await list()).map(({ code }) => code)).toEqual(["500"]);
   });

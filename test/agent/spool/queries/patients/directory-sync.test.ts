@@ -7,7 +7,7 @@ const patient = (fp: string, name = "Rex") => ({ fp, body: JSON.stringify({ fp, 
 const stored = (spool: Operations) =>
   spool.patientsAfter("", 10).map((body) => (JSON.parse(body) as { fp: string }).fp);
 const withIdentifier = (spool: Operations, identifier: string) =>
-  spool.resolveReferences({ accessions: [], fps: [], identifier }).patients.length;
+  spool.resolveReferences({ accessions: [], fps: [], identifiers: [identifier] }).patients.length;
 
 test("only new and changed patients count as changes", () => {
   const { spool } = openOperations();
@@ -51,7 +51,7 @@ test("a patient that changed after its removal stays", () => {
 
 test("a change of a patient or an identifier raises the version of the directory", () => {
   const { spool } = openOperations();
-  const version = () => spool.resolveReferences({ accessions: [], fps: [], identifier: null }).version;
+  const version = () => spool.resolveReferences({ accessions: [], fps: [], identifiers: [] }).version;
   spool.upsertPatients([patient("p1")], null);
   spool.setIdentifiers([{ patientFp: "p1", identifiers: ["4711", "4712"] }], null);
   const before = version();

@@ -49,7 +49,7 @@ test.each<[string, (spool: Operations) => unknown]>([
   const { spool } = openOperations();
   spool.upsertPatients([patient(OTHER)], null);
   spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["4711"] }], null);
-  const { version } = spool.resolveReferences({ accessions: [], fps: [], identifier: "4711" });
+  const { version } = spool.resolveReferences({ accessions: [], fps: [], identifiers: ["4711"] });
   addMessage(spool, "M1");
   spool.settle(settlement("M1", { studies: [withoutPatient()], waiting: { keys: ["4711"], version } }));
   spool.upsertPatients([patient(OTHER)], null);
@@ -62,7 +62,7 @@ test.each<[string, (spool: Operations) => unknown]>([
 test("a message is due at once if the directory changed between its lookup and its settlement", () => {
   const { spool } = openOperations();
   addMessage(spool, "M1");
-  const { version } = spool.resolveReferences({ accessions: [], fps: [DOG], identifier: null });
+  const { version } = spool.resolveReferences({ accessions: [], fps: [DOG], identifiers: [] });
   spool.upsertPatients([patient(DOG)], null);
   spool.settle(settlement("M1", { studies: [withoutPatient()], waiting: { keys: [DOG], version } }));
   expect(due(spool)).toEqual(["M1"]);
@@ -134,7 +134,7 @@ describe("a message whose patient has no connection to the clinic", () => {
     const { db, spool, fp } = refused();
     expect(due(spool)).toEqual([]);
     spool.removePatients([{ fp: DOG, at: Date.parse(AT) }]);
-    const { version } = spool.resolveReferences({ accessions: [], fps: [], identifier: null });
+    const { version } = spool.resolveReferences({ accessions: [], fps: [], identifiers: [] });
     spool.settle(settlement("M1", { studies: [withoutPatient()], waiting: { keys: [DOG], version }, rematch: true }));
     expect([due(spool), taken(spool)]).toEqual([[], []]);
     spool.upsertPatients([patient(DOG)], null);

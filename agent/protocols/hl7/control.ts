@@ -1,0 +1,113 @@
+import { readDate } from "../../report/device-time.ts";
+import { given } from "../field-text.ts";
+import type { Hl7Profile } from "./profile.ts";
+import type { Segment } from "./segment.ts";
+
+// Quality control, calibration and training: every place where HL7 or a device says that a result is not a patient's.
+// A code of the standard decides alone. A typed sample number decides only if the message names nobody else, so that no
+// patient's result is hidden.
+
+/** MSH-11 (table 0103; Q is Mindray's): only production messages become studies. */
+const NOT_PRODUCTION: Readonly<Record<string, string>> = { T: "training", D: "debugging", Q: "quality control" };
+/** MSH-16 of Mindray and Zybio, in place of the standard's AL, NE, ER or SU. */
+const NOT_OF_PATIENTS: Readonly<Record<string, string>> = { "1": "calibration", "2": "quality control" };
+
+/** SPM-11 and OBR-15.7, specimen role (table 0369). */
+const CONTROL_ROLES: Readonly<Record<string, string>> = {
+  B: "a blind sample",
+  C: "a calibrator",
+  E: "electronic quality control",
+  F: "a proficiency sample",
+  O: "a proficiency sample",
+  Q: "a control",
+  V: "a verifying calibrator",
+};
+
+/** OBR-4 of control programs: `00003^LJ QCR^99MRC` (Mindray), `LQC` and `PRF` (liquid control and proficiency, HemoScreen). */
+const CONTROL_ORDER = /\bQCR\b|(^|\^)(LQC|PRF)(\^|$)/;
+
+/** Notes of a control run: `QCName:Negative`, `QCResult:PASS`. */
+const CONTROL_NOTE = /\bQCR?(Name|Level|Lot|Expiry|Result) ?:/i;
+
+/** Sample numbers of controls: `QC-1`, `CTRL 2`, `CONTROL`. A longer word such as Controlled is none. */
+const CONTROL_SAMPLE = /^(QC|CTRL|CONTROL([ _#-]*(\d+|[LNH]|low|normal|high|level ?\d))?$)/i;
+
+/** Returns why the whole message is not for a patient by its header; null for a patient's. */
+export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): string | null {
+  const [processing, kind] = [given(header.component(11, 1)), given(header.field(16))];
+  const purpose = NOT_PRODUCTION[processing.toUpperCase()];
+  if (purpose !== undefined && patientProcessing?.test(processing) !== true) {
+    return `${purpose} (MSH-11 is ${processing})`;
+  }
+  return Object.hasOwn(NOT_OF_PATIENTS, kind) ? `${NOT_OF_PATIENTS[kind]} (MSH-16 is ${kind})` : null;
+}
+
+/** Segments of one order. */
+interface OrderSegments {
+  readonly header: Segment | null;
+  readonly patient: Segment | null;
+  readonly order: Segment | null;
+  readonly specimen: Segment | null;
+  readonly container: Segment | null;
+}
+
+/** Returns why an order and its results are not for a patient; null for a patient's. */
+export function controlOf(segments: OrderSegments, profile: Hl7Profile): string | null {
+  const { patient, order, specimen } = segments;
+  const roles = [specimen?.component(11, 1) ?? "", order?.subcomponents(15, 7)[0] ?? ""].map((role) =>
+    given(role).toUpperCase(),
+  );
+  const role = roles.find((each) => Object.hasOwn(CONTROL_ROLES, each));
+  if (role !== undefined) return `the specimen is ${CONTROL_ROLES[role]}: not for a patient`;
+  const service = order?.field(4) ?? "";
+  if (CONTROL_ORDER.test(service)) return `order ${service} is quality control: not for a patient`;
+  if (profile.notForPatients?.test(service) === true) return `order ${service} is not for a patient`;
+  const lot = profile.controlLot === true ? lotOf(segments) : null;
+  if (lot !== null) return `${lot} is the lot of a control: not for a patient`;
+  const sample = controlSample(segments);
+  if (sample !== null) return `sample ${sample} is a control: not for a patient`;
+  const isAnonymous = profile.controlWithoutPatient === true && patient === null && order !== null;
+  return isAnonymous && !roles.includes("P") ? "without a PID it is a control: not for a patient" : null;
+}
+
+/** Returns PID-3 if the birthday is after the message, as the end of a control's validity; null for a patient's. */
+function lotOf({ header, patient }: OrderSegments): string | null {
+  const [born, sent] = [patient?.component(7, 1), header?.component(7, 1)].map((text) => readDate(text ?? ""));
+  const lot = given(patient?.component(3, 1) ?? "");
+  return lot !== "" && born != null && sent != null && born > sent ? lot : null;
+}
+
+/** Returns the sample number that names a control; null if there is none, or if the PID names anyone else. */
+function controlSample({ patient, order, specimen, container }: OrderSegments): string | null {
+  const named = [2, 3, 5].flatMap((field) => patient?.components(field) ?? []).map(given);
+  if (named.some(namesSomeone)) return null;
+  const samples = [order?.component(2, 1), order?.component(3, 1), specimen?.subcomponents(2, 1)[0]];
+  const typed = [...samples, container?.component(3, 1)].map((text) => given(text ?? ""));
+  return [...typed, ...named].find((text) => CONTROL_SAMPLE.test(text)) ?? null;
+}
+
+/** Returns whether a text of the PID names anyone but a control. `0` names nobody. */
+function namesSomeone(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text) && text !== "0" && !CONTROL_SAMPLE.test(text);
+}
+
+/**
+ * Returns the segments whose own notes say quality control: PID, OBR, an SPM before its orders, or the header. An OBX belongs
+ * to the segment before it, and so does its note.
+ */
+export function controlNotes(
+  segments: readonly Segment[],
+  isSpecimenFirst: boolean,
+  { notForPatients }: Hl7Profile,
+): ReadonlySet<Segment | null> {
+  const found = new Set<Segment | null>();
+  let owner = segments[0] ?? null;
+  for (const segment of segments) {
+    const { name } = segment;
+    if (name === "PID" || name === "OBR" || (name === "SPM" && isSpecimenFirst)) owner = segment;
+    if (name !== "NTE") continue;
+    const text = segment.field(3);
+    if (CONTROL_NOTE.test(text) || notForPatients?.test(text) === true) found.add(owner);
+  }
+  return found;
+}

@@ -1,0 +1,116 @@
+import type Database from "better-sqlite3";
+import { newFp } from "../../../shared/api/fp.ts";
+import { type HeldStudy, revise, type StudyBody } from "../../report/revision.ts";
+import type { Operations } from "../../spool/queries/operations.ts";
+import type { StudyDraft } from "../../spool/queries/studies/revisions.ts";
+import type { Settlement } from "../../spool/queries/studies/studies.ts";
+
+// Assesses messages again, each together with the other messages of its studies. A message alone would undo what a later one
+// corrected.
+
+export class WholeStudies {
+  readonly #operations: Pick<Operations, "studyKey" | "latestStudy">;
+  readonly #assess: (message: string) => Promise<Settlement | null>;
+  readonly #messagesOf: Database.Statement;
+  readonly #keysOf: Database.Statement;
+  readonly #assessed = new Map<string, Promise<Settlement | null>>();
+
+  /** `assess` returns the outcome of one message alone; null for a message that cannot be assessed. */
+  constructor(
+    db: Database.Database,
+    operations: Pick<Operations, "studyKey" | "latestStudy">,
+    assess: (message: string) => Promise<Settlement | null>,
+  ) {
+    this.#operations = operations;
+    this.#assess = assess;
+    this.#messagesOf = db
+      .prepare(
+        `SELECT id FROM message WHERE id = @message OR id IN
+           (SELECT l.message FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision WHERE s.dedupe_key = @key)
+         ORDER BY rowid`,
+      )
+      .pluck();
+    this.#keysOf = db
+      .prepare(
+        `SELECT DISTINCT s.dedupe_key FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = ?`,
+      )
+      .pluck();
+  }
+
+  /** Returns the outcome of a message. Its studies hold the results of all their messages. */
+  async assess(message: string): Promise<Settlement | null> {
+    const own = await this.#once(message);
+    if (own === null) return null;
+    const studies: StudyDraft[] = [];
+    for (const draft of [...own.studies, ...this.#leftStudies(message, own.studies)]) {
+      studies.push(await this.#whole(message, draft, own.studies));
+    }
+    return { ...own, studies };
+  }
+
+  #once(message: string): Promise<Settlement | null> {
+    const assessed = this.#assessed.get(message) ?? this.#assess(message);
+    this.#assessed.set(message, assessed);
+    return assessed;
+  }
+
+  /** Joins a message's draft of a study with those of the study's other messages, in the order of their storage. */
+  async #whole(message: string, own: StudyDraft, drafts: readonly StudyDraft[]): Promise<StudyDraft> {
+    const key = this.#operations.studyKey(own);
+    let whole: StudyDraft | null = null;
+    for (const id of this.#messagesOf.all({ message, key }) as string[]) {
+      const others = id === message ? [own] : ((await this.#once(id))?.studies ?? []);
+      for (const draft of others) {
+        if (this.#operations.studyKey(draft) === key) whole = whole === null ? draft : joined(whole, draft);
+      }
+    }
+    const held = this.#operations.latestStudy(key);
+    if (held === null || whole === null) return own;
+    // A filed study stays with its patient, whoever has the identifier by now.
+    const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
+    if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
+    return { ...whole, withdrawn: [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts)] };
+  }
+
+  /** Returns empty drafts of the message's earlier studies of which it has no draft any more. */
+  #leftStudies(message: string, drafts: readonly StudyDraft[]): StudyDraft[] {
+    if (drafts.length === 0) return [];
+    const keys = new Set(drafts.map((draft) => this.#operations.studyKey(draft)));
+    const left = (this.#keysOf.all(message) as string[]).filter((key) => !keys.has(key));
+    return left.flatMap((key) => {
+      const held = this.#operations.latestStudy(key);
+      if (held === null) return [];
+      const { body, snapshot } = held;
+      return [{ body: { ...body, results: [] }, snapshot: { ...snapshot, rows: [] }, freshFp: newFp("cds") }];
+    });
+  }
+}
+
+function joined(earlier: StudyDraft, later: StudyDraft): StudyDraft {
+  const { body, snapshot } = revise(earlier, later) ?? earlier;
+  return { ...later, body, snapshot, withdrawn: [...(earlier.withdrawn ?? []), ...(later.withdrawn ?? [])] };
+}
+
+function unchanged({ body, snapshot }: HeldStudy): StudyBody {
+  return { body, snapshot };
+}
+
+/**
+ * Returns the analytes whose rows are now in another study of the same sample, because the clinic mapped their codes to
+ * analytes of another modality.
+ */
+function movedAway(held: HeldStudy, whole: StudyBody, drafts: readonly StudyDraft[]): string[] {
+  const here = new Set(whole.snapshot.rows.map(({ device_code }) => device_code));
+  const elsewhere = drafts.filter(({ body }) => isSameSample(body, held.body) && body.modality !== held.body.modality);
+  const moved = new Set(elsewhere.flatMap(({ snapshot }) => snapshot.rows.map(({ device_code }) => device_code)));
+  return held.body.results.flatMap(({ analyte, code_source }, index) => {
+    const code = held.snapshot.rows[index]?.device_code;
+    const isMoved = code_source !== undefined && code !== undefined && moved.has(code) && !here.has(code);
+    return isMoved ? [analyte] : [];
+  });
+}
+
+function isSameSample(one: StudyBody["body"], other: StudyBody["body"]): boolean {
+  const identity = ({ patient_hint, acquired_at }: StudyBody["body"]) => JSON.stringify([patient_hint, acquired_at]);
+  return identity(one) === identity(other);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { protocolOf } from "../../../agent/detection/foreign-protocol.ts";
+import { suggest } from "../../../agent/detection/detect.ts";
+import { madeFixtures } from "../../make-fixtures.ts";
+
+test.each([
+  ["arkray-spotchem-el/plasma.astm", "arkray-spotchem-el"],
+  ["arkray-spotchem-ez/multi-and-single.astm", "arkray-spotchem-ez"],
+  ["dirui-h100/strip.astm", "dirui-h100"],
+  ["radiometer-abl9/blood-gas.astm", "radiometer-abl9"],
+])("%s is detected with its profile alone", (path, profile) => {
+  const sample = madeFixtures.find((one) => one.path === path)!.bytes;
+  const [first] = suggest([{ line: null, bytes: sample }]);
+  expect(first?.profiles).toEqual([profile]);
+  expect(first?.score).toBeGreaterThanOrEqual(90);
+});
+
+const inquiry = (text: string) => {
+  const sum = Buffer.from(text).reduce((total, byte) => total + byte, 0);
+  return Buffer.concat([
+    Buffer.of(2, 0x31, 0x30, 0x80, 0x80 | text.length),
+    Buffer.from(text),
+    Buffer.of(sum | 0x80, 3),
+  ]);
+};
+
+test("inquiries of a VetLab Station are named, and no profile is suggested", () => {
+  expect(inquiry("s").toString("hex")).toBe("0231308081 73f303".replace(" ", ""));
+  const sample = Buffer.concat([inquiry("s"), inquiry("I 1 2111261130"), inquiry("s")]);
+  expect(protocolOf(sample)).toBe("IDEXX VetLab Station, port for practice software");
+  expect(suggest([{ line: null, bytes: sample }])).toMatchObject([
+    { profiles: [], reasons: ["3 inquiries with the right check", expect.stringContaining("invalid")] },
+  ]);
+  sample[6] = 0x80;
+  expect(suggest([{ line: null, bytes: sample }])[0]?.reasons[0]).toBe("2 inquiries with the right check");
+});

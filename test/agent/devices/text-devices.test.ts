@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { arkraySpotchemEl } from "../../../agent/devices/arkray-spotchem-el.ts";
+import { arkraySpotchemEz } from "../../../agent/devices/arkray-spotchem-ez.ts";
+import { diruiH100 } from "../../../agent/devices/dirui-h100.ts";
+import { radiometerAbl9 } from "../../../agent/devices/radiometer-abl9.ts";
+import type { Profile } from "../../../agent/devices/profile.ts";
+import type { Reading } from "../../../agent/report/report.ts";
+import { read } from "../../../agent/study/read.ts";
+import { context, only, reportsOf } from "../records.ts";
+
+// What the fixtures of these devices cannot say in a sentence: which rows stand and which lines stop a text.
+
+function readText(text: string, profile: Profile): Reading {
+  return read(Buffer.from(text, "latin1"), profile, context);
+}
+
+/** Returns code, text, unit and flag of each row. */
+function rowsOf(reading: Reading): (string | null | undefined)[][] {
+  return only(reportsOf(reading)).rows.map(({ code, text, unit, device_flag }) => [code, text, unit, device_flag]);
+}
+
+const ezHead = "26/11/21     11:30  \nID# 4711            \n";
+const bun = "BUN      7.4 mmol/L \n";
+const ldh = "LDH     4.10 ukat/L \n";
+
+test.each([
+  ["behind ETB", `${ezHead} MULTI:PANEL-Z      \n${bun}\x17SINGLE:             \n${ldh}`],
+  ["with the name of its slide", `${ezHead} MULTI:PANEL-Z      \n${bun}\x17\nSINGLE:LDH          \n${ldh}`],
+  ["with a head of its own for the same sample", `${ezHead}${bun}\x17${ezHead}SINGLE:             \n${ldh}`],
+])("SPOTCHEM EZ: a SINGLE slide %s belongs to the sample of the block before", (_, text) => {
+  expect(rowsOf(readText(text, arkraySpotchemEz))).toEqual([
+    ["BUN", "7.4", "mmol/L", null],
+    ["LDH", "4.10", "ukat/L", null],
+  ]);
+});
+
+test("SPOTCHEM EZ: a SINGLE slide of another sample stops the text", () => {
+  const text = `${ezHead}${bun}\x17${ezHead.replace("4711", "4712")}SINGLE:             \n${ldh}`;
+  expect(readText(text, arkraySpotchemEz)).toEqual({
+    is: "quarantined",
+    reason: "two ids in one text: 4711 and 4712",
+  });
+});
+
+test.each(["SINGLE:", "SINGLE:              "])("SPOTCHEM EZ: %o has not 20 characters and stops the text", (line) => {
+  expect(readText(`${ezHead}${bun}\x17${line}\n${ldh}`, arkraySpotchemEz)).toEqual({
+    is: "quarantined",
+    reason: `line 4 has ${line.length} characters, expected 20`,
+  });
+});
+
+test("SPOTCHEM EZ: a word in place of a value leaves the other rows", () => {
+  const report = only(reportsOf(readText(`${ezHead}${bun}Cre    ERROR        \n`, arkraySpotchemEz)));
+  expect(report.rows.map(({ code }) => code)).toEqual(["BUN"]);
+  expect(report.leftOut).toEqual(['CREA has no value: "ERROR" is not a number']);
+});
+
+const elLine = (specimen: string, results: string) => `26/11/21 11:30 ID# 4711       [${specimen}] ${results}`;
+
+test("SPOTCHEM EL: electrolytes of urine are not those of blood", () => {
+  const results = "Na   148 mmol/L K    3.1 mmol/L";
+  expect(rowsOf(readText(elLine("B. Plasma", results), arkraySpotchemEl)).map(([code]) => code)).toEqual(["NA", "K"]);
+  const urine = only(reportsOf(readText(elLine("Urine", results), arkraySpotchemEl)));
+  expect(urine.rows.map(({ codeSource }) => codeSource)).toEqual(["device", "device"]);
+});
+
+test.each(["Na   148 mmol/L K", "Na   148 mmol/L ?    3.1 mmol/L", "Na   1 48 mmol/L", "Na   148"])(
+  "SPOTCHEM EL: no part of %o is read",
+  (results) => {
+    expect(readText(elLine("B. Plasma", results), arkraySpotchemEl).is).toBe("quarantined");
+  },
+);
+
+const strip = (...lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join("");
+const h100Head = ["2026-11-21 11:30", "No. 0070", "ID:4711"];
+
+test.each([
+  ["UBG  Normal  3.2umol/L", ["UUBG", "Normal", null, null], "UBG Normal: 3.2 umol/L"],
+  ["*BLD  2+  80Ery/uL", ["UBLD", "2+", null, "*"], "BLD 2+: 80 Ery/uL"],
+  ["BLD  *+2  >=80 Ery/uL", ["UBLD", "+2", null, "*"], "BLD +2: >=80 Ery/uL"],
+  ["BIL  -", ["UBIL", "neg", null, null], undefined],
+  ["KET  +-", ["UKET", "+-", null, null], undefined],
+  ["SG   <=1.005", ["USG", "<=1.005", "{SG}", null], undefined],
+  ["pH   7", ["UPH", "7", "[pH]", null], undefined],
+])("DIRUI H-100: %s is a row, and its amount a comment", (line, row, comment) => {
+  const reading = readText(strip(...h100Head, line), diruiH100);
+  expect(rowsOf(reading)).toEqual([row]);
+  expect(only(reportsOf(reading)).comments).toEqual(comment === undefined ? [] : [comment]);
+});
+
+test("DIRUI H-100: two strips with one counter and no date are two studies", () => {
+  const keyOf = (...lines: readonly string[]) => only(reportsOf(readText(strip(...lines), diruiH100))).dedupe_key;
+  const undated = h100Head.slice(1);
+  expect(keyOf(...undated, "PRO  1+")).not.toBe(keyOf(...undated, "PRO  2+"));
+  expect(keyOf(...h100Head, "PRO  1+")).toBe(keyOf(...h100Head, "PRO  2+"));
+});
+
+const abl9 = (...results: readonly string[]) =>
+  ["H|\\^&|||ABL9^SN1", "P|1||4711", "O|1||Sample #^41||||20261121113000", ...results, "L|1|N", ""].join("\r");
+
+test.each([
+  ["R|1|^^^pCO2^M|41.2|mmHg||N||F", ["PCO2", "41.2", "mm[Hg]", "N"]],
+  ["R|1|^^^pCO2^M|41.2|mmHg|||F", ["PCO2", "41.2", "mm[Hg]", null]],
+  ["R|1|^^^pH^M|7.53||N||F", ["PH", "7.53", "[pH]", "N"]],
+  ["R|1|^^^pH^M|7.53||H||F", ["PH", "7.53", "[pH]", "H"]],
+  ["R|1|^^^pH^M|7.53||H", ["PH", "7.53", "[pH]", "H"]],
+  ["R|1|^^^Na+^M|148|mmol/L|135 to 145|H||F", ["NA", "148", "mmol/L", "H"]],
+])("ABL9: %s has its unit and flag", (record, row) => {
+  expect(rowsOf(readText(abl9(record), radiometerAbl9))).toEqual([row]);
+});
+
+test("ABL9: a status one place early says that there is no final value", () => {
+  const records = ["R|1|^^^pH^M|||||X", "C|1|I|1009^Value below reportable range|I", "R|2|^^^pCO2^M|41.2|mmHg||N||F"];
+  const report = only(reportsOf(readText(abl9(...records), radiometerAbl9)));
+  expect(report.rows.map(({ code }) => code)).toEqual(["PCO2"]);
+  expect(report.leftOut).toEqual(["pH has no final value: cannot be done (R-9 is X)"]);
+  expect(report.comments).toEqual(["pH: 1009 Value below reportable range"]);
+});

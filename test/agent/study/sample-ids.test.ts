@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { fujiDriChemNx } from "../../../agent/devices/fuji-dri-chem-nx.ts";
+import { genericAstm } from "../../../agent/devices/generic-astm.ts";
+import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
+import { readText } from "../../../agent/protocols/proprietary/read.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { read } from "../../../agent/study/read.ts";
+import { explain } from "../../../agent/tools/offline/explain.ts";
+import type { Profile } from "../../../agent/devices/profile.ts";
+import { cat, dog } from "../../make-fixtures.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
+import { hello, said } from "../protocols/poct1/wire.ts";
+import { ALT, context, HEADER, only, reportOf, reportsOf, resultRecord } from "../records.ts";
+
+function sampleIdsOf(text: string, profile: Profile): readonly string[] | undefined {
+  return only(reportsOf(read(Buffer.from(text, "latin1"), profile, context))).sampleIds;
+}
+
+describe("the numbers of a sample", () => {
+  test("ASTM sends them in O-3 and O-4, beside rack and position", () => {
+    expect(reportOf(["P|1", "O|1|S-77^3^12|I-9", ALT]).sampleIds).toEqual(["S-77", "I-9"]);
+    expect(reportOf(["P|1", "O|1|^^S-77", ALT]).sampleIds).toEqual(["S-77"]);
+    expect(reportOf(["P|1", "O|1", ALT])).not.toHaveProperty("sampleIds");
+  });
+
+  test("HL7 sends them in OBR-2, OBR-3, SPM-2 and SAC-3, each with its namespace", () => {
+    const segments = [
+      "MSH|^~\\&|LAB|V|||20261121120000||ORU^R01|1|P|2.5.1",
+      "PID|1||K-1",
+      "OBR|1|P-1^CLINIC|F-1^LAB|X",
+      "OBX|1|NM|ALT||52|U/L|||||F",
+      "SPM|1|S-1&CLINIC^S-2&LAB|",
+      "SAC|||C-1^LAB",
+    ];
+    expect(sampleIdsOf(`${segments.join("\r")}\r`, genericHl7)).toEqual(["P-1", "F-1", "S-1", "S-2", "C-1"]);
+  });
+
+  test("POCT1-A sends them as SPC.specimen_id and ORD.order_id", () => {
+    const observed = '<OBS><OBS.observation_id V="pH"/><OBS.value V="7.31"/></OBS>';
+    const service = `<SVC><SVC.role_cd V="OBS"/><SPC><SPC.specimen_id V="S-9"/></SPC><ORD><ORD.order_id V="A-17"/></ORD><PT>${observed}</PT></SVC>`;
+    expect(sampleIdsOf(hello() + said("OBS.R01", 2, service), genericPoct1a)).toEqual(["S-9", "A-17"]);
+  });
+
+  test("a device with a layout of its own sends its sample number", () => {
+    const results = [{ names: ["ALT"], value: "52", unit: "U/L", range: "", flag: "", notFinal: null }];
+    const patient = { identifier: "", name: "", species: "", specimen: "0042", measuredAt: "202611211200" };
+    const profile = { ...fujiDriChemNx, read: () => ({ is: "sample" as const, sample: { ...patient, results } }) };
+    expect(only(reportsOf(readText(new Uint8Array(), profile, context))).sampleIds).toEqual(["0042"]);
+  });
+
+  test("equal numbers stand once, and a long one is cut at 64 characters", () => {
+    expect(reportOf(["P|1", "O|1|S-1|S-1", ALT]).sampleIds).toEqual(["S-1"]);
+    expect(reportOf(["P|1", `O|1|${"9".repeat(70)}`, ALT]).sampleIds).toEqual(["9".repeat(64)]);
+  });
+});
+
+let clinic: FilingClinic;
+
+useFilingClinic((created) => (clinic = created));
+
+beforeEach(() => {
+  clinic.devices.set("plain-1", { profile: genericAstm, timeZone: "UTC", model: null });
+  clinic.devices.set("scan-1", { profile: genericAstm, timeZone: "UTC", model: null, matchBySampleId: true });
+});
+
+/** Sends ALT of a sample. @returns the fp of the patient, or the reason without one */
+async function match(device: string, sample: string, patient = "P|1"): Promise<string> {
+  const id = await clinic.receive(device, [HEADER, patient, `O|1|${sample}||^^^Panel`, ALT, "L|1|N"]);
+  const revision = (await clinic.push()).at(-1);
+  return revision?.body.patient_fp ?? clinic.listed().find((message) => message.id === id)?.reason ?? "";
+}
+
+test("the numbers stand in the source of the study, in the list of messages and in explain", async () => {
+  await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77|I-9|^^^Panel", ALT, "L|1|N"]);
+  const { fp, body } = only(await clinic.push());
+  expect(body.source).toEqual({ device_id: "plain-1", message_id: "M0", sample_ids: ["S-77", "I-9"] });
+  expect(clinic.listed()).toEqual([expect.objectContaining({ study_fps: [fp], sample_ids: ["S-77", "I-9"] })]);
+  const lines = readSpool(clinic.folder, (db) => explain(db, fp, (id) => clinic.devices.get(id)));
+  expect(lines.join("\n")).toContain("name none, species none, sample S-77 I-9");
+});
+
+test("a study without a sample number has none in its source", async () => {
+  await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|||^^^Panel", ALT, "L|1|N"]);
+  expect(only(await clinic.push()).body.source).toEqual({ device_id: "plain-1", message_id: "M0" });
+});
+
+describe("matching by the number of a sample", () => {
+  test("a number names its patient only at a device that matches by it", async () => {
+    await clinic.know(dog, "S-77");
+    expect(await match("plain-1", "S-77")).toBe("the device sent no patient identifier");
+    expect(await match("scan-1", "S-77")).toBe(dog.fp);
+    await clinic.receive("scan-1", [HEADER, "P|1", "O|1|S-77||^^^Other", resultRecord("^^^AST", "30"), "L|1|N"]);
+    const { snapshot } = only(await clinic.push());
+    expect(snapshot.notes[0]).toBe(`matched ${dog.fp} by the sample number "S-77"`);
+  });
+
+  test("a number is compared exactly, and never as a part", async () => {
+    await clinic.know(dog, "S-777");
+    expect(await match("scan-1", "S-77")).toBe('no patient has the sample number "S-77"');
+  });
+
+  test.each(["7", "0042", "9999", "00000", "-", "."])("the running number %s names nobody", async (number) => {
+    await clinic.know(dog, number);
+    expect(await match("scan-1", number)).toBe("the device sent no patient identifier");
+  });
+
+  test("a number of five digits names its patient", async () => {
+    await clinic.know(dog, "10042");
+    expect(await match("scan-1", "10042")).toBe(dog.fp);
+  });
+
+  test("a number of two patients names neither", async () => {
+    await clinic.know(dog, "S-77");
+    await clinic.know(cat, "S-77");
+    expect(await match("scan-1", "S-77")).toBe("the identifiers name 2 patients");
+  });
+
+  test("two numbers of two patients name neither", async () => {
+    await clinic.know(dog, "S-77");
+    await clinic.know(cat, "I-99");
+    expect(await match("scan-1", "S-77|I-99")).toBe("the identifiers name 2 patients");
+  });
+
+  test("a device that states another species is refused", async () => {
+    clinic.devices.set("scan-1", {
+      profile: { ...genericAstm, species: (patient: { field(number: number): string }) => patient.field(16) },
+      timeZone: "UTC",
+      model: null,
+      matchBySampleId: true,
+    });
+    await clinic.know(dog, "S-77");
+    expect(await match("scan-1", "S-77", `P|1${"|".repeat(14)}Cat`)).toBe(
+      "species contradiction: the device says cat, the patient is a dog",
+    );
+  });
+
+  test("beside a typed identifier a number names nobody", async () => {
+    await clinic.know(dog, "S-77");
+    expect(await match("scan-1", "S-77", "P|1|K-12")).toBe('no patient has the identifier "K-12"');
+  });
+
+  test("a result with an unknown number waits, and finds the patient who gets it", async () => {
+    expect(await match("scan-1", "S-77")).toBe('no patient has the sample number "S-77"');
+    await clinic.know(dog, "S-77");
+    await clinic.filing.rematch(["scan-1"]);
+    expect(only(await clinic.push()).body.patient_fp).toBe(dog.fp);
+  });
+});

@@ -1,0 +1,122 @@
+// Wire texts of devices with a layout of their own, for make-fixtures.ts. Each is written from the documented layout, with a made-up
+// patient.
+
+interface TextCase {
+  readonly name: string;
+  /** Control characters by name. */
+  readonly wire: string;
+}
+
+const lines = (texts: readonly string[], end = "<LF>") => texts.map((text) => `${text}${end}`).join("");
+
+const spotchemHead = ["26/11/21     11:30  ", "ID# 4711            "];
+const spotchemMulti = [
+  " MULTI:PANEL-Z      ",
+  "BUN      7.4 mmol/L ",
+  "Glu   <RS> 16.4 mmol/L ",
+  "ALP   UNDER <  0.83 ",
+  "T-Pro <US>   52 g/L    ",
+  "GPT     1.36 ukat/L ",
+  "Cre      152 umol/L ",
+  "Xyz     12.0 mg/dL  ",
+];
+/** The line of a SINGLE slide behind other slides has no blank before it. */
+const single = "SINGLE:             ";
+
+const spotchemEz: readonly TextCase[] = [
+  { name: "multi", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti])}<ETX>` },
+  {
+    name: "multi-and-single",
+    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 3)])}<ETB><STX>${lines([single, "LDH     4.10 ukat/L "])}<ETX>`,
+  },
+  {
+    name: "multi-and-two-singles",
+    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 3)])}<ETB><LF><STX>${lines([single, "LDH     4.10 ukat/L "])}<ETB><LF><STX>${lines([single, "Mg      1.31 mmol/L "])}<ETX>`,
+  },
+  {
+    name: "single",
+    wire: `<STX>${lines([...spotchemHead, " SINGLE:            ", "LDH   <RS> 4.10 ukat/L "])}<ETX>`,
+  },
+  {
+    name: "no-value",
+    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 2), "Cre    ERROR        ", "Ca     -----        "])}<ETX>`,
+  },
+  {
+    // The 1 of 16.4 is missing. The line is too short, so no result of the text is read.
+    name: "lost-character",
+    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti]).replace(" 16.4", " 6.4")}<ETX>`,
+  },
+  { name: "cut", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 4)])}` },
+];
+
+const elHead = "26/11/21 11:30 ID# 4711       [B. Plasma] ";
+
+const spotchemEl: readonly TextCase[] = [
+  { name: "plasma", wire: `<STX>${elHead}Na   148 mmol/L K   <US> 3.1 mmol/L Cl   112 mmol/L <ETX>` },
+  { name: "no-value", wire: `<STX>${elHead}Na   148 mmol/L K     --- mmol/L Cl  <RS> 131 mmol/L <ETX>` },
+  {
+    name: "urine",
+    wire: "<STX>26/11/21 11:30 ID# 4711       [Urine] Na    81 mmol/L K    24.5 mmol/L Cl    93 mmol/L <ETX>",
+  },
+  { name: "lost-character", wire: `<STX>${elHead}Na   148 mmol/L K    3. mmol/L Cl   112 mmol/L <ETX>` },
+  { name: "cut", wire: `<STX>${elHead}Na   148 mm` },
+];
+
+const h100Head = ["2026-11-21 11:30", "No. 0070", "ID:4711"];
+const h100Pads = [
+  "UBG  Normal  3.2umol/L",
+  "BIL  -",
+  "KET  +-  0.5mmol/L",
+  "*BLD  2+  80Ery/uL",
+  "PRO  *1+  0.3g/L",
+  "NIT  -",
+  "*LEU  3+  >=500Leu/uL",
+  "GLU  -",
+  "SG   1.025",
+  "pH   6.5",
+  "VC   -",
+];
+
+const h100: readonly TextCase[] = [
+  { name: "strip", wire: `<STX>${lines([...h100Head, ...h100Pads], "<CR><LF>")}<ETX>` },
+  { name: "without-date", wire: `<STX>${lines([...h100Head.slice(1), ...h100Pads.slice(0, 4)], "<CR><LF>")}<ETX>` },
+  {
+    name: "without-id",
+    wire: `<STX>${lines(["2026-11-21 11:31", "No. 0071", "ID:", "Color: Yellow", ...h100Pads.slice(4)], "<CR><LF>")}<ETX>`,
+  },
+  { name: "unknown-line", wire: `<STX>${lines([...h100Head, ...h100Pads.slice(0, 2), "KE?  1+"], "<CR><LF>")}<ETX>` },
+  { name: "cut", wire: `<STX>${lines([...h100Head, ...h100Pads.slice(0, 3)], "<CR><LF>")}` },
+];
+
+const abl9Head = "H|\\^&|||ABL9^I393-092R0123N0001||||||||1|20261121113200";
+const abl9 = [
+  abl9Head,
+  "P|1||4711||^Zeytin",
+  "O|1||Sample #^41||||20261121113000",
+  "R|1|^^^pCO2^M|41.2|mmHg||N||F",
+  "R|2|^^^pO2^M|88|mmHg||L||F",
+  "R|3|^^^Na+^M|148|mmol/L||H||F",
+  "R|4|^^^pH^M|7.31||L||F",
+  "R|5|^^^HCO3-^C|21.4|mmol/L||N||F",
+  "R|6|^^^Ca++^M||mmol/L||||X",
+  "C|1|I|1009^Value below reportable range|I",
+  "R|7|^^^T^I|38.1|Cel|||F",
+  "L|1|N",
+];
+const abl9Message = (records: readonly string[]) => `<SOH>${lines(records, "<CR>")}<EOT>`;
+
+const radiometer: readonly TextCase[] = [
+  { name: "blood-gas", wire: abl9Message(abl9) },
+  { name: "query", wire: abl9Message([abl9Head, "Q|1|PID4711^ACN20261121||||||||||D", "L|1|N"]) },
+  { name: "sent-again", wire: abl9Message(abl9) + abl9Message(abl9) },
+  { name: "wrong-sender", wire: abl9Message(abl9).replace("ABL9^", "ABL80^") },
+  { name: "cut", wire: `<SOH>${lines(abl9.slice(0, 6), "<CR>")}` },
+  { name: "noise", wire: `<ACK>~~${abl9Message(abl9)}` },
+];
+
+export const textFixtures: Readonly<Record<string, readonly TextCase[]>> = {
+  "arkray-spotchem-ez": spotchemEz,
+  "arkray-spotchem-el": spotchemEl,
+  "dirui-h100": h100,
+  "radiometer-abl9": radiometer,
+};
