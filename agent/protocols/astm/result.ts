@@ -96,14 +96,10 @@ export function remarkOf(result: AstmRecord, profile: AstmProfile): string {
   return text === "" ? title : `${title}: ${text}`;
 }
 
-/**
- * Returns the filled components of R-3, the code before the name. A LOINC in component 1 is the code. Elsewhere it is only
- * a name, unless nothing else is given. Roche ends its codes with a slash.
- */
+/** Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. */
 function ownCodes(result: AstmRecord): string[] {
-  const part = (number: number) => given(result.component(3, number)).replace(/\/$/, "");
-  const codes = (LOINC.test(part(1)) ? [1, 4, 5, 2] : OWN_CODES).map(part).filter(Boolean);
-  const own = codes.filter((code, index) => !LOINC.test(code) || (index === 0 && code === part(1)));
+  const codes = OWN_CODES.map((part) => given(result.component(3, part)).replace(/\/$/, "")).filter(Boolean);
+  const own = codes.filter((code) => !LOINC.test(code));
   return own.length > 0 ? [...new Set(own)] : codes;
 }
 

@@ -152,7 +152,6 @@ describe("rows", () => {
         unit: "U/L",
         device_range: { low: 10, high: 118, text: "10-118", species: "dog" },
         device_flag: "L LL",
-        comment: "the value is outside the device's measuring range (*)",
       },
     ]);
   });
