@@ -164,6 +164,20 @@ describe("a new mapping of codes", () => {
     );
   });
 
+  test("moves a row that a later message added", async () => {
+    await receive(...at(["WBC", "9.8", "10*9/L"]));
+    await receive(resultRecord("^^^413", "118", "mg/dL", { 13: "20261121114500" }), ...at(["RBC", "7.1", "10*12/L"]));
+    await clinic.push();
+    teach({ "413": "GLU" });
+    const moved = await reprocessed();
+    expect(new Map(moved.map((revision) => [revision.body.modality, resultsOf(revision)]))).toEqual(
+      new Map([
+        ["HEMATOLOGY", ["WBC 9.8 10*9/L normal catalogue", "RBC 7.1 10*12/L normal catalogue"]],
+        ["BIOCHEMISTRY", ["GLU 118 mg/dL high clinic"]],
+      ]),
+    );
+  });
+
   test("leaves a filed study with its patient after another one got the identifier", async () => {
     await receive(...at(["413", "118", "mg/dL"]));
     await clinic.push();
