@@ -20,7 +20,7 @@ export const bionoteVcheckM10: Hl7Profile = {
     const answer = rows.find((row) => nodeOf(row).target === target && nodeOf(row).child === "") ?? obx;
     // The internal control, the sample rate and the curve check the run.
     if (isControl(answer) || child === "1" || child === "3") return [];
-    const failed = rows.find((row) => isControl(row) && /^neg/i.test(row.field(5).trim()));
+    const failed = rows.find((row) => isControl(row) && /(^|\^)neg/i.test(row.field(5).trim()));
     const notFinal = failed === undefined ? result.notFinal : `the internal control ${titleOf(failed)} is Negative`;
     return [{ ...(child === "2" ? ctValue(result, answer) : word(result, answer)), notFinal }];
   },

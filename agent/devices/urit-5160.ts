@@ -57,5 +57,6 @@ function unset(obx: Segment): string {
 function measured(result: DeviceResult, obx: Segment): DeviceResult {
   const doubt = DOUBTS[obx.field(10).trim().toUpperCase()];
   // `6.0--17.0` on the Vet model.
-  return { ...result, range: result.range.replace("--", "-"), ...(doubt === undefined ? {} : { doubt }) };
+  const range = UNSET.test(result.range) ? "" : result.range.replace("--", "-");
+  return { ...result, range, ...(doubt === undefined ? {} : { doubt }) };
 }

@@ -25,6 +25,7 @@ describe("URIT-5160", () => {
       ["RDW_SD", 41],
       ["PLT", 0],
       ["P_LCR", 24.1],
+      ["MCV", 68],
     ]);
     expect(report).toMatchObject({
       device_name: "URIT-5160",
@@ -39,8 +40,9 @@ describe("URIT-5160", () => {
     expect([of(2.4)?.code, of(8)?.code]).toEqual(["LYM", "NEU"]);
   });
 
-  test("a value that the device has not set is left out with its interval", () => {
+  test("a value that the device has not set is left out, and an unset interval is dropped", () => {
     expect(report.leftOut).toEqual([expect.stringContaining("0-1079738368")]);
+    expect(report.rows.at(-1)).toMatchObject({ device_code: "MCV", device_range: null });
   });
 
   test("clogs and bubbles are doubts, and the value gets no flag", () => {
