@@ -135,7 +135,7 @@ function valueType(obx: Segment): string {
 
 /** Returns the analyte names, and the device's code and name of the test. */
 function nameOf(obx: Segment, profile: Hl7Profile): Required<Pick<DeviceResult, "names" | "code" | "label">> {
-  const stated = profile.code?.(obx).map(given).filter(Boolean);
+  const stated = profile.code?.(obx).map(given).filter(isNewName);
   if (stated !== undefined) return { names: stated, code: stated[0] ?? "", label: otherThan(stated[0], stated[1]) };
   const [code = "", name = "", , otherCode = "", otherName = ""] = obx.components(3).map(given);
   // A device without codes of its own writes `0` or a running number in OBX-3, and the name in OBX-4, the sub-id.
@@ -149,10 +149,14 @@ function nameOf(obx: Segment, profile: Hl7Profile): Required<Pick<DeviceResult, 
   const label = [name, otherName, ...subIds, code].find((text) => !isNumber(text)) ?? "";
   const shown = isNumber(code) && label !== "" ? label : code;
   const analyte = profile.analytes?.[shown];
-  const names = standardNames(obx).filter((text) => text !== "");
+  const names = standardNames(obx).filter(isNewName);
   // A number beside a name in OBX-4 counts the rows.
   const own = subIds.length === 0 ? names : [...names.filter((text) => !isNumber(text)), ...subIds];
   return { names: analyte === undefined ? own : [analyte], code: shown, label: otherThan(shown, label) };
+}
+
+function isNewName(name: string, index: number, names: readonly string[]): boolean {
+  return name !== "" && names.indexOf(name) === index;
 }
 
 /** Returns a name of a test; "" if it only repeats the code. */
