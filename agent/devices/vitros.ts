@@ -15,7 +15,7 @@ export const vitros: AstmProfile = {
   sender: /^(?:\d{7,9}|.*VITROS.*)$/i, // H-5 is the serial number
   orders: {},
   statuses: { V: "final" }, // verified
-  code: (r) => [TESTS[testOf(r)] ?? testOf(r)],
+  code: (r) => [TESTS[testOf(r)] ?? "", testOf(r)],
   isRemark: (r) => INDICES.has(testOf(r)),
 };
 

@@ -29,13 +29,14 @@ export function deviceResult(
   { resultStatus }: Pick<FieldNumbers, "resultStatus">,
 ): DeviceResult {
   const letter = result.field(resultStatus).trim().toUpperCase();
-  const own = profile.statuses?.[letter];
-  const status = own ?? standardStatus(letter);
+  const declared = profile.statuses?.[letter];
+  const status = declared ?? standardStatus(letter);
   const flags = result.repeats(7).map(([first = ""]) => given(first));
-  const [code = "", ...others] = ownCodes(result);
+  const [own = "", ...others] = ownCodes(result);
+  const names = namesOf(result, profile);
   return {
-    names: namesOf(result, profile),
-    code,
+    names,
+    code: profile.code === undefined ? own : (names.at(-1) ?? ""),
     label: others.find((other) => /\p{L}{2}/u.test(other)) ?? "", // Radiometer's M is no name
     value: valueOf(result, profile),
     unit: given(profile.unit?.(result) ?? result.field(5)),
@@ -43,7 +44,7 @@ export function deviceResult(
     flag: flags.filter(Boolean).join(" "), // R-7 may repeat: `H\HH`
     notFinal: isNotFinal(status) ? `${status.notFinal} (R-${resultStatus} is ${letter})` : null,
     // `""` deletes the earlier value (LIS02-A2 §5.4.9).
-    withdraws: (own === undefined && WITHDRAWS.includes(letter)) || result.raw(4).trim() === '""',
+    withdraws: (declared === undefined && WITHDRAWS.includes(letter)) || result.raw(4).trim() === '""',
     doubt: doubtOf(result, status, flags, profile),
   };
 }
