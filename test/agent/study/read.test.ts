@@ -145,6 +145,7 @@ describe("rows", () => {
         code: "ALT",
         device_code: "ALT",
         device_label: null,
+        comment: "the value is outside the device's measuring range (*)",
         value: 20,
         comparator: "<",
         ordinal: false,

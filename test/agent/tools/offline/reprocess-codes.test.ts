@@ -115,7 +115,7 @@ describe("a new mapping of codes", () => {
       clinic.receive("chem-1", [
         `MSH|^~\\&|LAB|V|||2026112111${minute}||ORU^R01|${minute}|P|2.5.1`,
         "PID|1||4711",
-        "OBR|1|S-1||X",
+        "OBR|1|S-100234||X",
         `OBX|1|NM|${code}||${value}|mg/dL|||||F|||2026112111${minute}`,
       ]);
     await collect("413", "118", "10");
