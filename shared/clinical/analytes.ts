@@ -87,16 +87,26 @@ interface AnalyteChoice {
  */
 export function findAnalyte(names: readonly string[], context: NameContext): AnalyteChoice | null {
   if (names.some((name) => urineLoinc.has(name.trim()))) return null;
+  // UCREA beside the name Creatinine is urine's.
+  const isUrine = names.some((name) => candidatesOf(name).some(({ beside_blood }) => beside_blood === true));
   for (const raw of names) {
     const name = raw.trim();
     const exact = byLoinc.get(name);
     if (exact !== undefined) return ofUnit(name, { analyte: exact, note: null }, context);
-    const candidates = byName.get(foldName(name));
-    if (candidates === undefined) continue;
+    const candidates = candidatesOf(name);
+    if (candidates.length === 0 || (isUrine && candidates.every(isOfBlood))) continue;
     const choice = decide(name, candidates, context);
     return choice === null ? null : ofUnit(name, choice, context);
   }
   return null;
+}
+
+function candidatesOf(name: string): readonly Analyte[] {
+  return byName.get(foldName(name)) ?? [];
+}
+
+function isOfBlood({ modality }: Analyte): boolean {
+  return modality !== "URINALYSIS";
 }
 
 /** Whether a mnemonic names urine analytes only, so that its order is a urine order. */
@@ -123,7 +133,7 @@ function decide(name: string, candidates: readonly Analyte[], { modality, urine 
   const isUrine = urine || modality === "URINALYSIS";
   const bloodModality = modality === "HEMATOLOGY" || modality === "BIOCHEMISTRY" ? modality : null;
   const fromUrine = candidates.filter((analyte) => analyte.modality === "URINALYSIS");
-  const fromBlood = candidates.filter((analyte) => analyte.modality !== "URINALYSIS");
+  const fromBlood = candidates.filter(isOfBlood);
 
   if (candidates.length === 1) {
     const [analyte] = candidates;

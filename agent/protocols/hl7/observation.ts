@@ -26,8 +26,11 @@ const DATA_TYPES = ["ED", "RP", "NA", "MA"];
 
 const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
 
-/** Names of coding systems (table 0396). A code without its text is no result. */
+/** Names of coding systems (table 0396). A code without its text is no result, unless it is a word of the device. */
 const CODING_SYSTEM = /^(99\w*|HL7\d{4}|LN|L|SCT|SNM3?|I9C?|I10|JC10)$/i;
+
+/** Local coding systems: the code is the device's own word, `Negative^^L`. */
+const LOCAL_SYSTEM = /^(99\w*|L)$/i;
 
 const LOINC = /^\d{1,7}-\d$/;
 
@@ -110,12 +113,12 @@ function notedValue(notes: readonly string[], pattern: RegExp): { value?: string
 }
 
 /**
- * Reads the unit: `mg/L^milligram per liter^UCUM`. In `10^9/L`, which many analyzers send, the caret is not a
+ * Reads the unit: `mg/L^milligram per liter^UCUM`. In `10^9/L` and `x10^9/L`, which many analyzers send, the caret is not a
  * delimiter.
  */
 function unitOf(obx: Segment): string {
   const [code = "", text = ""] = obx.components(6).map(given);
-  return code === "10" ? given(obx.field(6)) : code || text;
+  return /^[x*]? ?10$/i.test(code) ? given(obx.field(6)) : code || text;
 }
 
 /** Returns OBX-5 as one text. Two values keep their delimiters, so they are not a number. */
@@ -125,7 +128,10 @@ export function valueOf(obx: Segment): string {
   // Comparator, number, separator, number: `<^0.2`, `^2^+`.
   if (type === "SN") return obx.components(5).map(given).join("");
   // The text of a coded value is the result. Bionote writes the result in place of the coding system.
-  if (CODED_TYPES.includes(type)) return second || (CODING_SYSTEM.test(third) ? "" : third || first);
+  if (CODED_TYPES.includes(type)) {
+    const isWord = LOCAL_SYSTEM.test(third) && /\D/.test(first);
+    return second || (isWord ? first : CODING_SYSTEM.test(third) ? "" : third || first);
+  }
   return given(obx.field(5));
 }
 

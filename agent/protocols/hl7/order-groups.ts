@@ -145,7 +145,8 @@ class GroupCollector {
     const named = [2, 3, 4].map((field) => sent(patient, field));
     const patientKey = named.some((field) => field !== "") ? named.join("|") : this.#patients;
     const time = firstTime(orderTimes(order, specimen, this.#profile), this.#context) ?? "";
-    const key = [patientKey, ...specimenIds(order, specimen, container), time, sent(specimen, 4)].join("|");
+    const kind = [sent(specimen, 4), isUrine(order, specimen)];
+    const key = [patientKey, ...specimenIds(order, specimen, container), time, ...kind].join("|");
     const comments = [...this.#patientNotes];
     this.#current = this.#groups.get(key) ?? { patient, order, specimen, container, rows: [], comments };
     this.#groups.set(key, this.#current);
@@ -173,6 +174,15 @@ export function orderTimes(order: Segment | null, specimen: Segment | null, { ru
   return [...observed, specimen?.component(17, 1), order?.component(14, 1), order?.component(6, 1)].map((time = "") =>
     /\d/.test(time) ? given(time) : "",
   );
+}
+
+/** OBR-15 and SPM-4, specimen type: `UR^Urine^HL70487`. */
+const URINE = /^(u|ur|urine?)$/i;
+
+/** Returns whether the order or its specimen declares urine. */
+export function isUrine(order: Segment | null, specimen: Segment | null): boolean {
+  const words = [...(specimen?.components(4) ?? []), ...(order?.subcomponents(15, 1) ?? [])];
+  return words.some((word) => URINE.test(given(word)));
 }
 
 /**

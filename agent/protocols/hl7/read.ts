@@ -5,7 +5,7 @@ import { purposeOf } from "./control.ts";
 import { isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
-import { collectGroups, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
+import { collectGroups, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
@@ -13,9 +13,6 @@ import { readDate } from "../../report/device-time.ts";
 import { Segment, STANDARD_DELIMITERS } from "./segment.ts";
 
 // Reads HL7 v2 segments into samples, without those that are not for patients.
-
-/** OBR-15 and SPM-4, specimen type: `UR^Urine^HL70487`. */
-const URINE = /^(u|ur|urine?)$/i;
 
 /** Reads one message. */
 export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadContext): Reading {
@@ -69,9 +66,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
       order: orderTimes(order, specimen, profile),
       sent: given(header.component(7, 1)),
     },
-    urine: [specimen?.components(4) ?? [], order?.subcomponents(15, 1) ?? []]
-      .flat()
-      .some((word) => URINE.test(given(word))),
+    urine: isUrine(order, specimen),
     results: read.flatMap(({ results }) => results),
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [

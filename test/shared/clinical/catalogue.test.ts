@@ -236,6 +236,20 @@ test("albumin, creatinine and their ratio of urine are no blood analytes, nor do
   }
 });
 
+test("a mnemonic of urine decides against the bare name beside it, and a LOINC code against both", () => {
+  for (const modality of ["BIOCHEMISTRY", null] as const) {
+    for (const names of [
+      ["UCREA^L", "Creatinine", "UCREA"],
+      ["Creatinine", "UCREA"],
+      ["UCREA", "CREA"],
+    ]) {
+      expect(found(names, { modality })).toBe("UCREA");
+    }
+    expect(found(["Albumin", "UALB"], { modality })).toBe("UALB");
+    expect(found(["2160-0", "UCREA"], { modality })).toBe("CREA");
+  }
+});
+
 test("names that laboratories set, or that mean two things, are no spellings of the catalogue", () => {
   const names = [
     ["COL", "GLI", "TRI", "URE", "ALTT", "CHOO", "TGG", "CRR", "TBILL", "GluP", "CREA3", "COL_R", "TRIGL_R"],

@@ -271,6 +271,7 @@ describe("values, comparators, ranges and flags", () => {
     ["NM", "14^15"],
     ["SN", "^1^-^2"],
     ["CWE", "260385009^^SCT"],
+    ["CWE", "2^^99LAB"],
     ["TS", "20261121113015"],
   ])("OBX-2 %j with OBX-5 %j is not a value of ALT, and is listed with its reason", (type, text) => {
     const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
@@ -282,6 +283,8 @@ describe("values, comparators, ranges and flags", () => {
   test.each([
     ["SN", "^1^:^128", "1:128"],
     ["CWE", "260385009^Negative^SCT", "Negative"],
+    ["CE", "Negative^^L", "Negative"],
+    ["CWE", "POS^^99LAB", "POS"],
     ["ST", "see 12 & 13", "see 12 & 13"],
   ])("OBX-2 %j with OBX-5 %j is a value in words", (type, text, words) => {
     const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
