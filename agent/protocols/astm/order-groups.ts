@@ -1,4 +1,4 @@
-import { filled, isControlName, sent } from "../field-text.ts";
+import { controlName, filled, isControlName, sent } from "../field-text.ts";
 import type { AstmProfile } from "./profile.ts";
 import type { AstmMessage, AstmRecord } from "./records.ts";
 import { resultTitle } from "./result.ts";
@@ -102,18 +102,15 @@ function about(result: AstmRecord | undefined, profile: AstmProfile): string {
 }
 
 /**
- * Returns whether the results behind the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the specimen or
- * the identifiers name it, or the profile says so.
+ * Returns whether the results behind the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the instrument
+ * names it in O-4 or O-16, the profile says so, or a typed identifier names it and none names a patient.
  */
 function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, profile: AstmProfile): boolean {
   if (patient === null && profile.alwaysNamesPatient === true) return true;
-  const names = [
-    ...[3, 4, 5].flatMap((field) => patient?.components(field) ?? []),
-    ...[3, 4, 16].flatMap((field) => order?.components(field) ?? []),
-  ];
-  if (names.some(isControlName)) return true;
-  return (
-    order !== null &&
-    (order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false))
-  );
+  if (order !== null) {
+    if (order.field(12).trim().toUpperCase() === "Q" || profile.skipOrder?.test(order.field(5)) === true) return true;
+    if ([4, 16].some((field) => order.components(field).some(isControlName))) return true;
+  }
+  const names = [3, 4, 5, 6].flatMap((field) => patient?.components(field) ?? []);
+  return controlName(names, order?.components(3) ?? []) !== null;
 }

@@ -30,6 +30,16 @@ test.each(["P|1|QC12", "P|1||CONTROL 2", "P|1|||ctrl-3"])("%s names no patient",
   expect(readGeneric([patient, order({ 3: "17" }), ALT])).toMatchObject({ is: "not-for-patients" });
 });
 
+test.each([
+  ["its card is numbered QC", "P|1|QC1234|||^Zeytin", order({ 3: "17" })],
+  ["its sample is numbered QC", "P|1|4711", order({ 3: "QC-17" })],
+  ["it is named Control", "P|1||||Control Rex", order({ 3: "17" })],
+  ["its name was typed as the sample", "P|1", order({ 3: "Control Rex" })],
+  ["it is on a control diet", "P|1|4711", order({ 3: "17", 16: "control diet" })],
+])("a patient's results stay though %s", (_why, ...records) => {
+  expect(only(reportsOf(readGeneric([...records, ALT]))).rows).toHaveLength(1);
+});
+
 test("results of a control without an order are not for a patient", () => {
   expect(readGeneric(["P|1|QC12", ALT])).toEqual({
     is: "not-for-patients",
@@ -42,7 +52,7 @@ test("a control among patients' orders loses only itself", () => {
     "P|1|4711",
     order({ 3: "S-1" }),
     ALT,
-    "O|2|QC-1||^^^ALT",
+    order({ 3: "QC-1", 12: "Q" }).replace("O|1", "O|2"),
     ALT.replace("|52|", "|99|"),
     "C|1|I|control comment",
     "O|3|S-1||^^^AST",
