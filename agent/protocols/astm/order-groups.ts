@@ -14,7 +14,7 @@ export interface OrderGroup {
   readonly results: AstmRecord[];
   readonly comments: string[];
   manufacturerRecords: number;
-  isControl: boolean;
+  readonly isControl: boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export function collectGroups(
     groups.set(key, group);
     return group;
   };
-  for (const record of message.records) {
+  for (const [index, record] of message.records.entries()) {
     switch (record.type) {
       case "P":
         patient = record;
@@ -58,8 +58,10 @@ export function collectGroups(
         break;
       case "O": {
         const isControl = isControlOrder(record, patient, profile);
+        const isCalledControl = !isControl && isCalledControlBehind(message.records, index, profile);
         if (isControl) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
-        current = groupOf(record, isControl);
+        if (isCalledControl) notes.push("an M record says quality control: not for a patient");
+        current = groupOf(record, isControl || isCalledControl);
         break;
       }
       case "R":
@@ -77,18 +79,23 @@ export function collectGroups(
         break;
       }
       case "M":
-        if (current === null) break;
-        current.manufacturerRecords += 1;
-        if (!current.isControl && profile.skipOrder?.test(record.field(3)) === true) {
-          notes.push("an M record says quality control: not for a patient");
-          current.isControl = true;
-        }
+        if (current !== null) current.manufacturerRecords += 1;
         break;
       default:
         break;
     }
   }
   return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes };
+}
+
+/** Returns whether an M record of the order at this index says that it is of control material. */
+function isCalledControlBehind(records: readonly AstmRecord[], order: number, { skipOrder }: AstmProfile): boolean {
+  for (let index = order + 1; skipOrder !== undefined && index < records.length; index += 1) {
+    const record = records[index]!;
+    if (record.type === "O" || record.type === "P") return false;
+    if (record.type === "M" && skipOrder.test(record.field(3))) return true;
+  }
+  return false;
 }
 
 /** O-8 collected, O-7 ordered. */

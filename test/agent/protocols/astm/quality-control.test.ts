@@ -87,6 +87,13 @@ test("words of the profile in an M record make its order quality control", () =>
   });
 });
 
+test("an M record behind its results hides them alone, not a patient's order of the same time", () => {
+  const panel = "O|1|||^^^Panel||20261121110000";
+  const control = [panel, ALT.replace("|52|", "|99|"), "M|1|* QUALITY CONTROL REPORT *"];
+  const reading = readWith(abaxisVetscanVs2, VETSCAN_HEADER, "P|1|4711", panel, ALT, ...control, "L|1|N");
+  expect(only(reportsOf(reading)).rows.map(({ text }) => text)).toEqual(["52"]);
+});
+
 test.each(["Q", "D", "T"])("a message with H-12 %s is not for patients", (purpose) => {
   const header = HEADER.replace("|P|", `|${purpose}|`);
   expect(readWith({ ...abaxisVetscanVs2, sender: /./ }, header, "P|1", order({ 3: "1" }), ALT, "L|1|N")).toMatchObject({
