@@ -14,14 +14,26 @@ export function identifier(text: string): string {
   return NAMING.test(text) ? text.trim() : "";
 }
 
-/** Words of control material at the beginning of an identifier: QC12, CTRL-N. */
-const CONTROL_PREFIX = /^\s*(?:QC|CTRL|CONTROL)/i;
-/** The same words within a text: `BMM 371 CONTROLE`. */
-const CONTROL_WORD = /(?<![\p{L}\p{N}])(?:QC|CTRL|CONTROLS?|CONTROLE)(?![\p{L}\p{N}])/iu;
+/** Levels of control material. */
+const LEVEL = "low|normal|high|level ?\\d";
+/** Numbers of controls: `QC-1`, `CTRL 2`, `CONTROL`, `Control High`, `BMM 371 CONTROLE`. A patient may be `Control Rex`. */
+const CONTROL = new RegExp(
+  `^(QC|CTRL|((${LEVEL}|\\p{L}{0,4}[ _#-]*\\d+)[ _#-]+)?CONTROL[SE]?([ _#-]*(\\d+|[LNH]|${LEVEL}))?$)`,
+  "iu",
+);
 
-/** Returns whether a sample's identifier or description names control material. */
+/** Returns whether a sample's number or description names control material. */
 export function isControlName(text: string): boolean {
-  return CONTROL_PREFIX.test(text) || CONTROL_WORD.test(text);
+  return CONTROL.test(text.trim());
+}
+
+/**
+ * Returns the typed text that names control material; null without any, or if a text about the patient names anyone else.
+ * A typed number alone never hides a named patient's result.
+ */
+export function controlName(patient: readonly string[], samples: readonly string[]): string | null {
+  if (patient.some((text) => identifier(text) !== "" && !isControlName(text))) return null;
+  return [...samples, ...patient].find(isControlName) ?? null;
 }
 
 /** Trims a text. @returns "" for `""` */

@@ -1,4 +1,4 @@
-import { filled, isControlName, sent } from "../field-text.ts";
+import { controlName, filled, isControlName, sent } from "../field-text.ts";
 import type { AstmProfile } from "./profile.ts";
 import type { AstmMessage, AstmRecord } from "./records.ts";
 import { resultTitle } from "./result.ts";
@@ -14,7 +14,7 @@ export interface OrderGroup {
   readonly results: AstmRecord[];
   readonly comments: string[];
   manufacturerRecords: number;
-  isControl: boolean;
+  readonly isControl: boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export function collectGroups(
     groups.set(key, group);
     return group;
   };
-  for (const record of message.records) {
+  for (const [index, record] of message.records.entries()) {
     switch (record.type) {
       case "P":
         patient = record;
@@ -58,8 +58,10 @@ export function collectGroups(
         break;
       case "O": {
         const isControl = isControlOrder(record, patient, profile);
+        const isCalledControl = !isControl && isCalledControlBehind(message.records, index, profile);
         if (isControl) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
-        current = groupOf(record, isControl);
+        if (isCalledControl) notes.push("an M record says quality control: not for a patient");
+        current = groupOf(record, isControl || isCalledControl);
         break;
       }
       case "R":
@@ -77,18 +79,23 @@ export function collectGroups(
         break;
       }
       case "M":
-        if (current === null) break;
-        current.manufacturerRecords += 1;
-        if (!current.isControl && profile.skipOrder?.test(record.field(3)) === true) {
-          notes.push("an M record says quality control: not for a patient");
-          current.isControl = true;
-        }
+        if (current !== null) current.manufacturerRecords += 1;
         break;
       default:
         break;
     }
   }
   return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes };
+}
+
+/** Returns whether an M record of the order at this index says that it is of control material. */
+function isCalledControlBehind(records: readonly AstmRecord[], order: number, { skipOrder }: AstmProfile): boolean {
+  for (let index = order + 1; skipOrder !== undefined && index < records.length; index += 1) {
+    const record = records[index]!;
+    if (record.type === "O" || record.type === "P") return false;
+    if (record.type === "M" && skipOrder.test(record.field(3))) return true;
+  }
+  return false;
 }
 
 /** O-8 collected, O-7 ordered. */
@@ -102,18 +109,15 @@ function about(result: AstmRecord | undefined, profile: AstmProfile): string {
 }
 
 /**
- * Returns whether the results behind the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the specimen or
- * the identifiers name it, or the profile says so.
+ * Returns whether the results behind the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the instrument
+ * names it in O-4 or O-16, the profile says so, or a typed identifier names it and none names a patient.
  */
 function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, profile: AstmProfile): boolean {
   if (patient === null && profile.alwaysNamesPatient === true) return true;
-  const names = [
-    ...[3, 4, 5].flatMap((field) => patient?.components(field) ?? []),
-    ...[3, 4, 16].flatMap((field) => order?.components(field) ?? []),
-  ];
-  if (names.some(isControlName)) return true;
-  return (
-    order !== null &&
-    (order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false))
-  );
+  if (order !== null) {
+    if (order.field(12).trim().toUpperCase() === "Q" || profile.skipOrder?.test(order.field(5)) === true) return true;
+    if ([4, 16].some((field) => order.components(field).some(isControlName))) return true;
+  }
+  const names = [3, 4, 5, 6].flatMap((field) => patient?.components(field) ?? []);
+  return controlName(names, order?.components(3) ?? []) !== null;
 }

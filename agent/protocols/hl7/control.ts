@@ -1,5 +1,5 @@
 import { readDate } from "../../report/device-time.ts";
-import { given, identifier } from "../field-text.ts";
+import { controlName, given } from "../field-text.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
@@ -28,9 +28,6 @@ const CONTROL_ORDER = /\bQCR\b|(^|\^)(LQC|PRF)(\^|$)/;
 
 /** Notes of a control run: `QCName:Negative`, `QCResult:PASS`. */
 const CONTROL_NOTE = /\bQCR?(Name|Level|Lot|Expiry|Result) ?:/i;
-
-/** Sample numbers of controls: `QC-1`, `CTRL 2`, `CONTROL`. A longer word such as Controlled is none. */
-const CONTROL_SAMPLE = /^(QC|CTRL|CONTROL([ _#-]*(\d+|[LNH]|low|normal|high|level ?\d))?$)/i;
 
 /** Returns why the whole message is not for a patient by its header; null for a patient's. */
 export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): string | null {
@@ -79,16 +76,10 @@ function lotOf({ header, patient }: OrderSegments): string | null {
 
 /** Returns the sample number that names a control; null if there is none, or if the PID names anyone else. */
 function controlSample({ patient, order, specimen, container }: OrderSegments): string | null {
-  const named = [2, 3, 5].flatMap((field) => patient?.components(field) ?? []).map(given);
-  if (named.some(namesSomeone)) return null;
+  const numbers = [2, 3].flatMap((field) => patient?.repetitions(field) ?? []).map(([first = ""]) => first);
   const samples = [order?.component(2, 1), order?.component(3, 1), specimen?.subcomponents(2, 1)[0]];
   const typed = [...samples, container?.component(3, 1)].map((text) => given(text ?? ""));
-  return [...typed, ...named].find((text) => CONTROL_SAMPLE.test(text)) ?? null;
-}
-
-/** Returns whether a text of the PID names anyone but a control. */
-function namesSomeone(text: string): boolean {
-  return identifier(text) !== "" && !CONTROL_SAMPLE.test(text);
+  return controlName([...numbers, ...(patient?.components(5) ?? [])].map(given), typed);
 }
 
 /**

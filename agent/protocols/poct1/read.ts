@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
-import { identifier, isControlName, sampleId } from "../field-text.ts";
+import { controlName, identifier, sampleId } from "../field-text.ts";
 import { urineAnalyteOf } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
 import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
@@ -94,17 +94,22 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
 
 /**
  * Returns why the service is not for a patient; null if it is. Root, subject and role all have to indicate a patient:
- * some devices contradict themselves, and a control lot may look like a patient id.
+ * some devices contradict themselves, and a control lot may look like a patient id. Only a name outweighs a control's number.
  */
 function controlReason(root: Element, service: Element): string | null {
   const roles = all(service, "SVC.role_cd").map((role) => attribute(role, "V"));
   const [control] = all(service, "CTC");
-  const names = [...values(service, "PT.patient_id"), ...values(service, "SPC.specimen_id")];
+  const typed = [...values(service, "PT.patient_id"), ...values(service, "SPC.specimen_id")];
+  const named = all(service, "PT.name").flatMap((name) => all(name, "FAM").concat(all(name, "GIV"), name));
+  const material = controlName(
+    named.map((part) => attribute(part, "V")),
+    typed,
+  );
   const reasons = [
     ...(root.name === "OBS.R01" ? [] : [short(root.name)]),
     ...roles.filter((role) => role !== "" && role !== "OBS").map((role) => `role ${short(role)}`),
     ...(control === undefined ? [] : [`control material, lot ${short(textOf(control, "CTC.lot_number"))}`]),
-    ...names.filter(isControlName).map((name) => `control material ${short(name)}`),
+    ...(material === null ? [] : [`control material ${short(material)}`]),
     ...(control === undefined && children(service, "PT").length === 0 ? ["no patient"] : []),
   ];
   return reasons.length === 0 ? null : `not of a patient: ${reasons.join(", ")}`;

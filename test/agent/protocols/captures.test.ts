@@ -136,7 +136,7 @@ describe.skipIf(!present)("field captures", () => {
     expect(results.replies).toBe("<ACK>".repeat(8));
     const { rows } = only(reportsOf(messageOf(results).reading));
     expect(rows.map(({ code, codeSource }) => [code, codeSource])).toEqual(
-      ["950", "951", "952"].map((test) => [`1.0000+${test}+1.0`, "device"]),
+      ["950", "951", "952"].map((index) => [`1.0000+${index}+1.0`, "device"]),
     );
     const query = play(capture("vitros-3600__host-query.raw"), genericAstm);
     expect(messageOf(query).reading).toEqual({ is: "not-for-patients", reason: "host query" });

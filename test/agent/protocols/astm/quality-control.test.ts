@@ -30,6 +30,16 @@ test.each(["P|1|QC12", "P|1||CONTROL 2", "P|1|||ctrl-3"])("%s names no patient",
   expect(readGeneric([patient, order({ 3: "17" }), ALT])).toMatchObject({ is: "not-for-patients" });
 });
 
+test.each([
+  ["its card is numbered QC", "P|1|QC1234|||^Zeytin", order({ 3: "17" })],
+  ["its sample is numbered QC", "P|1|4711", order({ 3: "QC-17" })],
+  ["it is named Control", "P|1||||Control Rex", order({ 3: "17" })],
+  ["its name was typed as the sample", "P|1", order({ 3: "Control Rex" })],
+  ["it is on a control diet", "P|1|4711", order({ 3: "17", 16: "control diet" })],
+])("a patient's results stay though %s", (_why, ...records) => {
+  expect(only(reportsOf(readGeneric([...records, ALT]))).rows).toHaveLength(1);
+});
+
 test("results of a control without an order are not for a patient", () => {
   expect(readGeneric(["P|1|QC12", ALT])).toEqual({
     is: "not-for-patients",
@@ -42,7 +52,7 @@ test("a control among patients' orders loses only itself", () => {
     "P|1|4711",
     order({ 3: "S-1" }),
     ALT,
-    "O|2|QC-1||^^^ALT",
+    order({ 3: "QC-1", 12: "Q" }).replace("O|1", "O|2"),
     ALT.replace("|52|", "|99|"),
     "C|1|I|control comment",
     "O|3|S-1||^^^AST",
@@ -75,6 +85,13 @@ test("words of the profile in an M record make its order quality control", () =>
     is: "not-for-patients",
     reason: "an M record says quality control: not for a patient",
   });
+});
+
+test("an M record behind its results hides them alone, not a patient's order of the same time", () => {
+  const panel = "O|1|||^^^Panel||20261121110000";
+  const control = [panel, ALT.replace("|52|", "|99|"), "M|1|* QUALITY CONTROL REPORT *"];
+  const reading = readWith(abaxisVetscanVs2, VETSCAN_HEADER, "P|1|4711", panel, ALT, ...control, "L|1|N");
+  expect(only(reportsOf(reading)).rows.map(({ text }) => text)).toEqual(["52"]);
 });
 
 test.each(["Q", "D", "T"])("a message with H-12 %s is not for patients", (purpose) => {

@@ -74,6 +74,7 @@ describe("sample numbers", () => {
         [`OBR|1||${number}`, ALT],
         ["PID|1||0", `OBR|1||${number}`, ALT],
         [`PID|1||${number}`, "OBR|1||7", ALT],
+        [`PID|1||${number}^^^Clinic^MR`, "OBR|1||7", ALT],
         ["OBR|1", ALT, `SPM|1|${number}`],
         ["OBR|1", ALT, "SPM|1", `SAC|||${number}`],
       ]) {

@@ -29,6 +29,15 @@ test.each(["QC-1", "CONTROL 2", "ctrl n"])("the patient %j is control material",
   });
 });
 
+test("a name outweighs a control's number, and Control Rex is a patient", () => {
+  const name = '<PT.name V="Zeytin"/>';
+  const named = service("QC-1").replace("<OBS>", `${name}<OBS>`);
+  expect(reportsOf(readServices(named, service("Control Rex"))).map(({ identifier }) => identifier)).toEqual([
+    "QC-1",
+    "Control Rex",
+  ]);
+});
+
 test("a control specimen among patients' services loses only itself", () => {
   const specimen = `<SPC>${field("SPC.specimen_id", "QC17")}</SPC>`;
   const reading = readServices(service("4711"), service("4712", specimen), service("4713"));
