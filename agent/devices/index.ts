@@ -21,6 +21,7 @@ import { horibaPentra } from "./horiba-pentra.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
+import { mythic } from "./mythic.ts";
 import type { Profile } from "./profile.ts";
 import { siemensClinitek } from "./siemens-clinitek.ts";
 import { seamatySmt } from "./seamaty-smt.ts";
@@ -44,6 +45,7 @@ export const profiles: readonly Profile[] = [
   arkraySpotchemEl,
   fujiDriChemNx,
   fujiAu,
+  mythic,
   epoc,
   siemensDca,
   horibaPentra,
