@@ -13,13 +13,14 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   if (isControlName(specimen)) return { is: "not-for-patients", reason: `a control (sample ${specimen})` };
   const decoded = (text: string) => decode(text, profile.charset);
   const hint = (text: string) => hintText(decoded(text));
+  const named = hintText(identifierOf(decoded(identifier)));
   const sample = {
     device_name: reading.sample.device_name ?? profile.device_name,
-    identifier: hintText(identifierOf(decoded(identifier))),
+    identifier: named,
     otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
     sampleIds: [sampleId([specimen])],
     patient_hint: {
-      identifier: hint(identifier),
+      identifier: named,
       name: hint(name),
       species: hint(species),
       breed: null,
