@@ -194,9 +194,33 @@ const mythic: readonly TextCase[] = [
   { name: "noise", wire: `<ENQ>~~<CR>${mythicFrame(mythicRun)}hum<CR>END_RESULT;1<CR>` },
 ];
 
+const pu4010Head = "VPU-4010  V1.20 B0001 D2026/11/21T11:51 N0012 P4711 S1";
+/** Name 6, mark 1, word 6, amount 6, unit 6 characters. */
+const pu4010Items = [
+  "GLU    -                 ",
+  "PRO   *3+    300   mg/dL ",
+  "BIL    -                 ",
+  "URO    NORMAL            ",
+  "PH           6.5         ",
+  "S.G.         1.025       ",
+  "BLD   *1+    0.06  mg/dL ",
+  "NIT    -                 ",
+  "LEU    +-    25    Leu/uL",
+];
+const pu4010Text = (items: readonly string[], last = "T0001  COM.") =>
+  `<STX>${pu4010Head}<ETB><STX>${items.join("")}<ETB><STX>${last}<ETX>`;
+
+const pu4010: readonly TextCase[] = [
+  { name: "strip", wire: pu4010Text(pu4010Items) },
+  { name: "comment", wire: pu4010Text(pu4010Items.slice(0, 3), "T0001  COM. cloudy") },
+  { name: "lost-character", wire: pu4010Text(pu4010Items).replace("*3+", "*3") },
+  { name: "cut", wire: pu4010Text(pu4010Items).slice(0, 120) },
+];
+
 export const textFixtures: Readonly<Record<string, readonly TextCase[]>> = {
   "arkray-spotchem-ez": spotchemEz,
   "arkray-spotchem-el": spotchemEl,
+  "arkray-pu4010": pu4010,
   "dirui-h100": h100,
   mythic,
   "radiometer-abl9": radiometer,

@@ -121,6 +121,10 @@ function oneWayText(text: string): ProtocolMatch[] {
     const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
     return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
   }
+  if (/^V\S+ +V.* D\d{4}\/\d\d\/\d\dT\d\d:\d\d/.test(body)) {
+    const reason = `model, version and time ${end}`;
+    return [{ protocol: "Arkray urine strip", profiles: ["arkray-pu4010"], score: 90 - off, reason }];
+  }
   if (/^[RTS],[^,]*,\d[\d-]{8}\d,\d\d:\d\d,|^E,\d[\d-]{8}\d,|^[IWXY],/.test(body)) {
     const bcc = rest.join("\x03").charCodeAt(0); // the BCC may be ETX
     const isRight = bcc === xorOf(`${body}\x03`);

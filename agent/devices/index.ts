@@ -1,4 +1,5 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
+import { arkrayPu4010 } from "./arkray-pu4010.ts";
 import { arkraySpotchemEl } from "./arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { biosystemsBa } from "./biosystems-ba.ts";
@@ -43,6 +44,7 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
   arkraySpotchemEl,
+  arkrayPu4010,
   fujiDriChemNx,
   fujiAu,
   mythic,

@@ -9,6 +9,7 @@ test.each([
   ["dirui-h100/strip.astm", "dirui-h100"],
   ["radiometer-abl9/blood-gas.astm", "radiometer-abl9"],
   ["mythic/dog.astm", "mythic"],
+  ["arkray-pu4010/strip.astm", "arkray-pu4010"],
 ])("%s is detected with its profile alone", (path, profile) => {
   const sample = madeFixtures.find((one) => one.path === path)!.bytes;
   const [first] = suggest([{ line: null, bytes: sample }]);
