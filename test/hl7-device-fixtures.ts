@@ -82,6 +82,7 @@ const dymind: readonly Hl7Case[] = [
       obx(10, "NM", "718-7^HGB^LN", "14,2", "g/dL", "11,0-19,0", "~N"),
       obx(11, "NM", "11003^PCT^99MRC", "0,241", "%", "0,108-0,282", "~N"),
       obx(12, "NM", "34167-7^P-LCC^LN", "71", "10*9/L", "30-90", "~N"),
+      obx(13, "NM", "787-2^MCV^LN", "71,2", "fL", "60,0-77,0", "~A"),
     ),
     patient: "dog",
   },
@@ -162,7 +163,8 @@ const urit5160: readonly Hl7Case[] = [
       uritRow(9, "RDW_SD", "41.0", "fL", "35.0-56.0"),
       uritRow(10, "PLT", "0", "10^9/L", "117-460", "L", "B"),
       uritRow(11, "P_LCR", "24.10", "%", "13.00-43.00"),
-      `OBX|12|ED|RBCHistogram||UT5160^Image^BMP^Base64^${"Qk0A".repeat(8)}`,
+      uritRow(12, "MCV", "68.0", "fL", "0-1081344000"),
+      `OBX|13|ED|RBCHistogram||UT5160^Image^BMP^Base64^${"Qk0A".repeat(8)}`,
     ),
     patient: "dog",
   },
@@ -187,7 +189,7 @@ const urit5160: readonly Hl7Case[] = [
       uritRow(1, "WBC", "9.8", "10^9/L", "6.0--17.0"),
       uritRow(2, "LYM%", "21.5", "%", "12.0--30.0"),
       uritRow(3, "NEU%", "71.2", "%", "60.0--77.0"),
-      `OBX|2|ED|WBCHistogram||^32Byte^HEX^${"0A1B".repeat(8)}`,
+      `OBX|2|ST|WBCHistogram||^32Byte^HEX^${"0A1B".repeat(16)}`,
     ),
     patient: "dog",
   },
@@ -270,7 +272,7 @@ const bionote: readonly Hl7Case[] = [
     wire: f200(
       "03",
       "BN0340^Canine CAV Ab^LN",
-      f200Row("CWE", "BN0340^CAV Ab^LN", "BN0340^CAV Ab^Positive,VN4^LN"),
+      f200Row("CWE", "BN0340^CAV Ab^LN", "^CAV Ab^Positive,VN4^LN"),
       "NTE|1||interpretation=High",
     ),
     patient: "dog",
@@ -351,6 +353,11 @@ const bionoteM10: readonly Hl7Case[] = [
   {
     name: "internal-control-failed",
     wire: m10("02", ...target(1, GIBSONI, "Negative", "0.00"), ...target(3, IC, "Negative", "0.00")),
+    patient: "dog",
+  },
+  {
+    name: "cut-curve",
+    wire: m10("04", ...target(1, GIBSONI, "Positive", "24.31"), ...target(2, CANIS, "Negative", "0.00").slice(0, 3)),
     patient: "dog",
   },
   {

@@ -206,10 +206,27 @@ const biosystemsBa: readonly Hl7Case[] = [
   },
 ];
 
+const ichromaRow = (number: number, value: string) => `OBX|${number}|ST|PCT^PCT^L||${value}||||||R|||20261121113015`;
+
+const ichromaIii: readonly Hl7Case[] = [
+  {
+    name: "two-units",
+    wire: framed(
+      header({ 3: "1", 4: "ichroma3", 9: "OUL^R24^OUL_R24", 10: "12", 11: "T", 12: "2.5.1" }),
+      "PID|1|4711",
+      "OBR|1||12|PCT|||20261121113015",
+      ichromaRow(1, "0.87 ng/mL "),
+      ichromaRow(2, "0.87 ug/L "),
+    ),
+    patient: "dog",
+  },
+];
+
 export const modelFolders: Readonly<Record<string, readonly Hl7Case[]>> = {
   "boule-exigo": bouleExigo,
   "edan-h30": edanH30,
   "edan-i15": edanI15,
   "siemens-clinitek": siemensClinitek,
   "biosystems-ba": biosystemsBa,
+  "ichroma-iii": ichromaIii,
 };

@@ -38,12 +38,9 @@ function lis01(text: string): ProtocolMatch[] {
   if (frames.length === 0) return [];
   const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
   const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
-  const sender = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text)?.[0] ?? "";
-  const profiles = [
-    ...(/ABAXIS, INC\.\^VetScan VS2/.test(sender) ? ["abaxis-vetscan-vs2"] : []),
-    ...(/\|Skyla\b/i.test(sender) ? ["skyla"] : []),
-    "generic-astm",
-  ];
+  const [header = ""] = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text) ?? [];
+  const sender = header.split(header.slice(1, 2))[4] ?? "";
+  const profiles = [...profilesOf("astm", sender), "generic-astm"];
   return [
     {
       protocol: "LIS01-A2 frames",
@@ -185,18 +182,26 @@ function vetLabCheck(body: string): string {
   return String.fromCharCode((sumOf(body) & 0x7f) | 0x80);
 }
 
+/** Returns the ids of the profiles that a sender names. A profile that accepts an unknown sender is named by none. */
+function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
+  return known.flatMap((profile) => {
+    const isNamed =
+      profile.protocol === protocol &&
+      profile.sender?.test(sender) === true &&
+      !profile.sender.test("Another maker|Another model");
+    return isNamed ? [profile.id] : [];
+  });
+}
+
 function hl7(text: string): ProtocolMatch[] {
   const [, separator = "", header = ""] = /\vMSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
   if (separator === "") return [];
   const [, application = "", facility = ""] = header.split(separator);
-  const ofSender = known.filter(
-    (profile) => profile.protocol === "hl7" && profile.sender?.test(`${application}|${facility}`) === true,
-  );
   const ended = text.includes("\x1c");
   return [
     {
       protocol: "HL7 over MLLP",
-      profiles: [...ofSender.map(({ id }) => id), "generic-hl7"],
+      profiles: [...profilesOf("hl7", `${application}|${facility}`), "generic-hl7"],
       score: ended ? 95 : 70,
       reason: `VT, MSH${ended ? " and FS" : ", no FS"}`,
     },

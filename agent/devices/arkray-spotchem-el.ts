@@ -19,7 +19,8 @@ export const arkraySpotchemEl: TextProfile = {
 /** Time, sample number, specimen in brackets, and the results, all in one line. */
 const HEAD = /^(\d\d)\/(\d\d)\/(\d\d) +(\d\d):(\d\d) +ID# *(.*?) *\[ *([^\]]*?) *\] */;
 /** `Na   145 mmol/L`: name, mark, value or marks in its place, unit. */
-const RESULT = /^([A-Z][A-Za-z]?) *([^\w\s<>*-]?) *((?:[<>] *)?\d+(?:\.\d+)?|[-*]+) +(m(?:mol|Eq)\/L)(?: +|$)/;
+const RESULT =
+  /^([A-Z][A-Za-z]{0,5}) *([^\w\s<>*-]?) *((?:[<>] *)?\d+(?:\.\d+)?|[-*]+|[A-Z]{2,}) +(m(?:mol|Eq)\/L)(?: +|$)/;
 
 function read(text: string): TextReading {
   const line = text.replaceAll(/[\r\n]+/g, " ").trim();

@@ -20,11 +20,14 @@ export const bionoteVcheckM10: Hl7Profile = {
     const answer = rows.find((row) => nodeOf(row).target === target && nodeOf(row).child === "") ?? obx;
     // The internal control, the sample rate and the curve check the run.
     if (isControl(answer) || child === "1" || child === "3") return [];
-    const failed = rows.find((row) => isControl(row) && /^neg/i.test(row.field(5).trim()));
+    const failed = rows.find((row) => isControl(row) && /(^|\^)neg/i.test(row.field(5).trim()));
     const notFinal = failed === undefined ? result.notFinal : `the internal control ${titleOf(failed)} is Negative`;
     return [{ ...(child === "2" ? ctValue(result, answer) : word(result, answer)), notFinal }];
   },
 };
+
+/** Max rows of a run. Each row is compared with all others. */
+const ROWS_MAX = 1_000;
 
 /** Children of a target: its number behind `1.0.n`. */
 const NODE = /^(\d+\.\d+\.\d+)(?:\.(\d+))?$/;
@@ -34,22 +37,34 @@ function nodeOf(obx: Segment): { readonly target: string; readonly child: string
   return { target, child };
 }
 
-/** Returns what a cut message lacks: an answer, a Ct value, or a row that another target has. */
+/**
+ * Returns what a cut message lacks: the answer or the Ct value of a target, or a row of the last target that the first one has.
+ * The rows below an internal control are not needed.
+ */
 function damageOf(rows: readonly Segment[]): string | null {
-  const nodes = rows.map(nodeOf).filter(({ target }) => target !== "");
+  if (rows.length > ROWS_MAX) return `${rows.length} rows, at most ${ROWS_MAX}`;
+  const nodes = rows
+    .map((obx) => ({ ...nodeOf(obx), isControl: isControl(obx) }))
+    .filter(({ target }) => target !== "");
+  const controls = new Set(nodes.flatMap((node) => (node.isControl ? [node.target] : [])));
   const targets = [...new Set(nodes.map(({ target }) => target))];
-  const children = [...new Set(["", "2", ...nodes.map(({ child }) => child)])];
-  const isSent = (target: string, child: string) =>
-    nodes.some((node) => node.target === target && node.child === child);
-  const missing = targets.flatMap((target) =>
-    children.filter((child) => !isSent(target, child)).map((child) => (child === "" ? target : `${target}.${child}`)),
-  );
+  const childrenOf = (of: string | undefined) => nodes.filter(({ target }) => target === of).map(({ child }) => child);
+  const missing = targets.flatMap((target) => {
+    if (controls.has(target)) return [];
+    const needed = ["", "2", ...(target === targets.at(-1) ? childrenOf(targets[0]) : [])];
+    const sent = childrenOf(target);
+    return [...new Set(needed)].filter((child) => !sent.includes(child)).map((child) => nameOf(target, child));
+  });
   return missing.length === 0 ? null : `the message lacks row ${missing.join(", ")}`;
+}
+
+function nameOf(target: string, child: string): string {
+  return child === "" ? target : `${target}.${child}`;
 }
 
 /** A target whose name ends in IC is an internal control. */
 function isControl(answer: Segment): boolean {
-  return nodeOf(answer).child === "" && answer.components(3).some((part) => /(^|[^A-Z])IC$/i.test(part.trim()));
+  return nodeOf(answer).child === "" && answer.components(3).some((part) => /(^|[^A-Z])IC$/.test(part.trim()));
 }
 
 function titleOf(answer: Segment): string {

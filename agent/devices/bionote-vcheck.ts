@@ -19,21 +19,25 @@ export const bionoteVcheck: Hl7Profile = {
   results: (result, obx, { notes }) => answers(result, obx).map((answer) => valid(answer, notes)),
 };
 
-/** OBX-5.1 of an answer: `BN0330-1^CPV Ag^Positive^LN`. */
-const ANSWER_CODE = /^(BN|SDB)-?[A-Z]?\d+(-\d+)?$/;
+/** Code of an answer: `BN0330-1^CPV Ag^Positive^LN`. A separator of answers may precede it. */
+const ANSWER_CODE = /(?:^|[^\w-])((?:BN|SDB-)\w*\d(?:-\d+)?)$/;
 
-/** Returns the answers of a row. A combined test has several in one OBX-5. */
+/** Returns the answers of a row, each behind its code and name. A combined test has several in one OBX-5. */
 function answers(result: DeviceResult, obx: Segment): DeviceResult[] {
   const parts = obx
     .repetitions(5)
     .flat()
     .map((part) => part.trim());
-  const found = parts.flatMap((code, at) => {
-    if (!ANSWER_CODE.test(code)) return [];
+  const found = parts.flatMap((part, at) => {
+    const code = ANSWER_CODE.exec(part)?.[1];
+    if (code === undefined) return [];
     const [name = "", value = ""] = parts.slice(at + 1, at + 3);
     return [{ ...result, names: [code, name], code, label: name, value }];
   });
-  return found.length === 0 ? [result] : found;
+  if (found.length > 0) return found;
+  // The third part of an answer without a code is a word, and that of a coded value the name of its coding system.
+  const [, , word = ""] = parts;
+  return [/\p{Ll}/u.test(word) ? { ...result, value: word } : result];
 }
 
 /** A note `Z` says the same as status X. */

@@ -14,7 +14,9 @@ export const dymindDf: Hl7Profile = {
   id: "dymind-df",
   defaultName: "Dymind",
   sender: /\|Dymind$/i,
-  doubts: {}, // A stands beside every H and L, and beside a missing value
+  doubts: {},
+  // A stands beside every H and L. Without them the device suspects the value.
+  results: (result) => [/^(N )?A$/.test(result.flag) ? { ...result, doubt: mindrayBlood.doubts.A } : result],
   remarks: new RegExp(`${mindrayBlood.remarks.source}|${SETTINGS.source}`, "i"),
   orders: automatedCount("01001"),
 };

@@ -15,9 +15,9 @@ export const CHEMISTRY_MARKS: MarkMeanings = {
 
 /**
  * Fujifilm DRI-CHEM NX500, NX600 and NX700, chemistry, types 1, 2, 3, A and B, serial or dialling over TCP. HL7 (types 4 and C)
- * is fuji-dri-chem-nx-hl7. Verified: rows, marks H, date and range of type 1 or 2, by a log of one NX600. By the maker's document
- * 027-004-01E alone: BCC, types 3, A and B, all other marks, CONTROL, urine, S and E. Unverified beyond its summary: QC of the
- * NX500, the padding of replies to I and W, the tests' names in them, blocks joined by ETB, and mm-dd-yyyy.
+ * is fuji-dri-chem-nx-hl7. Verified by a log of one NX600: rows, ranges, mark H and date of type 1 or 2. By the maker's document
+ * 027-004-01E alone: BCC, types 3, A and B, all other marks, CONTROL, QC, urine, S, E, I and W. Unverified: padding and names of
+ * tests in replies to I and W, and the comma between blocks joined by ETB. A date mm-dd-yyyy is read as dd-mm-yyyy.
  */
 export const fujiDriChemNx: TextProfile = {
   id: "fuji-dri-chem-nx",

@@ -243,7 +243,7 @@ function resultOf(test: TestColumns, meanings: MarkMeanings, isMixed: boolean): 
   // The row of urine keeps its suffix: it is never the analyte of blood.
   const code = specimen === "urine" ? written : analyte;
   return {
-    names: [code === "BUN/CRE" && unit === "(SI)" ? "BUNCRM" : code], // the molar ratio, about 4 times the mass ratio
+    names: [code],
     code,
     label: written === code ? "" : written,
     value: /[<>]/.test(test.sign) ? `${test.sign.trim()}${value}` : value,

@@ -2,8 +2,8 @@ import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /**
  * Any analyzer that follows LIS01-A2 and LIS02-A2. Its codes are matched by the catalogue's LOINC codes and synonyms. Source:
- * captures of Sysmex XP, cobas c311 and VITROS; logs of Stago STA and Afinion. A laboratory's own codes (cobas, Erba) stay
- * the device's until the clinic maps them.
+ * captures of Sysmex XP, cobas c311, cobas e411 and VITROS. Stago STA and cobas c111 follow their layouts alone. A
+ * laboratory's own codes (cobas, Erba) stay the device's until the clinic maps them.
  */
 export const genericAstm: AstmProfile = {
   id: "generic-astm",

@@ -19,6 +19,7 @@ import { genericHl7 } from "./generic-hl7.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
 import { genruiVh30 } from "./genrui-vh30.ts";
 import { horibaPentra } from "./horiba-pentra.ts";
+import { ichromaIii } from "./ichroma-iii.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
@@ -75,6 +76,7 @@ export const profiles: readonly Profile[] = [
   edanI15,
   siemensClinitek,
   biosystemsBa,
+  ichromaIii,
   seamatySmt,
   celercare,
   genruiVh30,

@@ -11,7 +11,7 @@ export const mindrayBs: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Mindray BS",
   modality: "BIOCHEMISTRY",
-  sender: /^Mindray\|BS-/i,
+  sender: /\bBS-\d/i,
   code: (obx) => namesOf(obx),
   patient: () => ({ species: "" }), // PID-35 is undefined for it, and PID-10 is a blood type
   // QRY^Q02 gets QCK^Q02 and DSR^Q03, without a species.

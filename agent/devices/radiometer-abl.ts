@@ -1,7 +1,7 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /**
- * Radiometer ABL80 and its larger sisters, blood gas, ASTM. Source: a log of an ABL80 run (33 rows, 5 with a value) and one of
+ * Radiometer ABL80 and its larger sisters, blood gas, ASTM. Source: a log of an ABL80 run (33 rows, 4 with a value) and one of
  * an ABL735 (29 rows) in other programs. Unverified: controls and the link. The ABL9 has a link of its own.
  */
 export const radiometerAbl: AstmProfile = {

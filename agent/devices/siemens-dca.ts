@@ -12,10 +12,7 @@ export const siemensDca: AstmProfile = {
   modality: null, // HbA1c is blood, the urine cartridge is urinalysis
   sender: /^DCA VANTAGE\b/i,
   // O-4 is `sequence^cartridge lot`; no field says urine, but only one cartridge has these tests.
-  code: (r) => {
-    const name = r.component(3, 4);
-    return [name === "HbA1c" && r.field(5) === "mmol/mol" ? "HBA1CI" : (URINE_NAMES[name] ?? name)];
-  },
+  code: (r) => [URINE_NAMES[r.component(3, 4)] ?? "", r.component(3, 4)],
   urine: (r) => r.component(3, 4) in URINE_NAMES,
 };
 

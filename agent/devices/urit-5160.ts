@@ -18,7 +18,7 @@ export const urit5160: Hl7Profile = {
   runTime: 8,
   controlLot: true,
   withheld: unset,
-  results: (result, obx) => [measured(result, obx)],
+  results: (result, obx) => (HISTOGRAM.test(obx.field(5)) ? [] : [measured(result, obx)]),
   // QRY^Q02 gets QCK^Q02 and DSR^Q03, which has no tests. The codes of age and group are unknown.
   orders: { species: {}, lines: { specimen: 1, name: 2, sex: 3, identifier: 7, tests: {} } },
 };
@@ -42,6 +42,9 @@ const DOUBTS: Readonly<Record<string, string>> = {
   C: "the device found a clog",
 };
 
+/** Digits of a histogram on the Vet model. */
+const HISTOGRAM = /\^\d+Byte\^/i;
+
 /** An interval or a value that the device has not set: `0-1079738368`. */
 const UNSET = /\d{9,}/;
 
@@ -54,5 +57,6 @@ function unset(obx: Segment): string {
 function measured(result: DeviceResult, obx: Segment): DeviceResult {
   const doubt = DOUBTS[obx.field(10).trim().toUpperCase()];
   // `6.0--17.0` on the Vet model.
-  return { ...result, range: result.range.replace("--", "-"), ...(doubt === undefined ? {} : { doubt }) };
+  const range = UNSET.test(result.range) ? "" : result.range.replace("--", "-");
+  return { ...result, range, ...(doubt === undefined ? {} : { doubt }) };
 }

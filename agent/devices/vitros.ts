@@ -2,7 +2,7 @@ import type { AstmProfile } from "../protocols/astm/profile.ts";
 import type { AstmRecord } from "../protocols/astm/records.ts";
 
 /**
- * Ortho VITROS 3600 and 5600, chemistry and immunoassay, ASTM. Source: captures of a VITROS 3600: a host query, and a sample with
+ * Ortho VITROS 3600, chemistry and immunoassay, ASTM. Source: captures of a VITROS 3600: a host query, and a sample with
  * three indices. Tests 001 and 002 follow from the values of a log. Other test numbers belong in the clinic's `codes`.
  * Unverified: controls and the reply to a query.
  */
@@ -15,7 +15,7 @@ export const vitros: AstmProfile = {
   sender: /^(?:\d{7,9}|.*VITROS.*)$/i, // H-5 is the serial number
   orders: {},
   statuses: { V: "final" }, // verified
-  code: (r) => [TESTS[testOf(r)] ?? testOf(r)],
+  code: (r) => [TESTS[testOf(r)] ?? "", testOf(r)],
   isRemark: (r) => INDICES.has(testOf(r)),
 };
 

@@ -381,7 +381,7 @@ function rowOfAnalyte(
       comparator: value.comparator,
       ordinal: false,
       unit: unit ?? device.unit,
-      ...(doubt === undefined ? {} : { comment: doubt }),
+      ...(doubt === undefined ? {} : { comment: [device.comment, doubt].filter(Boolean).join("; ").slice(0, 200) }),
     },
     warning,
   };

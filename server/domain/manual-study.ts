@@ -64,7 +64,7 @@ export function readMeasurement(
   { analyte: name, value, unit: sentUnit }: ManualStudy["results"][number],
   modality: ManualStudy["modality"],
 ): { measurement: Measurement } | { problem: string } {
-  const found = findAnalyte([name], { modality, urine: modality === "URINALYSIS" });
+  const found = findAnalyte([name], { modality, urine: modality === "URINALYSIS", unit: sentUnit ?? "" });
   if (found === null) return { problem: `analyte is ${shown(name)}, expected an analyte of ${modality}` };
   const { analyte } = found;
   if (analyte.modality !== modality) {

@@ -149,5 +149,6 @@ export const LINES: readonly string[] = [
   `npm run agent -- order --device lab-1 --patient ${PATIENT} --tests ALT,CREA --json`,
   "npm run agent -- lock --device poc-1 & npm run agent -- unlock --device poc-1; wait",
   `npm run agent -- replay ${DOG} --profile abaxis-vetscan-vs2 --species dog`,
+  "npm run agent -- messages --bytes --device lab-1 --json",
   "npm run agent -- sniff --connection listen://127.0.0.1:4020 --duration 1",
 ];

@@ -19,7 +19,7 @@ export interface AstmProfile extends ProfileBase {
   readonly device_name: string | null;
   /** Expected H-5. A message of another sender is quarantined, because another table may apply. */
   readonly sender?: RegExp;
-  /** Analyte names of an R record, the most reliable first; default those of R-3. */
+  /** Analyte names of an R record, the most reliable first and the device's own code last; default those of R-3. */
   readonly code?: (r: AstmRecord) => readonly string[];
   /** Unit of an R record, if it is not R-5. */
   readonly unit?: (r: AstmRecord) => string;

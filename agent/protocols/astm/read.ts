@@ -88,7 +88,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   return {
     device_name: profile.device_name ?? deviceName(header),
     ...identifiers(patient, order),
-    sampleIds: [3, 4].map((field) => sampleId(order?.components(field))),
+    sampleIds: [sampleId(order?.components(3))], // O-4 is the number or the rack of the instrument
     patient_hint: patientHint(patient, order, profile, numbers),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
     specimen: [sent(order, 3), sent(order, 4)],

@@ -29,13 +29,14 @@ export function deviceResult(
   { resultStatus }: Pick<FieldNumbers, "resultStatus">,
 ): DeviceResult {
   const letter = result.field(resultStatus).trim().toUpperCase();
-  const own = profile.statuses?.[letter];
-  const status = own ?? standardStatus(letter);
+  const declared = profile.statuses?.[letter];
+  const status = declared ?? standardStatus(letter);
   const flags = result.repeats(7).map(([first = ""]) => given(first));
-  const [code = "", ...others] = ownCodes(result);
+  const [own = "", ...others] = ownCodes(result);
+  const names = namesOf(result, profile);
   return {
-    names: namesOf(result, profile),
-    code,
+    names,
+    code: profile.code === undefined ? own : (names.at(-1) ?? ""),
     label: others.find((other) => /\p{L}{2}/u.test(other)) ?? "", // Radiometer's M is no name
     value: valueOf(result, profile),
     unit: given(profile.unit?.(result) ?? result.field(5)),
@@ -43,7 +44,7 @@ export function deviceResult(
     flag: flags.filter(Boolean).join(" "), // R-7 may repeat: `H\HH`
     notFinal: isNotFinal(status) ? `${status.notFinal} (R-${resultStatus} is ${letter})` : null,
     // `""` deletes the earlier value (LIS02-A2 §5.4.9).
-    withdraws: (own === undefined && WITHDRAWS.includes(letter)) || result.raw(4).trim() === '""',
+    withdraws: (declared === undefined && WITHDRAWS.includes(letter)) || result.raw(4).trim() === '""',
     doubt: doubtOf(result, status, flags, profile),
   };
 }
@@ -96,14 +97,10 @@ export function remarkOf(result: AstmRecord, profile: AstmProfile): string {
   return text === "" ? title : `${title}: ${text}`;
 }
 
-/**
- * Returns the filled components of R-3, the code before the name. A LOINC in component 1 is the code. Elsewhere it is only
- * a name, unless nothing else is given. Roche ends its codes with a slash.
- */
+/** Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. */
 function ownCodes(result: AstmRecord): string[] {
-  const part = (number: number) => given(result.component(3, number)).replace(/\/$/, "");
-  const codes = (LOINC.test(part(1)) ? [1, 4, 5, 2] : OWN_CODES).map(part).filter(Boolean);
-  const own = codes.filter((code, index) => !LOINC.test(code) || (index === 0 && code === part(1)));
+  const codes = OWN_CODES.map((part) => given(result.component(3, part)).replace(/\/$/, "")).filter(Boolean);
+  const own = codes.filter((code) => !LOINC.test(code));
   return own.length > 0 ? [...new Set(own)] : codes;
 }
 

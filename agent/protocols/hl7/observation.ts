@@ -66,10 +66,12 @@ export function deviceResult({ obx, notes }: ObservationRow, order: Segment | nu
   const withheld = profile.withheld?.(obx) ?? "";
   const ownValue = valueOf(obx);
   const noted = ownValue === "" && profile.noteValue !== undefined ? notedValue(notes, profile.noteValue) : undefined;
+  const { names, code, label } = nameOf(obx, profile);
   const marks = marksOf(obx);
-  const doubts = marks.flatMap((mark) => profile.doubts?.[mark] ?? []);
   return {
-    ...nameOf(obx, profile),
+    names,
+    code,
+    label,
     value: noted?.value ?? ownValue,
     unit: unitOf(obx) || (noted?.unit ?? ""),
     range: obx.field(7),
@@ -79,7 +81,7 @@ export function deviceResult({ obx, notes }: ObservationRow, order: Segment | nu
       .join(" "),
     notFinal: reason ?? (withheld === "" ? null : withheld),
     withdraws: isWithdrawn || (profile.nullIsEmpty !== true && obx.raw(5).trim() === '""'),
-    ...(doubts.length === 0 ? {} : { doubt: doubts.join("; ") }),
+    doubt: marks.flatMap((mark) => profile.doubts?.[mark] ?? []).join("; ") || null,
   };
 }
 
@@ -132,12 +134,12 @@ function valueType(obx: Segment): string {
 }
 
 /** Returns the analyte names, and the device's code and name of the test. */
-function nameOf(obx: Segment, profile: Hl7Profile): Pick<DeviceResult, "names" | "code" | "label"> {
-  const stated = profile.code?.(obx);
-  if (stated !== undefined) return { names: [...new Set(stated.map(given))].filter(Boolean) };
+function nameOf(obx: Segment, profile: Hl7Profile): Required<Pick<DeviceResult, "names" | "code" | "label">> {
+  const stated = profile.code?.(obx).map(given).filter(isNewName);
+  if (stated !== undefined) return { names: stated, code: stated[0] ?? "", label: otherThan(stated[0], stated[1]) };
   const [code = "", name = "", , otherCode = "", otherName = ""] = obx.components(3).map(given);
   // A device without codes of its own writes `0` or a running number in OBX-3, and the name in OBX-4, the sub-id.
-  const hasName = [code, name, otherCode, otherName].some((text) => !isNumber(text));
+  const hasName = [name, code, otherCode, otherName].some((text) => !isNumber(text));
   const subIds = hasName
     ? []
     : obx
@@ -147,10 +149,19 @@ function nameOf(obx: Segment, profile: Hl7Profile): Pick<DeviceResult, "names" |
   const label = [name, otherName, ...subIds, code].find((text) => !isNumber(text)) ?? "";
   const shown = isNumber(code) && label !== "" ? label : code;
   const analyte = profile.analytes?.[shown];
-  const names = [...new Set(standardNames(obx))].filter((text) => text !== "");
+  const names = standardNames(obx).filter(isNewName);
   // A number beside a name in OBX-4 counts the rows.
-  const own = hasName || subIds.length === 0 ? names : [...names.filter((text) => !isNumber(text)), ...subIds];
-  return { names: analyte === undefined ? own : [analyte], code: shown, label: label === shown ? "" : label };
+  const own = subIds.length === 0 ? names : [...names.filter((text) => !isNumber(text)), ...subIds];
+  return { names: analyte === undefined ? own : [analyte], code: shown, label: otherThan(shown, label) };
+}
+
+function isNewName(name: string, index: number, names: readonly string[]): boolean {
+  return name !== "" && names.indexOf(name) === index;
+}
+
+/** Returns a name of a test; "" if it only repeats the code. */
+function otherThan(code: string | undefined, name = ""): string {
+  return name === code ? "" : name;
 }
 
 /** Returns whether a text names nothing: it is empty or has digits only. */

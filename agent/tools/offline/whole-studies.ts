@@ -96,12 +96,12 @@ function unchanged({ body, snapshot }: HeldStudy): StudyBody {
 }
 
 /**
- * Returns the analytes whose rows are now in another study of the same sample, because the clinic mapped their codes to
+ * Returns the analytes whose rows are now in another study of the same patient, because the clinic mapped their codes to
  * analytes of another modality.
  */
 function movedAway(held: HeldStudy, whole: StudyBody, drafts: readonly StudyDraft[]): string[] {
   const here = new Set(whole.snapshot.rows.map(({ device_code }) => device_code));
-  const elsewhere = drafts.filter(({ body }) => isSameSample(body, held.body) && body.modality !== held.body.modality);
+  const elsewhere = drafts.filter(({ body }) => isSamePatient(body, held.body) && body.modality !== held.body.modality);
   const moved = new Set(elsewhere.flatMap(({ snapshot }) => snapshot.rows.map(({ device_code }) => device_code)));
   return held.body.results.flatMap(({ analyte, code_source }, index) => {
     const code = held.snapshot.rows[index]?.device_code;
@@ -110,7 +110,6 @@ function movedAway(held: HeldStudy, whole: StudyBody, drafts: readonly StudyDraf
   });
 }
 
-function isSameSample(one: StudyBody["body"], other: StudyBody["body"]): boolean {
-  const isSamePatient = JSON.stringify(one.patient_hint) === JSON.stringify(other.patient_hint);
-  return isSamePatient && one.acquired_at === other.acquired_at;
+function isSamePatient(one: StudyBody["body"], other: StudyBody["body"]): boolean {
+  return JSON.stringify(one.patient_hint) === JSON.stringify(other.patient_hint);
 }

@@ -67,8 +67,7 @@ describe("DCA Vantage", () => {
       ["Crt", "105.4", "mg/dL", null],
       ["Ratio", "39.1", "mg/g", null],
     ]);
-    expect(report.rows.map(({ code }) => code)).not.toContain("ALB");
-    expect(report.rows.map(({ code }) => code)).not.toContain("CREA");
+    expect(report.rows.map(({ code }) => code)).toEqual(["UALB", "UCREA", "ACR"]);
   });
 
   test("HbA1c is of blood, and its comment has the estimated glucose", () => {
@@ -157,12 +156,12 @@ test("Sysmex XN: reruns are final, W is a doubt, and suspicions, messages and pi
 describe("VITROS", () => {
   test("verified results are rows by the number between the dilutions, and indices are comments", () => {
     const report = reportOf("vitros/thyroid-and-indices");
-    expect(report.rows.map(({ text, unit }) => [text, unit])).toEqual([
-      ["<0.015", "mIU/L"],
-      ["28.4", "nmol/L"],
-      ["3.1", "ng/mL"],
+    expect(printed(report)).toEqual([
+      ["001", "<0.015", "mIU/L", null],
+      ["002", "28.4", "nmol/L", null],
+      ["778", "3.1", "ng/mL", null],
     ]);
-    expect(report.rows[1]).toMatchObject({ code: "TT4" });
+    expect(report.rows.map(({ code }) => code)).toEqual(["TSH", "TT4", "778"]);
     expect(only(report.leftOut)).toMatch(/"No Result"/);
     expect(report.comments).toEqual(["950: 51"]);
   });

@@ -65,4 +65,11 @@ describe("Vcheck M10", () => {
       reason: "the message lacks row 1.0.2.2, 1.0.2.3",
     });
   });
+
+  test("a message cut behind the Ct value of its last target is quarantined", () => {
+    expect(readingOf("bionote-vcheck-m10/cut-curve")).toEqual({
+      is: "quarantined",
+      reason: "the message lacks row 1.0.2.3",
+    });
+  });
 });

@@ -53,7 +53,7 @@ const SENDERS_ASTM = [
 const SENDERS_HL7 = [
   ...["LAB-1|Vendor", "BC-5380|Mindray", "Mindray|BS-240", "DF5x|Dymind", "Z3|Zybio", "1|BioNote", "M10X1|PCR_LAB01"],
   ...["URIT|UT-5160", "urit|8030", "DRI-CHEM|FUJIFILM", "SMT-120VP|", "Genrui|VH30"],
-  ...["H30_Pro^1|EDANLAB", "EDAN|i15^1", "Clinitek Status|", "BA200|Biosystems"],
+  ...["H30_Pro^1|EDANLAB", "EDAN|i15^1", "Clinitek Status|", "BA200|Biosystems", "1|ichroma3"],
 ];
 
 function senderOf(candidates: readonly string[], { id, sender }: { id: string; sender?: RegExp }): string {

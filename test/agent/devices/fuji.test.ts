@@ -40,7 +40,7 @@ describe("a row", () => {
   });
 
   test("is cut at nine characters, so a row without unit keeps its value", () => {
-    expect(rowOf(fujiTest("ALB/GLB", "1.4", ""))).toMatchObject({ value: 1.4, unit: null });
+    expect(rowOf(fujiTest("ALB/GLB", "1.4", ""))).toMatchObject({ value: 1.4, text: "1.4" });
     expect(rowOf(fujiTest("LIP-PS", "123456.78", "U/l"))).toMatchObject({ value: 123456.78, unit: "U/L" });
   });
 

@@ -168,3 +168,12 @@ describe("BioSystems BA", () => {
     expect(readingOf("biosystems-ba/control")).toEqual({ is: "not-for-patients", reason });
   });
 });
+
+test("iChroma III: T is a patient's, R is final, and the unit stands behind the value", () => {
+  const report = reportOf("ichroma-iii/two-units");
+  expect(report.identifier).toBe("4711");
+  expect(report.rows).toMatchObject([
+    { value: 0.87, unit: "ng/mL" },
+    { value: 0.87, unit: "ug/L" },
+  ]);
+});

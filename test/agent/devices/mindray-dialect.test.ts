@@ -47,10 +47,12 @@ test("a BS-240 names its tests in OBX-3, and one sample is one study", () => {
 describe("Dymind", () => {
   test("a comma is a decimal point in values and intervals", () => {
     const report = reportOf("dymind-df/decimal-comma");
-    expect(rowsOf(report).map(([, value]) => value)).toEqual([18.61, 22.4, 73.9, 3.7, 13.75, 0.69, 14.2, 0.241, 71]);
+    expect(rowsOf(report).map(([, value]) => value)).toEqual([
+      18.61, 22.4, 73.9, 3.7, 13.75, 0.69, 14.2, 0.241, 71, 71.2,
+    ]);
     expect(report.rows[0]?.device_range).toMatchObject({ low: 6, high: 17 });
-    // On this device A goes with every H or L.
-    expect(doubtsOf(report)).toEqual([]);
+    expect(report.rows[0]?.device_flag).toBe("H A");
+    expect(doubtsOf(report)).toEqual([["787-2", "the device suspects it"]]);
     expect(report.leftOut).toEqual([]);
   });
 

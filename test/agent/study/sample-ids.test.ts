@@ -18,8 +18,8 @@ function sampleIdsOf(text: string, profile: Profile): readonly string[] | undefi
 }
 
 describe("the numbers of a sample", () => {
-  test("ASTM sends them in O-3 and O-4, beside rack and position", () => {
-    expect(reportOf(["P|1", "O|1|S-77^3^12|I-9", ALT]).sampleIds).toEqual(["S-77", "I-9"]);
+  test("ASTM sends it in O-3, beside rack and position; O-4 is the instrument's own", () => {
+    expect(reportOf(["P|1", "O|1|S-77^3^12|R1", ALT]).sampleIds).toEqual(["S-77"]);
     expect(reportOf(["P|1", "O|1|^^S-77", ALT]).sampleIds).toEqual(["S-77"]);
     expect(reportOf(["P|1", "O|1", ALT])).not.toHaveProperty("sampleIds");
   });
@@ -50,7 +50,9 @@ describe("the numbers of a sample", () => {
   });
 
   test("equal numbers stand once, and a long one is cut at 64 characters", () => {
-    expect(reportOf(["P|1", "O|1|S-1|S-1", ALT]).sampleIds).toEqual(["S-1"]);
+    const orders =
+      "MSH|^~\\&|LAB|V|||20261121120000||ORU^R01|1|P|2.5.1\rPID|1\rOBR|1|S-1|S-1|X\rOBX|1|NM|ALT||52|U/L\r";
+    expect(sampleIdsOf(orders, genericHl7)).toEqual(["S-1"]);
     expect(reportOf(["P|1", `O|1|${"9".repeat(70)}`, ALT]).sampleIds).toEqual(["9".repeat(64)]);
   });
 });
@@ -72,12 +74,12 @@ async function match(device: string, sample: string, patient = "P|1"): Promise<s
 }
 
 test("the numbers stand in the source of the study, in the list of messages and in explain", async () => {
-  await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77|I-9|^^^Panel", ALT, "L|1|N"]);
+  await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77^1^2||^^^Panel", ALT, "L|1|N"]);
   const { fp, body } = only(await clinic.push());
-  expect(body.source).toEqual({ device_id: "plain-1", message_id: "M0", sample_ids: ["S-77", "I-9"] });
-  expect(clinic.listed()).toEqual([expect.objectContaining({ study_fps: [fp], sample_ids: ["S-77", "I-9"] })]);
+  expect(body.source).toEqual({ device_id: "plain-1", message_id: "M0", sample_ids: ["S-77"] });
+  expect(clinic.listed()).toEqual([expect.objectContaining({ study_fps: [fp], sample_ids: ["S-77"] })]);
   const lines = readSpool(clinic.folder, (db) => explain(db, fp, (id) => clinic.devices.get(id)));
-  expect(lines.join("\n")).toContain("name none, species none, sample S-77 I-9");
+  expect(lines.join("\n")).toContain("name none, species none, sample S-77");
 });
 
 test("a study without a sample number has none in its source", async () => {
@@ -139,9 +141,13 @@ describe("matching by the number of a sample", () => {
   });
 
   test("two numbers of two patients name neither", async () => {
+    clinic.devices.set("hl7-1", { profile: genericHl7, timeZone: "UTC", model: null, matchBySampleId: true });
     await clinic.know(dog, "S-77");
     await clinic.know(cat, "I-99");
-    expect(await match("scan-1", "S-77|I-99")).toBe("the identifiers name 2 patients");
+    const segments = ["PID|1", "OBR|1|S-77|I-99|X", "OBX|1|NM|ALT||52|U/L|||||F"];
+    await clinic.receive("hl7-1", ["MSH|^~\\&|LAB|V|||20261121120000||ORU^R01|1|P|2.5.1", ...segments]);
+    await clinic.push();
+    expect(clinic.listed()).toEqual([expect.objectContaining({ reason: "the identifiers name 2 patients" })]);
   });
 
   test("a device that states another species is refused", async () => {

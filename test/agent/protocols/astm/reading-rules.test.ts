@@ -67,7 +67,7 @@ describe("R-3", () => {
     ["^^^^XYZ^1", "XYZ", null],
     ["^XYZ", "XYZ", null],
     ["99999-9", "99999-9", null],
-    ["99999-9^^LN^A new test", "99999-9", "A new test"],
+    ["99999-9^^LN^A new test", "A new test", null],
     ["^^^8/1/not", "8/1/not", null],
   ])("%j is a row of the device's code %j", (code, device_code, device_label) => {
     const row = only(reportOf(["P|1|4711", ORDER, result(code, "1.5", "U/L")]).rows);

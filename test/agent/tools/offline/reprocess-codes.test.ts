@@ -115,7 +115,7 @@ describe("a new mapping of codes", () => {
       clinic.receive("chem-1", [
         `MSH|^~\\&|LAB|V|||2026112111${minute}||ORU^R01|${minute}|P|2.5.1`,
         "PID|1||4711",
-        "OBR|1|S-1||X",
+        "OBR|1|S-100234||X",
         `OBX|1|NM|${code}||${value}|mg/dL|||||F|||2026112111${minute}`,
       ]);
     await collect("413", "118", "10");
@@ -154,6 +154,20 @@ describe("a new mapping of codes", () => {
     await receive(...at(["413", "118", "mg/dL"], ["WBC", "9.8", "10*9/L"], ["RBC", "7.1", "10*12/L"]));
     const first = only(await clinic.push());
     expect(first.body.modality).toBe("HEMATOLOGY");
+    teach({ "413": "GLU" });
+    const moved = await reprocessed();
+    expect(new Map(moved.map((revision) => [revision.body.modality, resultsOf(revision)]))).toEqual(
+      new Map([
+        ["HEMATOLOGY", ["WBC 9.8 10*9/L normal catalogue", "RBC 7.1 10*12/L normal catalogue"]],
+        ["BIOCHEMISTRY", ["GLU 118 mg/dL high clinic"]],
+      ]),
+    );
+  });
+
+  test("moves a row that a later message added", async () => {
+    await receive(...at(["WBC", "9.8", "10*9/L"]));
+    await receive(resultRecord("^^^413", "118", "mg/dL", { 13: "20261121114500" }), ...at(["RBC", "7.1", "10*12/L"]));
+    await clinic.push();
     teach({ "413": "GLU" });
     const moved = await reprocessed();
     expect(new Map(moved.map((revision) => [revision.body.modality, resultsOf(revision)]))).toEqual(

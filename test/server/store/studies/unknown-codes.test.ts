@@ -102,6 +102,14 @@ describe("the list of unknown codes", () => {
     expect(await list()).toEqual([listed("413", { value: "5.4" }), listed("500", { value: "1" })]);
   });
 
+  test("studies that arrive at the same time all count", async () => {
+    const { push, list } = await listServer();
+    const codes = Array.from({ length: 20 }, (_, index) => own(`C${index}`, index, String(index)));
+    const studies = Array.from({ length: 8 }, (_, index) => sent(index % 2 === 0 ? codes : codes.toReversed()));
+    await Promise.all(studies.map((each) => push(each)));
+    expect((await list()).map((code) => code.studies)).toEqual(codes.map(() => 8));
+  });
+
   test("a code leaves the list when a study shows that the clinic mapped it", async () => {
     const { push, list } = await listServer();
     const before = sent([own("413", 5.2, "5.2"), own("500", 1, "1")]);
