@@ -1,3 +1,6 @@
+import { crc16Of } from "../agent/protocols/bytes.ts";
+import { bytes } from "./agent/protocols/astm/wire.ts";
+
 // Wire texts of devices with a layout of their own, for make-fixtures.ts. Each is written from the documented layout, with a made-up
 // patient.
 
@@ -114,9 +117,111 @@ const radiometer: readonly TextCase[] = [
   { name: "noise", wire: `<ACK>~~${abl9Message(abl9)}` },
 ];
 
+const mythicHeader = "MYTHIC 22;ADMIN";
+const mythicHead = [
+  "DATE;21/11/2026",
+  "TIME;11:32:05",
+  "MODE;NORMAL",
+  "UNIT;1",
+  "SEQ;118;1",
+  "SID;S-20261",
+  "PID;4711",
+];
+/** Bytes of `Yılmaz^Şeker` in UTF-8. */
+const mythicPatient = [
+  "ID;Y\xc4\xb1lmaz^\xc5\x9eeker",
+  "TYPE;DOG",
+  "TEST;DIF",
+  "BIRTH;04/05/2019",
+  "SEX;2",
+  "OPERATOR;VT1",
+];
+const mythicRows = [
+  "WBC;18.4 ;*;H;5.0  ;6.0  ;17.0 ;26.0 ",
+  "RBC;6.81 ;;;5.00 ;5.50 ;8.50 ;9.00 ",
+  "HGB;15.9;;;11.0;12.0;18.0;19.0",
+  "HCT;47.2 ;;;35.0 ;37.0 ;55.0 ;60.0 ",
+  "PLT;188  ;B;L;150  ;200  ;500  ;900  ",
+  "LYM%;21.3 ;;;10.0 ;12.0 ;30.0 ;35.0 ",
+  "NEU;14.1 ;;H;2.5  ;3.0  ;11.5 ;15.0 ",
+  "PDW;15.2 ;;;10.0 ;10.0 ;18.0 ;18.0 ",
+];
+const mythicEnd = [
+  "WBC CURVE;0;0;1;4;9",
+  "WBC THRESHOLDS;32;49;0;",
+  "ALARMS;L1;N2;",
+  "INTERPRETIVE_WBC;",
+  "LMNE MATRIX;Z5;82",
+];
+/** Encodes a frame with its check number. */
+const mythicFrame = (texts: readonly string[], end = "END_RESULT", change = 0) => {
+  const frame = lines([mythicHeader, ...texts], "<CR>");
+  return `${frame}${end};${crc16Of(bytes(frame)) ^ change}<CR>`;
+};
+const mythicRun = ["RESULT", ...mythicHead, ...mythicPatient, ...mythicRows, ...mythicEnd];
+const mythicNobody = mythicRun.filter((line) => !line.startsWith("ID;"));
+const changed = (from: string, to: string) => mythicRun.map((line) => (line === from ? to : line));
+
+const mythic: readonly TextCase[] = [
+  {
+    name: "dog",
+    wire: `CONNECT;301-000118;9<CR>${mythicHeader}<CR>RESULT_READY;612<CR>${mythicFrame(mythicRun)}DISCONNECT;301-000118<CR>`,
+  },
+  {
+    name: "no-values",
+    wire: mythicFrame([
+      ...["RESULT", ...mythicHead, "TYPE;CAT", "TEST;CBC"],
+      ...["WBC;+++++;;D;4.0;5.5;19.5;25.0", "RBC;-----;*;;4.5;5.0;10.0;11.0", "HGB;.....;;;;;;"],
+      ...["MID;0.9;;;0.1;0.2;1.2;1.5", "IMM;0.4;;;0.0;0.0;1.0;1.0", "COMMENT;lipemic"],
+    ]),
+  },
+  {
+    name: "not-for-patients",
+    wire: [
+      mythicFrame([...changed("MODE;NORMAL", "MODE;QC"), "LOT;K-88", "LEVEL;H"]),
+      mythicFrame(changed("MODE;NORMAL", "MODE;REPEATABILITY")),
+      mythicFrame(changed("SID;S-20261", "SID;QC NORMAL")),
+      mythicFrame(
+        ["CALIBRATION;1;21/11/2026;07:30:00;K-77;01/05/2027;20/11/2026;07:28:00;1;1.0", "WBC;9.8;0.5"],
+        "END_CALI",
+      ),
+      `${mythicHeader}<CR>STARTUP;21/11/2026;07:12:40;PASSED;0.1;0.0<CR>`,
+    ].join(""),
+  },
+  { name: "unit-system-2", wire: mythicFrame(changed("UNIT;1", "UNIT;2")) },
+  { name: "sent-again", wire: mythicFrame(mythicNobody, "END_RESULT", 1) + mythicFrame(mythicNobody) },
+  { name: "cut", wire: `${mythicHeader}<CR>${lines(mythicNobody.slice(0, 16), "<CR>")}` },
+  { name: "noise", wire: `<ENQ>~~<CR>${mythicFrame(mythicRun)}hum<CR>END_RESULT;1<CR>` },
+];
+
+const pu4010Head = "VPU-4010  V1.20 B0001 D2026/11/21T11:51 N0012 P4711 S1";
+/** Name 6, mark 1, word 6, amount 6, unit 6 characters. */
+const pu4010Items = [
+  "GLU    -                 ",
+  "PRO   *3+    300   mg/dL ",
+  "BIL    -                 ",
+  "URO    NORMAL            ",
+  "PH           6.5         ",
+  "S.G.         1.025       ",
+  "BLD   *1+    0.06  mg/dL ",
+  "NIT    -                 ",
+  "LEU    +-    25    Leu/uL",
+];
+const pu4010Text = (items: readonly string[], last = "T0001  COM.") =>
+  `<STX>${pu4010Head}<ETB><STX>${items.join("")}<ETB><STX>${last}<ETX>`;
+
+const pu4010: readonly TextCase[] = [
+  { name: "strip", wire: pu4010Text(pu4010Items) },
+  { name: "comment", wire: pu4010Text(pu4010Items.slice(0, 3), "T0001  COM. cloudy") },
+  { name: "lost-character", wire: pu4010Text(pu4010Items).replace("*3+", "*3") },
+  { name: "cut", wire: pu4010Text(pu4010Items).slice(0, 120) },
+];
+
 export const textFixtures: Readonly<Record<string, readonly TextCase[]>> = {
   "arkray-spotchem-ez": spotchemEz,
   "arkray-spotchem-el": spotchemEl,
+  "arkray-pu4010": pu4010,
   "dirui-h100": h100,
+  mythic,
   "radiometer-abl9": radiometer,
 };

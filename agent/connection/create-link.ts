@@ -3,6 +3,7 @@ import { zonedTime } from "../report/device-time.ts";
 import { EnqEtxLink } from "../protocols/proprietary/enq-etx-link.ts";
 import { AstmLink } from "../protocols/astm/link.ts";
 import { BccLink } from "../protocols/proprietary/bcc-link.ts";
+import { CrcLinesLink } from "../protocols/proprietary/crc-lines-link.ts";
 import { OneWayLink } from "../protocols/proprietary/one-way-link.ts";
 import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
 import { EOT, ETX, SOH, SUB } from "../protocols/bytes.ts";
@@ -30,6 +31,8 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
       return new EnqEtxLink(link.bodyProblem);
     case "bcc":
       return new BccLink(link);
+    case "crc-lines":
+      return new CrcLinesLink();
     case "mllp": {
       const orders = profile.protocol === "hl7" ? profile.orders : undefined;
       const asked = { worklist: orders !== undefined, displayFirst: orders?.displayFirst === true };

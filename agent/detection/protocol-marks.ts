@@ -17,6 +17,7 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
   rawRecords,
   oneWayText,
   urineStrip,
+  checkedLines,
   sohRecords,
   vetLabInquiries,
   hl7,
@@ -117,6 +118,10 @@ function oneWayText(text: string): ProtocolMatch[] {
     const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
     return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
   }
+  if (/^V\S+ +V.* D\d{4}\/\d\d\/\d\dT\d\d:\d\d/.test(body)) {
+    const reason = `model, version and time ${end}`;
+    return [{ protocol: "Arkray urine strip", profiles: ["arkray-pu4010"], score: 90 - off, reason }];
+  }
   if (/^[RTS],[^,]*,\d[\d-]{8}\d,\d\d:\d\d,|^E,\d[\d-]{8}\d,|^[IWXY],/.test(body)) {
     const bcc = rest.join("\x03").charCodeAt(0); // the BCC may be ETX
     const isRight = bcc === xorOf(`${body}\x03`);
@@ -134,6 +139,16 @@ function urineStrip(text: string): ProtocolMatch[] {
   if (pads.length < 3 || !/^No\. *\d/m.test(body)) return [];
   const reason = `No. and ${pads.length} pads after STX${end === undefined ? ", no ETX" : ""}`;
   return [{ protocol: "DIRUI strip", profiles: ["dirui-h100"], score: end === undefined ? 60 : 90, reason }];
+}
+
+/** A header, the name of the frame, and END with a number. A device that waits for an answer sends CONNECT alone. */
+function checkedLines(text: string): ProtocolMatch[] {
+  const isFrame = /(?:^|[\r\n])[^\r\n;]+;[^\r\n]*\rRESULT\r/.test(text);
+  const isEnded = isFrame && /\rEND_RESULT; *\d{1,5}\r/.test(text);
+  const isConnect = /(?:^|[\r\n])(?:CONNECT;[^\r\n]*;|RESULT_READY;)\d+\r/.test(text);
+  if (!isFrame && !isConnect) return [];
+  const reason = isFrame ? `lines behind RESULT, ${isEnded ? "and" : "no"} END_RESULT` : "CONNECT or RESULT_READY";
+  return [{ protocol: "lines with a check number", profiles: ["mythic"], score: isEnded ? 95 : 70, reason }];
 }
 
 function sohRecords(text: string): ProtocolMatch[] {

@@ -22,6 +22,6 @@ export const fujiAu: TextProfile = {
   device_name: "Fujifilm IMMUNO AU",
   modality: "BIOCHEMISTRY",
   orders: fujiOrders,
-  katakana: true,
+  charset: "katakana",
   read: (text) => readFujiText(text, MARKS),
 };

@@ -27,6 +27,6 @@ export const fujiDriChemNx: TextProfile = {
   device_name: "Fujifilm DRI-CHEM NX",
   modality: "BIOCHEMISTRY",
   orders: fujiOrders,
-  katakana: true,
+  charset: "katakana",
   read: (text) => readFujiText(text, CHEMISTRY_MARKS),
 };

@@ -1,4 +1,5 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
+import { arkrayPu4010 } from "./arkray-pu4010.ts";
 import { arkraySpotchemEl } from "./arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
 import { biosystemsBa } from "./biosystems-ba.ts";
@@ -22,6 +23,7 @@ import { ichromaIii } from "./ichroma-iii.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
+import { mythic } from "./mythic.ts";
 import type { Profile } from "./profile.ts";
 import { siemensClinitek } from "./siemens-clinitek.ts";
 import { seamatySmt } from "./seamaty-smt.ts";
@@ -43,8 +45,10 @@ export const profiles: readonly Profile[] = [
   mindrayBc2800VetOneWay,
   arkraySpotchemEz,
   arkraySpotchemEl,
+  arkrayPu4010,
   fujiDriChemNx,
   fujiAu,
+  mythic,
   epoc,
   siemensDca,
   horibaPentra,

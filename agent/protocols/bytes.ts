@@ -49,6 +49,16 @@ export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
+/** Returns the CRC-16 of Modbus: initial FFFF, reflected polynomial A001. */
+export function crc16Of(bytes: Uint8Array): number {
+  let crc = 0xffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >> 1) ^ 0xa001 : crc >> 1;
+  }
+  return crc;
+}
+
 /** Returns the XOR of all bytes, 0 for none. */
 export function xorOf(bytes: Uint8Array): number {
   return bytes.reduce((xor, byte) => xor ^ byte, 0);

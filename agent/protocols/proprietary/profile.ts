@@ -12,7 +12,9 @@ type TextLinkKind =
    */
   | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null }
   /** STX, text, ETX and BCC, without acknowledgement; the device may ask for orders. */
-  | ({ readonly kind: "bcc" } & BccTexts);
+  | ({ readonly kind: "bcc" } & BccTexts)
+  /** Lines from a header to END_RESULT or END_CALI with a check number, acknowledged in lines. */
+  | { readonly kind: "crc-lines" };
 
 /** Device with a text layout of its own. */
 export interface TextProfile extends ProfileBase {
@@ -21,8 +23,8 @@ export interface TextProfile extends ProfileBase {
   readonly device_name: string;
   /** Order queries of the device. Its results repeat the sample number of their order. */
   readonly orders?: TextOrders;
-  /** The bytes A1 to DF are half-width katakana (JIS X 0201). */
-  readonly katakana?: boolean;
+  /** Charset of names and remarks; default Latin-1. Katakana: the bytes A1 to DF are half-width (JIS X 0201). */
+  readonly charset?: "katakana" | "utf8";
   /**
    * Reads a message, one character per byte. A text that departs from the layout is a problem, and no part of it is
    * read.
@@ -48,6 +50,8 @@ interface TextSample {
   readonly results: readonly DeviceResult[];
   readonly sex?: string;
   readonly owner?: string;
+  /** `YYYYMMDD`. */
+  readonly dateOfBirth?: string;
   /** The specimen is urine. */
   readonly urine?: boolean;
   /** Name of the instrument, if it differs from the profile's. */

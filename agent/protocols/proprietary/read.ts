@@ -1,4 +1,5 @@
-import { sampleId } from "../field-text.ts";
+import { identifier as identifierOf, isControlName, sampleId } from "../field-text.ts";
+import { readDate } from "../../report/device-time.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import type { TextProfile } from "./profile.ts";
@@ -9,20 +10,23 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   if (reading.is === "not-for-patients") return reading;
   if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
   const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
-  const hint = (text: string) => hintText(profile.katakana === true ? withKatakana(text) : text);
+  if (isControlName(specimen)) return { is: "not-for-patients", reason: `a control (sample ${specimen})` };
+  const decoded = (text: string) => decode(text, profile.charset);
+  const hint = (text: string) => hintText(decoded(text));
+  const named = hintText(identifierOf(decoded(identifier)));
   const sample = {
     device_name: reading.sample.device_name ?? profile.device_name,
-    identifier: hint(identifier),
+    identifier: named,
     otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
     sampleIds: [sampleId([specimen])],
     patient_hint: {
-      identifier: hint(identifier),
+      identifier: named,
       name: hint(name),
-      species: hintText(species),
+      species: hint(species),
       breed: null,
       sex: hintText(sex),
-      owner: hintText(owner),
-      date_of_birth: null,
+      owner: hint(owner),
+      date_of_birth: readDate(reading.sample.dateOfBirth ?? ""),
       weight_kg: null,
     },
     patient: [identifier === "" ? name : identifier],
@@ -31,10 +35,28 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     urine: reading.sample.urine ?? false,
     results,
     notes: reading.sample.notes ?? [],
-    comments: reading.sample.comments ?? [],
+    comments: (reading.sample.comments ?? []).map(decoded),
   };
   const made = readSamples([sample], [], profile, context);
   return made ?? { is: "quarantined", reason: "the text has no result" };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Decodes a text of one character a byte. Bytes that are no UTF-8 stay Latin-1. */
+function decode(text: string, charset: TextProfile["charset"]): string {
+  switch (charset) {
+    case undefined:
+      return text;
+    case "katakana":
+      return withKatakana(text);
+    case "utf8":
+      try {
+        return utf8.decode(Buffer.from(text, "latin1"));
+      } catch {
+        return text;
+      }
+  }
 }
 
 /** JIS X 0201: A1 to DF are U+FF61 to U+FF9F. */

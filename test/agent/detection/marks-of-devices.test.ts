@@ -8,12 +8,21 @@ test.each([
   ["arkray-spotchem-ez/multi-and-single.astm", "arkray-spotchem-ez"],
   ["dirui-h100/strip.astm", "dirui-h100"],
   ["radiometer-abl9/blood-gas.astm", "radiometer-abl9"],
+  ["mythic/dog.astm", "mythic"],
+  ["arkray-pu4010/strip.astm", "arkray-pu4010"],
 ])("%s is detected with its profile alone", (path, profile) => {
   const sample = madeFixtures.find((one) => one.path === path)!.bytes;
   const [first] = suggest([{ line: null, bytes: sample }]);
   expect(first?.profiles).toEqual([profile]);
   expect(first?.score).toBeGreaterThanOrEqual(90);
 });
+
+test.each(["CONNECT;301-000118;9\r", "MYTHIC 22;ADMIN\rRESULT_READY;612\r", "MYTHIC 22;ADMIN\rRESULT\rDATE;1\r"])(
+  "%o of a device that waits for an answer suggests mythic",
+  (text) => {
+    expect(suggest([{ line: null, bytes: Buffer.from(text) }])[0]).toMatchObject({ profiles: ["mythic"], score: 70 });
+  },
+);
 
 const inquiry = (text: string) => {
   const sum = Buffer.from(text).reduce((total, byte) => total + byte, 0);
