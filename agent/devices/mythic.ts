@@ -2,10 +2,11 @@ import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
 /**
- * Abbott CELL-DYN Emerald and Orphée Mythic 18 and 22, also Vet, hematology, TCP or serial. Source: a log of one run of an Emerald
- * 22 AL, and the makers' documents CP_M18_22 and 9159915. The log proves the lines, the check number and the units of UNIT 1.
- * Unverified without a device: Vet models and their words for the species, the dialogue, the place of a calibrator's lot, the codes
- * of sex, the unit of PDW, other unit systems, and a device set to another order of day and month.
+ * Abbott CELL-DYN Emerald and Orphée Mythic 18 and 22, also Vet, hematology, TCP or serial. Sources: a log of one run of an Emerald
+ * 22 AL, and notes on the makers' documents CP_M18_22 and 9159915. The log proves the lines, the check number, and the units of UNIT
+ * 1 by their values. The codes of sex, the flag D and the place of a calibrator's lot are those of another program's parser.
+ * Unverified without a device: Vet models and their words for the species, the dialogue, controls, the unit of PDW, other unit
+ * systems, and a device set to another order of day and month.
  */
 export const mythic: TextProfile = {
   id: "mythic",
