@@ -180,7 +180,9 @@ function identify(
   const isNamed = number !== "" && (ordered !== undefined || sample.identifier !== null);
   const isSingle = sample.results.length === 1 && UNIQUE_NUMBER.test(number);
   if (collectHours !== undefined && (collectSingles === true ? isSingle : isNamed)) {
-    return collectionKey(device, [sample.patient, number, modality], times.acquired_at, collectHours);
+    // A CREA of urine must not replace that of blood.
+    const kind = sample.urine ? [modality, "urine"] : [modality];
+    return collectionKey(device, [sample.patient, number, ...kind], times.acquired_at, collectHours);
   }
   const identity = {
     patient: sample.patient,
@@ -258,7 +260,9 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
     const match = analyteOf(result, { modality: profile.modality, urine, unit }, blood === true, context);
     const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
     if (result.withdraws === true) {
-      rows.withdrawn.push({ modality, analyte: match?.analyte.api_code ?? deviceCode(result) });
+      // A word sent before may be a row under the device's code.
+      const codes = [deviceCode(result), ...(match === null ? [] : [match.analyte.api_code])];
+      rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
     }
     if (result.notFinal !== null) {
       rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
