@@ -257,7 +257,8 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
     });
     // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
     const unit = value.is === "number" ? result.unit : "";
-    const match = analyteOf(result, { modality: profile.modality, urine, unit }, blood === true, context);
+    const declared = isUrine ? "urine" : blood === true ? "blood" : null;
+    const match = analyteOf(result, { modality: profile.modality, urine, unit }, declared, context);
     const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
     if (result.withdraws === true) {
       // A word sent before may be a row under the device's code.
@@ -302,11 +303,14 @@ interface AnalyteMatch {
   readonly source?: "clinic";
 }
 
-/** Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. */
+/**
+ * Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. An analyte of another specimen than
+ * the declared one is none, whatever its LOINC code.
+ */
 function analyteOf(
   result: DeviceResult,
   names: NameContext,
-  blood: boolean,
+  declared: "urine" | "blood" | null,
   { codes }: ReadContext,
 ): AnalyteMatch | null {
   const mapped =
@@ -315,7 +319,8 @@ function analyteOf(
   const known = analyte === undefined ? undefined : analyteByCode(analyte);
   if (known !== undefined) return { analyte: known, note: null, source: "clinic" };
   const match = findAnalyte(result.names, names);
-  return match !== null && blood && match.analyte.specimen === "urine" ? null : match;
+  if (match === null || declared === null) return match;
+  return (match.analyte.specimen === "urine") === (declared === "urine") ? match : null;
 }
 
 type PrintedValue = Exclude<ReadValue, { readonly is: "none" }>;

@@ -45,3 +45,9 @@ test.each(["WB^Whole blood^HL70487", "SER", "serum"])(
     ]);
   },
 );
+
+test("a LOINC code of blood in urine is a row under the device's code", () => {
+  const loinc = obx("2345-7^GLU^LN", "600", { 6: "mg/dL" });
+  expect(rowsOf(ordered("UR"), loinc)).toEqual([[["2345-7", "device", 600]]]);
+  expect(rowsOf(ordered("SER"), loinc)).toEqual([[["GLU", undefined, 600]]]);
+});
