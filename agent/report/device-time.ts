@@ -95,7 +95,7 @@ export function dayOf(ms: number, timeZone: string): { readonly from: number; re
 
 /** Returns whether a device time has hour and minute. */
 export function hasClock(text: string): boolean {
-  return /^\d{8} ?\d\d:?\d\d/.test(text.trim());
+  return /^\d{4}-?\d\d-?\d\d ?\d\d:?\d\d/.test(text.trim());
 }
 
 /** Returns the date as `YYYY-MM-DD`, null for an invalid one. */

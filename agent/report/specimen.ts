@@ -180,7 +180,9 @@ function identify(
   const isNamed = number !== "" && (ordered !== undefined || sample.identifier !== null);
   const isSingle = sample.results.length === 1 && UNIQUE_NUMBER.test(number);
   if (collectHours !== undefined && (collectSingles === true ? isSingle : isNamed)) {
-    return collectionKey(device, [sample.patient, number, modality], times.acquired_at, collectHours);
+    // A CREA of urine must not replace that of blood.
+    const kind = sample.urine ? [modality, "urine"] : [modality];
+    return collectionKey(device, [sample.patient, number, ...kind], times.acquired_at, collectHours);
   }
   const identity = {
     patient: sample.patient,
@@ -255,10 +257,13 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
     });
     // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
     const unit = value.is === "number" ? result.unit : "";
-    const match = analyteOf(result, { modality: profile.modality, urine, unit }, blood === true, context);
+    const declared = isUrine ? "urine" : blood === true ? "blood" : null;
+    const match = analyteOf(result, { modality: profile.modality, urine, unit }, declared, context);
     const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
     if (result.withdraws === true) {
-      rows.withdrawn.push({ modality, analyte: match?.analyte.api_code ?? deviceCode(result) });
+      // A word sent before may be a row under the device's code.
+      const codes = [deviceCode(result), ...(match === null ? [] : [match.analyte.api_code])];
+      rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
     }
     if (result.notFinal !== null) {
       rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
@@ -298,11 +303,14 @@ interface AnalyteMatch {
   readonly source?: "clinic";
 }
 
-/** Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. */
+/**
+ * Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. An analyte of another specimen than
+ * the declared one is none, whatever its LOINC code.
+ */
 function analyteOf(
   result: DeviceResult,
   names: NameContext,
-  blood: boolean,
+  declared: "urine" | "blood" | null,
   { codes }: ReadContext,
 ): AnalyteMatch | null {
   const mapped =
@@ -311,7 +319,8 @@ function analyteOf(
   const known = analyte === undefined ? undefined : analyteByCode(analyte);
   if (known !== undefined) return { analyte: known, note: null, source: "clinic" };
   const match = findAnalyte(result.names, names);
-  return match !== null && blood && match.analyte.specimen === "urine" ? null : match;
+  if (match === null || declared === null) return match;
+  return (match.analyte.specimen === "urine") === (declared === "urine") ? match : null;
 }
 
 type PrintedValue = Exclude<ReadValue, { readonly is: "none" }>;

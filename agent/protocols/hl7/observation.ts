@@ -177,12 +177,12 @@ function isNumber(text: string): boolean {
 
 /**
  * Reads OBX-3: code, name and coding system, twice. LOINC is detected by its form, because some devices omit LN. A
- * vendor's code keeps its system.
+ * vendor's code keeps its system. A code says more than its name: `HDL^Cholesterol`, `NEU%^Neutrophils`.
  */
 function standardNames(obx: Segment): string[] {
   const [code = "", name = "", system = "", otherCode = "", otherName = ""] = obx.components(3).map(given);
   const codes = [code, otherCode];
   const local = codes.filter((each) => !LOINC.test(each));
   const ofSystem = local[0] === code && system !== "" ? [`${code}^${system}`] : [];
-  return [...codes.filter((each) => LOINC.test(each)), ...ofSystem, name, ...local, otherName];
+  return [...codes.filter((each) => LOINC.test(each)), ...ofSystem, ...local, name, otherName];
 }

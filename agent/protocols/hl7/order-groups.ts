@@ -176,13 +176,22 @@ export function orderTimes(order: Segment | null, specimen: Segment | null, { ru
   );
 }
 
-/** OBR-15 and SPM-4, specimen type: `UR^Urine^HL70487`. */
+/** OBR-15 and SPM-4, specimen type: `UR^Urine^HL70487`, `WB^Whole blood`, `serum`. */
 const URINE = /^(u|ur|urine?)$/i;
+const BLOOD = /^(ser(um)?|plas(ma)?|wb|bld[acv]?|(whole )?blood)$/i;
 
 /** Returns whether the order or its specimen declares urine. */
 export function isUrine(order: Segment | null, specimen: Segment | null): boolean {
-  const words = [...(specimen?.components(4) ?? []), ...(order?.subcomponents(15, 1) ?? [])];
-  return words.some((word) => URINE.test(given(word)));
+  return specimenWords(order, specimen).some((word) => URINE.test(word));
+}
+
+/** Returns whether the order or its specimen declares blood, and neither declares urine. */
+export function isBlood(order: Segment | null, specimen: Segment | null): boolean {
+  return !isUrine(order, specimen) && specimenWords(order, specimen).some((word) => BLOOD.test(word));
+}
+
+function specimenWords(order: Segment | null, specimen: Segment | null): string[] {
+  return [...(specimen?.components(4) ?? []), ...(order?.subcomponents(15, 1) ?? [])].map(given);
 }
 
 /**

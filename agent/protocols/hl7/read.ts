@@ -5,7 +5,7 @@ import { purposeOf } from "./control.ts";
 import { isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
-import { collectGroups, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
+import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
@@ -67,6 +67,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
       sent: given(header.component(7, 1)),
     },
     urine: isUrine(order, specimen),
+    blood: isBlood(order, specimen),
     results: read.flatMap(({ results }) => results),
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [

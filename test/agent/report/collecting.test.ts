@@ -10,7 +10,9 @@ import { only, reportsOf } from "../records.ts";
 const CREA = obx("^CREA", "1", { 6: "mg/dL" });
 
 function reportOf(profile: Hl7Profile, order: string, ...rows: readonly string[]) {
-  return only(reportsOf(readWith(profile, msh(), ...(order.startsWith("OBR") ? [PID] : []), order, ...rows)));
+  return only(
+    reportsOf(readWith(profile, msh({ 3: "BA200" }), ...(order.startsWith("OBR") ? [PID] : []), order, ...rows)),
+  );
 }
 
 describe("generic-hl7 collects", () => {
@@ -46,4 +48,10 @@ test("a specimen's number (SPM-2) names a sample beside the device's own", () =>
     only(reportsOf(readWith(biosystemsBa, msh({ 3: "BA200", 9: "OUL^R22" }), specimen, `OBR|1||${own}`, ALT))).collect;
   expect(read("SPM|1|Zeytin", "7")).toEqual(read("SPM|1|Zeytin", "8"));
   expect(read("SPM|1", "7")).toBeUndefined();
+});
+
+test("urine is not collected with the blood of its number: its CREA would replace the blood's", () => {
+  const collected = (type: string) => reportOf(biosystemsBa, `OBR|1|S-1|||||||||||||${type}`, CREA).collect;
+  expect(collected("UR")?.prefix).not.toBe(collected("")?.prefix);
+  expect(collected("SER")).toEqual(collected(""));
 });

@@ -87,13 +87,11 @@ test.each([
 });
 
 test("a date alone has no clock", () => {
-  expect(["20261121", "20261121+0300", "202611210930", "20261121093015+0300", ""].map(hasClock)).toEqual([
-    false,
-    false,
-    true,
-    true,
-    false,
-  ]);
+  for (const date of ["20261121", "20261121+0300", "2026-11-21", ""])
+    expect([date, hasClock(date)]).toEqual([date, false]);
+  for (const time of ["202611210930", "20261121093015+0300", "20261121 09:30:15", "2026-11-21 09:30:15"]) {
+    expect([time, hasClock(time)]).toEqual([time, true]);
+  }
 });
 
 describe("the clock of a zone", () => {

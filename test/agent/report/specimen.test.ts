@@ -71,6 +71,16 @@ test("a withdrawn unknown code is withdrawn under the device's code", () => {
   expect(report).toMatchObject({ withdrawn: ["413"], leftOut: ["413 has no final value: deleted (OBX-11 is D)"] });
 });
 
+test("a withdrawn value may stand under the device's code, if it was a word of a numeric analyte", () => {
+  const alanine = { ...alt(), code: "1742-6" };
+  const [word] = readOne([{ ...alanine, value: "Positive" }]);
+  expect(only(word!.rows)).toMatchObject({ code: "1742-6", codeSource: "device" });
+  const [report] = readOne([wbc, { ...alanine, notFinal: "deleted (OBX-11 is D)", withdraws: true }]).filter(
+    ({ modality }) => modality === "BIOCHEMISTRY",
+  );
+  expect(report?.withdrawn).toEqual(["1742-6", "ALT"]);
+});
+
 test("neither the clinic's codes nor rows of unknown codes change the key of an anonymous sample", () => {
   const keyOf = (results: readonly DeviceResult[], codes?: ReadonlyMap<string, string>) =>
     readOne(results, { modality: "BIOCHEMISTRY" }, codes)[0]!.dedupe_key;

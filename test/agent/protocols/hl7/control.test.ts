@@ -111,7 +111,7 @@ describe("profiles", () => {
     const reason = "without a PID it is a control: not for a patient";
     expect(readWith(profile, msh(), OBR, ALT)).toEqual({ is: "not-for-patients", reason });
     expect(rowsOf(readWith(profile, msh(), PID, OBR, ALT))).toEqual(PATIENT);
-    expect(rowsOf(readWith(profile, msh(), "OBR|1||143||||||||||||UR^^^^^^P", ALT))).toEqual([[null, ["ALT"]]]);
+    expect(rowsOf(readWith(profile, msh(), "OBR|1||143||||||||||||SER^^^^^^P", ALT))).toEqual([[null, ["ALT"]]]);
     expect(rowsOf(readGeneric(msh(), OBR, ALT))).toEqual([[null, ["ALT"]]]);
   });
 

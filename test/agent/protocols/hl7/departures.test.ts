@@ -67,6 +67,10 @@ describe("codes", () => {
     ["ALT", "CREA", "ALT"],
     ["1742-6", "CREA", "ALT"],
     ["10002^^99MRC", "ALT", "PCT"],
+    ["HDL^Cholesterol", "", "HDL"],
+    ["NEU%^Neutrophils^L", "", "NEUP"],
+    ["BUN^Urea", "", "BUN"],
+    ["413^Cholesterol", "", "CHOL"],
   ])("OBX-3 %j with OBX-4 %j is %s", (code, subId, analyte) => {
     expect(only(reportOf(obx(code, "1", { 4: subId, 6: "" })).rows).code).toBe(analyte);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { reportsOf } from "../../records.ts";
 import { msh, obx, PID, readGeneric } from "./segments.ts";
 
-// Specimens of a message: urine beside blood.
+// Specimens of a message: urine beside blood, and blood with a mnemonic of urine pads.
 
 const ordered = (type: string) => `OBR|1||S-1|CHEM|||20261121113015||||||||${type}`;
 const crea = (value: string) => obx("^CREA", value, { 6: "mg/dL" });
@@ -31,4 +31,23 @@ describe("orders of one number, the specimen by OBR-15", () => {
   test("two words for blood are one study", () => {
     expect(rowsOf(ordered("SER"), urea, ordered("PLAS"), crea("1.2"))).toHaveLength(1);
   });
+});
+
+test.each(["WB^Whole blood^HL70487", "SER", "serum"])(
+  "ketones in %s make no urine of the glucose beside them",
+  (type) => {
+    const rows = [obx("^KET", "1.2", { 6: "mmol/L" }), obx("^GLU", "5.2", { 6: "mmol/L" })];
+    expect(rowsOf(ordered(type), ...rows)).toEqual([
+      [
+        ["KET", "device", 1.2],
+        ["GLU", undefined, 5.2],
+      ],
+    ]);
+  },
+);
+
+test("a LOINC code of blood in urine is a row under the device's code", () => {
+  const loinc = obx("2345-7^GLU^LN", "600", { 6: "mg/dL" });
+  expect(rowsOf(ordered("UR"), loinc)).toEqual([[["2345-7", "device", 600]]]);
+  expect(rowsOf(ordered("SER"), loinc)).toEqual([[["GLU", undefined, 600]]]);
 });
