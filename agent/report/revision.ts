@@ -95,7 +95,7 @@ function replaceRows(
     else own.push(pair);
   }
   const named = new Set(late.keys());
-  const codes = new Map(later.map((pair) => [pair.row?.device_code, isOutsideCatalogue(pair)]));
+  const codes = new Map(later.map((pair) => [deviceKeyOf(pair), isOutsideCatalogue(pair)]));
   const kept = earlier.flatMap((pair) => {
     const key = keyOf(pair);
     if (named.has(key)) {
@@ -103,11 +103,16 @@ function replaceRows(
       late.delete(key);
       return pairs;
     }
-    const code = pair.row?.device_code;
+    const code = deviceKeyOf(pair);
     const isMapped = code !== undefined && codes.has(code) && (isOutsideCatalogue(pair) || codes.get(code) === true);
     return isMapped || withdrawn.includes(pair.result.analyte) ? [] : [pair];
   });
   return [...kept, ...[...late.values()].flat()];
+}
+
+/** One device code may name a count and its percentage. */
+function deviceKeyOf({ result, row }: ResultPair): string | undefined {
+  return row?.device_code === undefined ? undefined : `${result.unit === "%" ? "%" : ""} ${row.device_code}`;
 }
 
 function isOutsideCatalogue({ result }: ResultPair): boolean {

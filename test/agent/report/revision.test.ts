@@ -100,6 +100,22 @@ describe("news", () => {
     });
   });
 
+  test("a corrected count leaves the percentage of the same device code", () => {
+    const count = { ...alt(250), analyte: "PLT", unit: "10*9/L" };
+    const percentage = { ...alt(12), analyte: "PLT", unit: "%", reference_range: null, flag: null };
+    const rowOf = (text: string) => ({
+      ...{ analyte: "PLT", code: "PLT", interval_id: null, reason: null, text, device_range: null },
+      ...{ device_species: null, device_flag: null, device_code: "PLT" },
+    });
+    const draftOf = (...rows: readonly StudyDraft["body"]["results"][number][]) => {
+      const draft = studyDraft({ results: [...rows] });
+      return { ...draft, snapshot: { ...draft.snapshot, rows: rows.map(({ value }) => rowOf(String(value))) } };
+    };
+    const own = { ...percentage, code_source: "device" as const };
+    const corrected = { ...count, value: 260 };
+    expect(revise(draftOf(own, count), draftOf(corrected))?.body.results).toEqual([own, corrected]);
+  });
+
   test("a device's own GLU never replaces the glucose of the catalogue", () => {
     const glucose = { ...alt(5), analyte: "GLU" };
     const own = { ...glucose, value: 12, reference_range: null, flag: null, code_source: "device" as const };
