@@ -5,7 +5,7 @@ import { suggest } from "./detect.ts";
 /** Min score of a suggestion: the marks of a protocol without their end. */
 const SCORE_MIN = 55;
 
-/** Protocols without a profile. NUL and line ends may be missing, because they are not counted as noise. */
+/** Protocols without a profile. NUL and line ends before the others are missing, because they are not counted as noise. */
 const FOREIGN: readonly (readonly [(text: string) => boolean, string])[] = [
   // RFC 8446 §5.1: handshake record.
   [(text) => text.startsWith("\x16\x03"), "TLS, which is off for this port"],

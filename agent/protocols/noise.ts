@@ -11,7 +11,7 @@ export const NOISE_BYTES_MAX = 64 * 1024;
 const HEAD_BYTES = 512;
 
 /** Returns whether the byte is a line end, a break or flow control. Many lines carry these between messages. */
-export function isUsualBetweenMessages(byte: number): boolean {
+function isUsualBetweenMessages(byte: number): boolean {
   return byte === NUL || byte === CR || byte === LF || byte === XON || byte === XOFF;
 }
 
@@ -38,11 +38,19 @@ export class Noise {
     return null;
   }
 
-  /** @returns the warning when the run has reached its max length, else null */
+  /**
+   * Adds a byte. One that is usual between messages is no noise, but a run keeps it, because a checksum may cover it.
+   * @returns the warning when the run has reached its max length, else null
+   */
   add(byte: number): LinkAction | null {
+    if (isUsualBetweenMessages(byte)) {
+      this.#hasIdleStx = false; // the heartbeat had a line end
+      if (this.isPending && this.#head.length < HEAD_BYTES) this.#head.push(byte);
+      return null;
+    }
     const bytes = this.#hasIdleStx ? [STX, byte] : [byte];
     this.#hasIdleStx = false;
-    if (this.#bytes < HEAD_BYTES) this.#head.push(...bytes);
+    if (this.#head.length < HEAD_BYTES) this.#head.push(...bytes);
     this.#bytes += bytes.length;
     return this.#bytes >= NOISE_BYTES_MAX ? this.end() : null;
   }

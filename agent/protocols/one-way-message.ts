@@ -1,7 +1,7 @@
 import { ActionQueue } from "./action-queue.ts";
 import { ACK } from "./bytes.ts";
 import type { LinkAction } from "./link.ts";
-import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "./noise.ts";
+import { Noise, NOISE_TIMEOUT_MS } from "./noise.ts";
 
 /** The message that a one-way link is reading. The link has no negative acknowledgement, so nothing can be refused. */
 export class OneWayMessage {
@@ -20,9 +20,9 @@ export class OneWayMessage {
     return this.#noise.isPending;
   }
 
-  /** Counts a byte that belongs to no message. */
+  /** Adds a byte that belongs to no message. */
   ignore(byte: number): void {
-    if (!isUsualBetweenMessages(byte)) this.#actions.push(this.#noise.add(byte));
+    this.#actions.push(this.#noise.add(byte));
   }
 
   reportNoise(): void {

@@ -8,7 +8,7 @@ import {
 } from "../../shared/clinical/analytes.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
-import type { Modality, PatientHint } from "../../shared/api/study.ts";
+import { type Modality, type PatientHint, RESULTS_MAX } from "../../shared/api/study.ts";
 import { readUnit } from "../../shared/clinical/units.ts";
 import { readRange, readValue, type ReadValue } from "../../shared/clinical/value.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
@@ -289,6 +289,8 @@ function readRows(sample: Sample, profile: SampleProfile, species: string | null
     if (warning !== null) rows.notes.push(warning);
     rows.found.push({ modality, row });
   }
+  const rest = rows.found.splice(RESULTS_MAX).length;
+  if (rest > 0) rows.leftOut.push(`${rest} results behind the first ${RESULTS_MAX} stay in the message alone`);
   return rows;
 }
 

@@ -32,6 +32,9 @@ export const CodeSource = Type.Enum(["device", "clinic"], {
 });
 export type CodeSource = Static<typeof CodeSource>;
 
+/** Max results of a study. */
+export const RESULTS_MAX = 1000;
+
 /** One analyte of a study. `reference_range` and `flag` are null if no interval applies. */
 export const Result = Type.Object(
   {
@@ -86,7 +89,10 @@ export const Study = Type.Object(
       pattern: TIMESTAMP_PATTERN,
       description: "Time of the measurement or of the images.",
     }),
-    results: Type.Array(Result, { maxItems: 1000, description: "Empty for an imaging study without measurements." }),
+    results: Type.Array(Result, {
+      maxItems: RESULTS_MAX,
+      description: "Empty for an imaging study without measurements.",
+    }),
   },
   { title: "DiagnosticStudy", description: "A lab or imaging study.", additionalProperties: false },
 );
@@ -155,7 +161,7 @@ export const Snapshot = Type.Object(
     animal: Type.Optional(Nullable(FlaggedPatient)),
     /** The instrument of the intervals: the device's name, or the configured model behind a generic profile. */
     instrument: Nullable(Type.String()),
-    rows: Type.Array(RowSnapshot, { maxItems: 1000 }),
+    rows: Type.Array(RowSnapshot, { maxItems: RESULTS_MAX }),
     /** Decisions, doubts, and values that became no result. */
     notes: Type.Array(Type.String(), { maxItems: 10_000 }),
     /** Digest of the images of the study, since a late image makes a new revision too. */

@@ -66,6 +66,7 @@ export class RawRecordsLink implements Link {
   #step(byte: number): void {
     if (byte === CR || byte === LF) {
       this.#endLine();
+      if (this.#message.hasNoise) this.#message.ignore(byte);
       return;
     }
     if (this.#skipping) return this.#message.ignore(byte);

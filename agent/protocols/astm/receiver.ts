@@ -1,7 +1,7 @@
 import type { ActionQueue } from "../action-queue.ts";
 import { ACK, CR, DIGIT_0, ENQ, EOT, hexByte, LF, NAK, STX } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
-import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
+import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { FRAME_BYTES_MAX, ReceivedFrame } from "./received-frame.ts";
 import { MESSAGE_BYTES_MAX, ReceivedMessage } from "./received-message.ts";
 import type { Sender } from "./sender.ts";
@@ -390,7 +390,7 @@ export class Receiver {
   }
 
   #ignore(byte: number, noise: Noise): void {
-    if (!isUsualBetweenMessages(byte)) this.#actions.push(noise.add(byte));
+    this.#actions.push(noise.add(byte));
     // In a session the timer waits for the next frame; while the agent sends, for the reply.
     if (this.hasNoise && this.#sender.state === "idle") this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }

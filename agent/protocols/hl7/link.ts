@@ -1,7 +1,7 @@
 import { ActionQueue } from "../action-queue.ts";
 import { FS, STX, VT, withCapacity } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
-import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
+import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
 import { type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
 import type { Stamp } from "./acknowledgement-message.ts";
@@ -184,7 +184,7 @@ export class Hl7Link implements Link {
     }
     if (byte === VT) this.#beginFrame(outcome, left);
     else if (byte === STX) this.#actions.push(this.#outside.addStx());
-    else if (!isUsualBetweenMessages(byte)) this.#actions.push(this.#outside.add(byte));
+    else this.#actions.push(this.#outside.add(byte));
   }
 
   /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the offset behind it */

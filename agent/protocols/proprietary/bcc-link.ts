@@ -1,7 +1,7 @@
 import { ActionQueue } from "../action-queue.ts";
 import { ETX, hexByte, STX, xorOf } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
-import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
+import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { SILENCE_MS, TEXT_BYTES_MAX } from "./one-way-link.ts";
 
 // Link of devices that send STX, text, ETX, BCC, and ask for orders. BCC is the XOR of text and ETX, in one byte of any value,
@@ -88,7 +88,7 @@ export class BccLink implements Link {
     switch (state.at) {
       case "neutral":
         if (byte === STX) this.#begin();
-        else if (!isUsualBetweenMessages(byte)) this.#actions.push(this.#noise.add(byte));
+        else this.#actions.push(this.#noise.add(byte));
         return;
       case "text":
         this.#readText(byte, state.bytes);

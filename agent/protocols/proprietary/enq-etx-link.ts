@@ -1,7 +1,7 @@
 import { ActionQueue } from "../action-queue.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
-import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
+import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 
 // Dialogue: ENQ, ACK of the agent, body without frames, EOT, ETX, ACK of the agent. After NAK the device sends the body
 // again. After any other reply, or none within 4 s, it repeats ETX. There is no checksum: the profile decides whether a
@@ -86,9 +86,9 @@ export class EnqEtxLink implements Link {
   }
 
   #ignore(byte: number): void {
-    if (isUsualBetweenMessages(byte) || byte === ACK || byte === NAK) return;
+    if (byte === ACK || byte === NAK) return;
     this.#actions.push(this.#noise.add(byte));
-    if (this.#state.at === "neutral") this.#actions.startTimer(NOISE_TIMEOUT_MS);
+    if (this.#state.at === "neutral" && this.#noise.isPending) this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }
 
   #readBody(byte: number): void {

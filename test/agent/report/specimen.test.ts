@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DeviceResult } from "../../../agent/report/report.ts";
 import { readSamples, type Sample, type SampleProfile } from "../../../agent/report/specimen.ts";
+import { RESULTS_MAX } from "../../../shared/api/study.ts";
 import { foldName } from "../../../shared/clinical/analytes.ts";
 import { context, only, reportsOf } from "../records.ts";
 
@@ -147,4 +148,11 @@ test("every result is a row or is listed with its reason, and no value changes",
     },
   );
   fc.assert(property, { numRuns: 500 });
+});
+
+test("results behind the most that a study may have are counted, and do not cost the others", () => {
+  const results = Array.from({ length: RESULTS_MAX + 3 }, (_, index) => ({ ...unknown(), names: [`X${index}`] }));
+  const { rows, leftOut } = only(readOne(results));
+  expect(rows).toHaveLength(RESULTS_MAX);
+  expect(leftOut).toEqual(["3 results behind the first 1000 stay in the message alone"]);
 });
