@@ -11,7 +11,7 @@ export const NOISE_BYTES_MAX = 64 * 1024;
 const HEAD_BYTES = 512;
 
 /** Returns whether the byte is a line end, a break or flow control. Many lines carry these between messages. */
-function isUsualBetweenMessages(byte: number): boolean {
+export function isUsualBetweenMessages(byte: number): boolean {
   return byte === NUL || byte === CR || byte === LF || byte === XON || byte === XOFF;
 }
 

@@ -35,6 +35,11 @@ export interface Report {
 export interface Collection {
   readonly prefix: string;
   readonly withinMs: number;
+  /**
+   * What makes a second result of an analyte another measurement, such as a point of a glucose curve: another time, or another
+   * time and value if the time is not the device's. Absent if it always replaces the first.
+   */
+  readonly repeatedBy?: "time" | "time and value";
 }
 
 /** One result as the device wrote it. Fields that the device leaves out are "". */

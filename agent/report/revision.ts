@@ -1,3 +1,4 @@
+import type { Collection } from "./report.ts";
 import { measurementKey } from "../../shared/clinical/measurement-key.ts";
 import type { PushedStudy, Result, RowSnapshot, Snapshot } from "../../shared/api/study.ts";
 
@@ -30,6 +31,20 @@ export function nextRevision(held: HeldStudy, late: StudyBody): StudyBody | "aga
   if (!held.isUnmatched || patient_fp === null) return revise(held, late);
   if (patient_fp === held.body.patient_fp) return revise(held, late) ?? "again";
   return revise({ ...held, body: { ...held.body, patient_fp: null } }, late);
+}
+
+/**
+ * Returns whether a collected study already has another measurement of an analyte, so that the message is of another study.
+ * Otherwise the value would replace an earlier one.
+ */
+export function isRepeated(held: StudyBody, late: StudyBody["body"], by: Collection["repeatedBy"]): boolean {
+  if (by === undefined) return false;
+  const earlier = pairsOf(held);
+  return late.results.some((result) => {
+    const pair = earlier.find((each) => keyOf(each) === keyOf({ result, row: undefined }));
+    if (pair === undefined || (pair.row?.measured_at ?? held.body.acquired_at) === late.acquired_at) return false;
+    return by === "time" || measurementKey([pair.result]) !== measurementKey([result]);
+  });
 }
 
 /** Returns whether the study is only a withdrawal. A withdrawal of unsent results creates no study. */

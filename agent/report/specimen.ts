@@ -182,7 +182,14 @@ function identify(
   if (collectHours !== undefined && (collectSingles === true ? isSingle : isNamed)) {
     // A CREA of urine must not replace that of blood.
     const kind = sample.urine ? [modality, "urine"] : [modality];
-    return collectionKey(device, [sample.patient, number, ...kind], times.acquired_at, collectHours);
+    const { dedupe_key, collect } = collectionKey(
+      device,
+      [sample.patient, number, ...kind],
+      times.acquired_at,
+      collectHours,
+    );
+    if (collectSingles !== true) return { dedupe_key, collect };
+    return { dedupe_key, collect: { ...collect, repeatedBy: times.isExact ? "time" : "time and value" } };
   }
   const identity = {
     patient: sample.patient,

@@ -32,7 +32,9 @@ export function study(
     source,
     patient_hint,
   };
-  const flaggedFor = { ...snapshot, animal: patient === null ? null : flaggedPatient(patient) };
+  const isCollected = report.collect?.repeatedBy !== undefined;
+  const rows = isCollected ? snapshot.rows.map((row) => ({ ...row, measured_at: acquired_at })) : snapshot.rows;
+  const flaggedFor = { ...snapshot, rows, animal: patient === null ? null : flaggedPatient(patient) };
   return {
     body,
     snapshot: flaggedFor,

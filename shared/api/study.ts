@@ -135,6 +135,8 @@ export const RowSnapshot = Type.Object(
     /** The code that the device sent, and its name of a test outside the catalogue. Older agents omit both. */
     device_code: Type.Optional(Type.String({ maxLength: 64 })),
     device_label: Type.Optional(Type.String({ maxLength: 200 })),
+    /** Time of the measurement, if results of several messages are collected in one study. */
+    measured_at: Type.Optional(Study.properties.acquired_at),
     /** Concept and modifiers of a measurement in images, in the device's words. */
     meaning: Type.Optional(Type.String({ maxLength: 400 })),
   },

@@ -203,9 +203,7 @@ export class CrcLinesLink implements Link {
 
   /** Takes the first bytes out and counts them as noise. */
   #ignore(count: number): void {
-    for (const byte of this.#bytes.slice(0, count)) {
-      if (!isUsualBetweenMessages(byte)) this.#actions.push(this.#noise.add(byte));
-    }
+    for (const byte of this.#bytes.slice(0, count)) this.#actions.push(this.#noise.add(byte));
     this.#bytes = this.#bytes.slice(count);
     this.#lastLineAt = 0;
     this.#lineAt = 0;

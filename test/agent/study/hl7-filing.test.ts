@@ -191,6 +191,40 @@ describe("one test per message", () => {
   });
 });
 
+describe("generic-hl7 collects one-test messages of one number", () => {
+  const single = (name: string, value: number, at: string, timed = at) => [
+    `MSH|^~\\&|LAB|V|||${at}||ORU^R01|${at}|P|2.3.1`,
+    "PID|1||4711",
+    `OBR|1|LAB-000123||X|||${timed}`,
+    `OBX|1|NM|${name}||${value}|mg/dL|||||F|||${timed}`,
+  ];
+  const results = async () => (await studies()).map((study) => study.results);
+
+  test("each point of a glucose curve is a study, also of equal value, and its resend is none", async () => {
+    const curve = [
+      single("GLU", 95, "20261121100000"),
+      single("GLU", 240, "20261121103000"),
+      single("GLU", 240, "20261121105000"),
+    ];
+    for (const point of [...curve, ...curve]) await receive("hema-1", point);
+    expect(await results()).toEqual(["GLU 95", "GLU 240", "GLU 240"]);
+  });
+
+  test("another test joins, and a correction with the time of its result replaces it", async () => {
+    await receive("hema-1", single("GLU", 95, "20261121100000"));
+    await receive("hema-1", single("CREA", 1.1, "20261121101000"));
+    await receive("hema-1", single("CREA", 1.4, "20261121104000", "20261121101000"));
+    expect(await results()).toEqual(["GLU 95,CREA 1.4"]);
+  });
+
+  test("without a time of its own, another value is another study and the same value a resend", async () => {
+    await receive("hema-1", single("GLU", 95, "20261121100000", ""));
+    await receive("hema-1", single("GLU", 95, "20261121101000", ""));
+    await receive("hema-1", single("GLU", 97, "20261121102000", ""));
+    expect(await results()).toEqual(["GLU 95", "GLU 97"]);
+  });
+});
+
 test("a cut message is quarantined until a resend completes it", async () => {
   const whole = bloodCount({ id: "1", patient: "4711", measured: "20261121093000", wbc: 9.8 });
   await receive("hema-1", whole.slice(0, 3), "a new frame began before its end");

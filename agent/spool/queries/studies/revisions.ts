@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Collection } from "../../../report/report.ts";
-import { type HeldStudy, isWithdrawal, type StudyBody, nextRevision } from "../../../report/revision.ts";
+import { type HeldStudy, isRepeated, isWithdrawal, type StudyBody, nextRevision } from "../../../report/revision.ts";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 
 // The revisions of studies. A dedupe key names a study; the first message with that key gives the study its fp.
@@ -51,13 +51,16 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
     return sql.latestByKey.get(dedupeKey) as StudyRow | undefined;
   }
 
-  function collectingKey({ prefix, withinMs }: Collection, acquired_at: string): string | null {
-    return nearestKey(sql.keysBetween.all(prefix, `${prefix}~`) as StudyTime[], acquired_at, withinMs);
+  /** @returns the key of the nearest study in time that has no other measurement of the same analytes; null without any */
+  function collectingKey({ prefix, withinMs, repeatedBy }: Collection, body: StudyBody["body"]): string | null {
+    const studies = sql.keysBetween.all(prefix, `${prefix}~`) as StudyTime[];
+    const near = nearestKeys(studies, body.acquired_at, withinMs);
+    return near.find((key) => !isRepeated(asHeld(latestRow(key)!), body, repeatedBy)) ?? null;
   }
 
   /** @returns the key of the study that the draft belongs to: of one that collects it, else its own */
   function keyOf({ body, collect }: Pick<StudyDraft, "body" | "collect">): string {
-    return (collect ? collectingKey(collect, body.acquired_at) : null) ?? body.dedupe_key;
+    return (collect ? collectingKey(collect, body) : null) ?? body.dedupe_key;
   }
 
   function insertRevision(fp: string, revision: number, study: StudyBody, at: number): void {
@@ -113,13 +116,13 @@ interface StudyTime {
   readonly acquired_at: string;
 }
 
-/** @returns the key of the nearest study in time; null if none is near enough */
-function nearestKey(studies: readonly StudyTime[], acquired_at: string, withinMs: number): string | null {
+/** @returns the keys of the studies that are near enough in time, the nearest first */
+function nearestKeys(studies: readonly StudyTime[], acquired_at: string, withinMs: number): string[] {
   const distance = (time: string) => Math.abs(Date.parse(time) - Date.parse(acquired_at));
-  const near = studies
+  return studies
     .filter((study) => distance(study.acquired_at) <= withinMs)
-    .toSorted((one, other) => distance(one.acquired_at) - distance(other.acquired_at));
-  return near[0]?.dedupe_key ?? null;
+    .toSorted((one, other) => distance(one.acquired_at) - distance(other.acquired_at))
+    .map(({ dedupe_key }) => dedupe_key);
 }
 
 interface StudyRow {
