@@ -116,7 +116,7 @@ describe("the commands of the agent", () => {
     const listed = await agent("messages", "--state", "pending", "--device", "chem-1", "--since", "2026-11-21");
     expect([listed.code, listed.stderr]).toEqual([0, "1 message\n"]);
     const [header, row, ...more] = listed.stdout.toString().split("\n");
-    expect(header).toMatch(/^received +message +device +state +study +reason \(times of Europe\/Istanbul\)$/);
+    expect(header).toMatch(/^received +message +device +state +study +sample +reason \(times of Europe\/Istanbul\)$/);
     expect([row, more]).toEqual([expect.stringContaining(`2026-11-21 10:00:30  ${id}  chem-1  pending`), [""]]);
     expect((await agent("messages", "--state", "filed", "--json")).stdout.toString()).toBe("[]\n");
     expect(JSON.parse((await agent("messages", "--json")).stdout.toString())).toEqual(
