@@ -1,57 +1,14 @@
-import {
-  type Analyte,
-  analyteByCode,
-  findAnalyte,
-  foldName,
-  isUrineOnly,
-  type NameContext,
-} from "../../shared/clinical/analytes.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
-import { type Modality, type PatientHint, RESULTS_MAX } from "../../shared/api/study.ts";
-import { readUnit } from "../../shared/clinical/units.ts";
-import { readRange, readValue, type ReadValue } from "../../shared/clinical/value.ts";
+import type { Modality } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
-import { describe, type DeviceResult, type ReadContext, type Reading, type Report } from "./report.ts";
+import { describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./device-time.ts";
+import { readRows, type SampleRows } from "./sample-rows.ts";
+import type { Sample, SampleProfile } from "./sample.ts";
 
 // Second half of reading, shared by all protocols: turns samples into Reports with parsed values, units, times and
 // identity. The first half (the protocols' read.ts) finds the sample's fields in a message.
-
-/** One sample of one patient as the device described it. It becomes one study per modality. */
-export interface Sample {
-  readonly device_name: string;
-  readonly identifier: string | null;
-  readonly otherIdentifiers: readonly string[];
-  /** Numbers of the sample as sent. Empty ones, repeated ones and those behind the eighth are dropped. */
-  readonly sampleIds?: readonly string[];
-  readonly patient_hint: PatientHint;
-  /** Patient and specimen numbers as sent: parts of a measurement's identity. */
-  readonly patient: readonly string[];
-  readonly specimen: readonly string[]; // the second is the device's own number, the others are the orderer's
-  /**
-   * Times as sent: of the results (completed before started), of the order (collected before ordered), of the message.
-   */
-  readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
-  /** The device declares urine. */
-  readonly urine: boolean;
-  /** The device declares blood. Without it, a ketone meter's KET would make the glucose beside it urine. */
-  readonly blood?: boolean;
-  readonly results: readonly DeviceResult[];
-  readonly notes: readonly string[];
-  readonly comments: readonly string[];
-}
-
-/** Columns of a profile that apply to every sample. */
-export interface SampleProfile {
-  readonly modality: Modality | null;
-  readonly valueSuffix?: RegExp;
-  readonly collectHours?: number;
-  /** Only messages of one test are collected, and only by a number that no counter has: this table knows no model. */
-  readonly collectSingles?: true;
-  /** Reads 7,41 as 7.41. Default true. */
-  readonly decimalComma?: boolean;
-}
 
 /** Reads samples into Reports. `notes`: further notes on the message. @returns null without any result */
 export function readSamples(
@@ -77,13 +34,6 @@ export function readSamples(
 export function hintText(value: string): string | null {
   return value.trim().slice(0, 200) || null;
 }
-
-/** Returns the result's name for a sentence. */
-export function labelOf(names: readonly string[]): string {
-  return names[0] ?? NO_CODE;
-}
-
-const NO_CODE = "(no code)";
 
 /** Returns the first valid device time, in UTC. */
 export function firstTime(texts: readonly string[], { timeZone }: ReadContext): string | null {
@@ -233,174 +183,4 @@ function mostFrequent(rows: readonly { readonly modality: Modality | null }[]): 
 function withdrawnOf({ withdrawn }: SampleRows, modality: Modality): Pick<Report, "withdrawn"> {
   const own = withdrawn.filter((each) => (each.modality ?? modality) === modality).map(({ analyte }) => analyte);
   return own.length === 0 ? {} : { withdrawn: [...new Set(own)] };
-}
-
-interface SampleRows {
-  /** `modality` is null for a code outside the catalogue. */
-  readonly found: { readonly modality: Modality | null; readonly row: Measurement }[];
-  readonly withdrawn: { readonly modality: Modality | null; readonly analyte: string }[];
-  /** Codes that became rows without an analyte of the catalogue. */
-  readonly unmapped: string[];
-  readonly leftOut: string[];
-  readonly notes: string[];
-}
-
-/** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
-const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
-
-/** Max characters of a device's code and of its name of a test. */
-const [CODE_MAX, LABEL_MAX] = [64, 200];
-
-/** Reads every result into a row, or into a reason why it has none. */
-function readRows(sample: Sample, profile: SampleProfile, species: string | null, context: ReadContext): SampleRows {
-  const { urine: isUrine, blood, results } = sample;
-  const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
-  const urine =
-    isUrine || (blood !== true && results.some(({ names }) => names.some((name) => saysUrine(name, profile))));
-  for (const result of results) {
-    const value = readValue(result.value, {
-      decimalComma: profile.decimalComma ?? true,
-      ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
-    });
-    // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
-    const unit = value.is === "number" ? result.unit : "";
-    const declared = isUrine ? "urine" : blood === true ? "blood" : null;
-    const match = analyteOf(result, { modality: profile.modality, urine, unit }, declared, context);
-    const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
-    if (result.withdraws === true) {
-      // A word sent before may be a row under the device's code.
-      const codes = [deviceCode(result), ...(match === null ? [] : [match.analyte.api_code])];
-      rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
-    }
-    if (result.notFinal !== null) {
-      rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
-      continue;
-    }
-    const label = match?.analyte.api_code ?? labelOf(result.names);
-    if (value.is === "none") {
-      rows.leftOut.push(`${label} has no value: ${value.reason}`);
-      continue;
-    }
-    if ((match?.analyte.decimals ?? 0) < 3 && THOUSANDS.test(result.value)) {
-      rows.leftOut.push(`${label} has no value: "${result.value}" may be thousands`);
-      continue;
-    }
-    const device = deviceFields(result, value.text, species);
-    if (match === null || !fits(value, match.analyte)) {
-      rows.unmapped.push(result.names.join("^") || NO_CODE);
-      rows.found.push({ modality: profile.modality, row: rowOfDevice(value, device) });
-      continue;
-    }
-    if (match.note !== null) rows.notes.push(match.note);
-    const { row, warning } = rowOfAnalyte(match, value, result.unit, device);
-    if (warning !== null) rows.notes.push(warning);
-    rows.found.push({ modality, row });
-  }
-  const rest = rows.found.splice(RESULTS_MAX).length;
-  if (rest > 0) rows.leftOut.push(`${rest} results behind the first ${RESULTS_MAX} stay in the message alone`);
-  return rows;
-}
-
-/** Returns whether a name says that its sample is urine. BIL on a chemistry analyzer names no pad. */
-function saysUrine(name: string, { modality }: SampleProfile): boolean {
-  return isUrineOnly(name) && findAnalyte([name], { modality, urine: false }) !== null;
-}
-
-interface AnalyteMatch {
-  readonly analyte: Analyte;
-  readonly note: string | null;
-  readonly source?: "clinic";
-}
-
-/**
- * Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. An analyte of another specimen than
- * the declared one is none, whatever its LOINC code.
- */
-function analyteOf(
-  result: DeviceResult,
-  names: NameContext,
-  declared: "urine" | "blood" | null,
-  { codes }: ReadContext,
-): AnalyteMatch | null {
-  const mapped =
-    codes === undefined ? undefined : [deviceCode(result), ...result.names].map((name) => codes.get(foldName(name)));
-  const analyte = mapped?.find((code) => code !== undefined);
-  const known = analyte === undefined ? undefined : analyteByCode(analyte);
-  if (known !== undefined) return { analyte: known, note: null, source: "clinic" };
-  const match = findAnalyte(result.names, names);
-  if (match === null || declared === null) return match;
-  return (match.analyte.specimen === "urine") === (declared === "urine") ? match : null;
-}
-
-type PrintedValue = Exclude<ReadValue, { readonly is: "none" }>;
-
-/** Returns whether the value is of the analyte's kind. A pad may also print a word without an amount, such as Positive. */
-function fits(value: PrintedValue, { value_type }: Analyte): boolean {
-  switch (value_type) {
-    case "numeric":
-      return value.is === "number";
-    case "ordinal":
-      return value.is !== "number";
-    case "word":
-      return value.is !== "number";
-  }
-}
-
-type DeviceFields = Pick<
-  Measurement,
-  "text" | "unit" | "device_range" | "device_flag" | "device_code" | "device_label" | "comment"
->;
-
-/** Returns the fields that the device decides. `text`: the value as printed. */
-function deviceFields(result: DeviceResult, text: string, species: string | null): DeviceFields {
-  const range = readRange(result.range);
-  return {
-    text,
-    unit: result.unit.trim().slice(0, 32) || null,
-    device_range: range === null ? null : { ...range, species },
-    device_flag: result.flag || null,
-    device_code: deviceCode(result),
-    device_label: (result.label ?? result.names[1] ?? "").slice(0, LABEL_MAX) || null,
-    ...(result.doubt == null ? {} : { comment: result.doubt.slice(0, 200) }),
-  };
-}
-
-function deviceCode({ code, names }: DeviceResult): string {
-  return (code || names[0] || NO_CODE).slice(0, CODE_MAX);
-}
-
-function rowOfDevice(value: PrintedValue, device: DeviceFields): Measurement {
-  return {
-    code: device.device_code ?? NO_CODE,
-    codeSource: "device",
-    ...device,
-    value: value.is === "number" ? value.value : null,
-    comparator: value.is === "number" ? value.comparator : null,
-    ordinal: false,
-  };
-}
-
-function rowOfAnalyte(
-  { analyte, source }: AnalyteMatch,
-  value: PrintedValue,
-  sentUnit: string,
-  device: DeviceFields,
-): { row: Measurement; warning: string | null } {
-  const own = { code: analyte.code, ...(source === undefined ? {} : { codeSource: source }), ...device };
-  if (value.is !== "number") {
-    const rank = value.is === "ordinal" && analyte.value_type === "ordinal" ? value.rank : null;
-    return { row: { ...own, value: rank, comparator: null, ordinal: rank !== null, unit: null }, warning: null };
-  }
-  const { unit, warning, doubt } = readUnit(analyte, sentUnit, value.value);
-  return {
-    row: {
-      ...own,
-      value: value.value,
-      comparator: value.comparator,
-      ordinal: false,
-      unit: unit ?? device.unit,
-      ...(doubt === undefined ? {} : { comment: [device.comment, doubt].filter(Boolean).join("; ").slice(0, 200) }),
-    },
-    warning,
-  };
 }

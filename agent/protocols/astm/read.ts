@@ -1,11 +1,12 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
+import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
 import { deviceResult, remarkOf } from "./result.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
-import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
+import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
 // Reads LIS02-A2 records into samples, without those that are not for patients.

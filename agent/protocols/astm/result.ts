@@ -1,8 +1,8 @@
+import { labelOf } from "../../report/sample.ts";
 import { filled, given } from "../field-text.ts";
 import type { AstmProfile, FieldNumbers, ResultStatus } from "./profile.ts";
 import type { AstmRecord } from "./records.ts";
 import type { DeviceResult } from "../../report/report.ts";
-import { labelOf } from "../../report/specimen.ts";
 
 // Reads R records.
 

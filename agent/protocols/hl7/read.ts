@@ -1,4 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
+import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
@@ -8,7 +9,7 @@ import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./o
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
-import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
+import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 import { Segment, STANDARD_DELIMITERS } from "./segment.ts";
 

@@ -1,5 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
+import type { Sample } from "../../report/sample.ts";
 import { controlName, identifier, sampleId } from "../field-text.ts";
 import { urineAnalyteOf } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
@@ -7,7 +8,7 @@ import { type Hello, type Message, readMessage, type UnreadableDocument } from "
 import { deviceResult, namesOf, notesOf, observationNotes, twinNotes } from "./observation.ts";
 import type { Poct1Profile } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
-import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
+import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate, readTime } from "../../report/device-time.ts";
 import { all, attribute, child, children, type Element, short, textOf, values } from "./xml.ts";
 

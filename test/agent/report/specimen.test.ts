@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DeviceResult } from "../../../agent/report/report.ts";
-import { readSamples, type Sample, type SampleProfile } from "../../../agent/report/specimen.ts";
+import type { Sample, SampleProfile } from "../../../agent/report/sample.ts";
+import { readSamples } from "../../../agent/report/specimen.ts";
 import { RESULTS_MAX } from "../../../shared/api/study.ts";
 import { foldName } from "../../../shared/clinical/analytes.ts";
 import { context, only, reportsOf } from "../records.ts";

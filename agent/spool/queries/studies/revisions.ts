@@ -24,28 +24,7 @@ export type StudyRevisions = ReturnType<typeof studyRevisionsOn>;
 
 /** Statements on the tables `study` and `message_study`, for the operations that file messages. */
 export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes) {
-  const sql = {
-    latestByKey: db.prepare(
-      "SELECT fp, revision, body, snapshot, state FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
-    ),
-    keysBetween: db.prepare(
-      `SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study
-       WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ?`,
-    ),
-    insert: db.prepare(
-      `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
-       VALUES (@fp, @revision, @dedupeKey, @patientFp, @body, @snapshot, 'queued', @at)`,
-    ),
-    queueAgain: db.prepare(
-      "UPDATE study SET state = 'queued', reason = NULL, settled_at = NULL WHERE fp = ? AND revision = ?",
-    ),
-    link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
-    copyLinks: db.prepare(
-      `INSERT INTO message_study (message, fp, revision)
-       SELECT message, fp, @to FROM message_study WHERE fp = @fp AND revision = @from ON CONFLICT DO NOTHING`,
-    ),
-    linkedRevision: db.prepare("SELECT MAX(revision) FROM message_study WHERE message = ? AND fp = ?").pluck(),
-  };
+  const sql = statementsOn(db);
 
   function latestRow(dedupeKey: string): StudyRow | undefined {
     return sql.latestByKey.get(dedupeKey) as StudyRow | undefined;
@@ -108,6 +87,31 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
       const row = latestRow(dedupeKey);
       return row === undefined ? null : asHeld(row);
     },
+  };
+}
+
+function statementsOn(db: Database.Database) {
+  return {
+    latestByKey: db.prepare(
+      "SELECT fp, revision, body, snapshot, state FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+    ),
+    keysBetween: db.prepare(
+      `SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study
+       WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ?`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
+       VALUES (@fp, @revision, @dedupeKey, @patientFp, @body, @snapshot, 'queued', @at)`,
+    ),
+    queueAgain: db.prepare(
+      "UPDATE study SET state = 'queued', reason = NULL, settled_at = NULL WHERE fp = ? AND revision = ?",
+    ),
+    link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
+    copyLinks: db.prepare(
+      `INSERT INTO message_study (message, fp, revision)
+       SELECT message, fp, @to FROM message_study WHERE fp = @fp AND revision = @from ON CONFLICT DO NOTHING`,
+    ),
+    linkedRevision: db.prepare("SELECT MAX(revision) FROM message_study WHERE message = ? AND fp = ?").pluck(),
   };
 }
 

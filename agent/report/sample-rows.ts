@@ -1,0 +1,202 @@
+import { type Modality, RESULTS_MAX } from "../../shared/api/study.ts";
+import {
+  type Analyte,
+  analyteByCode,
+  findAnalyte,
+  foldName,
+  isUrineOnly,
+  type NameContext,
+} from "../../shared/clinical/analytes.ts";
+import type { Measurement } from "../../shared/clinical/results.ts";
+import { readUnit } from "../../shared/clinical/units.ts";
+import { readRange, readValue, type ReadValue } from "../../shared/clinical/value.ts";
+import type { DeviceResult, ReadContext } from "./report.ts";
+import { labelOf, NO_CODE, type Sample, type SampleProfile } from "./sample.ts";
+
+// The rows of a sample: each result becomes a row under an analyte of the catalogue or under the device's own code, or a reason.
+
+export interface SampleRows {
+  /** `modality` is null for a code outside the catalogue. */
+  readonly found: { readonly modality: Modality | null; readonly row: Measurement }[];
+  readonly withdrawn: { readonly modality: Modality | null; readonly analyte: string }[];
+  /** Codes that became rows without an analyte of the catalogue. */
+  readonly unmapped: string[];
+  readonly leftOut: string[];
+  readonly notes: string[];
+}
+
+/** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
+const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
+
+/** Max characters of a device's code and of its name of a test. */
+const [CODE_MAX, LABEL_MAX] = [64, 200];
+
+/** Facts that all results of a sample share. */
+interface SampleFacts {
+  readonly profile: SampleProfile;
+  /** The specimen that the device declares; null without a declaration. */
+  readonly declared: "urine" | "blood" | null;
+  /** The specimen is urine, as the device declares or another result says. */
+  readonly urine: boolean;
+  readonly species: string | null;
+  readonly context: ReadContext;
+}
+
+/** Reads every result into a row, or into a reason why it has none. */
+export function readRows(
+  sample: Sample,
+  profile: SampleProfile,
+  species: string | null,
+  context: ReadContext,
+): SampleRows {
+  const { urine: isUrine, blood, results } = sample;
+  const declared = isUrine ? "urine" : blood === true ? "blood" : null;
+  const isSaid = () => results.some(({ names }) => names.some((name) => saysUrine(name, profile)));
+  const facts = { profile, declared, urine: isUrine || (blood !== true && isSaid()), species, context } as const;
+  const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
+  for (const result of results) readResult(result, facts, rows);
+  const rest = rows.found.splice(RESULTS_MAX).length;
+  if (rest > 0) rows.leftOut.push(`${rest} results behind the first ${RESULTS_MAX} stay in the message alone`);
+  return rows;
+}
+
+/** Adds a result to the rows, or the reason why it is left out. */
+function readResult(
+  result: DeviceResult,
+  { profile, declared, urine, species, context }: SampleFacts,
+  rows: SampleRows,
+): void {
+  const value = readValue(result.value, {
+    decimalComma: profile.decimalComma ?? true,
+    ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
+  });
+  // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
+  const unit = value.is === "number" ? result.unit : "";
+  const match = analyteOf(result, { modality: profile.modality, urine, unit }, declared, context);
+  const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
+  if (result.withdraws === true) {
+    // A word sent before may be a row under the device's code.
+    const codes = [deviceCode(result), ...(match === null ? [] : [match.analyte.api_code])];
+    rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
+  }
+  const label = match?.analyte.api_code ?? labelOf(result.names);
+  if (result.notFinal !== null) {
+    rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
+  } else if (value.is === "none") {
+    rows.leftOut.push(`${label} has no value: ${value.reason}`);
+  } else if ((match?.analyte.decimals ?? 0) < 3 && THOUSANDS.test(result.value)) {
+    rows.leftOut.push(`${label} has no value: "${result.value}" may be thousands`);
+  } else if (match === null || !fits(value, match.analyte)) {
+    rows.unmapped.push(result.names.join("^") || NO_CODE);
+    rows.found.push({ modality: profile.modality, row: rowOfDevice(value, deviceFields(result, value.text, species)) });
+  } else {
+    const device = deviceFields(result, value.text, species);
+    const { row, warning } = rowOfAnalyte(match, value, result.unit, device);
+    rows.notes.push(...[match.note, warning].filter((note) => note !== null));
+    rows.found.push({ modality, row });
+  }
+}
+
+/** Returns whether a name says that its sample is urine. BIL on a chemistry analyzer names no pad. */
+function saysUrine(name: string, { modality }: SampleProfile): boolean {
+  return isUrineOnly(name) && findAnalyte([name], { modality, urine: false }) !== null;
+}
+
+interface AnalyteMatch {
+  readonly analyte: Analyte;
+  readonly note: string | null;
+  readonly source?: "clinic";
+}
+
+/**
+ * Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. An analyte of another specimen than
+ * the declared one is none, whatever its LOINC code.
+ */
+function analyteOf(
+  result: DeviceResult,
+  names: NameContext,
+  declared: "urine" | "blood" | null,
+  { codes }: ReadContext,
+): AnalyteMatch | null {
+  const mapped =
+    codes === undefined ? undefined : [deviceCode(result), ...result.names].map((name) => codes.get(foldName(name)));
+  const analyte = mapped?.find((code) => code !== undefined);
+  const known = analyte === undefined ? undefined : analyteByCode(analyte);
+  if (known !== undefined) return { analyte: known, note: null, source: "clinic" };
+  const match = findAnalyte(result.names, names);
+  if (match === null || declared === null) return match;
+  return (match.analyte.specimen === "urine") === (declared === "urine") ? match : null;
+}
+
+type PrintedValue = Exclude<ReadValue, { readonly is: "none" }>;
+
+/** Returns whether the value is of the analyte's kind. A pad may also print a word without an amount, such as Positive. */
+function fits(value: PrintedValue, { value_type }: Analyte): boolean {
+  switch (value_type) {
+    case "numeric":
+      return value.is === "number";
+    case "ordinal":
+      return value.is !== "number";
+    case "word":
+      return value.is !== "number";
+  }
+}
+
+type DeviceFields = Pick<
+  Measurement,
+  "text" | "unit" | "device_range" | "device_flag" | "device_code" | "device_label" | "comment"
+>;
+
+/** Returns the fields that the device decides. `text`: the value as printed. */
+function deviceFields(result: DeviceResult, text: string, species: string | null): DeviceFields {
+  const range = readRange(result.range);
+  return {
+    text,
+    unit: result.unit.trim().slice(0, 32) || null,
+    device_range: range === null ? null : { ...range, species },
+    device_flag: result.flag || null,
+    device_code: deviceCode(result),
+    device_label: (result.label ?? result.names[1] ?? "").slice(0, LABEL_MAX) || null,
+    ...(result.doubt == null ? {} : { comment: result.doubt.slice(0, 200) }),
+  };
+}
+
+function deviceCode({ code, names }: DeviceResult): string {
+  return (code || names[0] || NO_CODE).slice(0, CODE_MAX);
+}
+
+function rowOfDevice(value: PrintedValue, device: DeviceFields): Measurement {
+  return {
+    code: device.device_code ?? NO_CODE,
+    codeSource: "device",
+    ...device,
+    value: value.is === "number" ? value.value : null,
+    comparator: value.is === "number" ? value.comparator : null,
+    ordinal: false,
+  };
+}
+
+function rowOfAnalyte(
+  { analyte, source }: AnalyteMatch,
+  value: PrintedValue,
+  sentUnit: string,
+  device: DeviceFields,
+): { row: Measurement; warning: string | null } {
+  const own = { code: analyte.code, ...(source === undefined ? {} : { codeSource: source }), ...device };
+  if (value.is !== "number") {
+    const rank = value.is === "ordinal" && analyte.value_type === "ordinal" ? value.rank : null;
+    return { row: { ...own, value: rank, comparator: null, ordinal: rank !== null, unit: null }, warning: null };
+  }
+  const { unit, warning, doubt } = readUnit(analyte, sentUnit, value.value);
+  return {
+    row: {
+      ...own,
+      value: value.value,
+      comparator: value.comparator,
+      ordinal: false,
+      unit: unit ?? device.unit,
+      ...(doubt === undefined ? {} : { comment: [device.comment, doubt].filter(Boolean).join("; ").slice(0, 200) }),
+    },
+    warning,
+  };
+}

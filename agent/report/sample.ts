@@ -1,0 +1,44 @@
+import type { Modality, PatientHint } from "../../shared/api/study.ts";
+import type { DeviceResult } from "./report.ts";
+
+/** One sample of one patient as the device described it. It becomes one study per modality. */
+export interface Sample {
+  readonly device_name: string;
+  readonly identifier: string | null;
+  readonly otherIdentifiers: readonly string[];
+  /** Numbers of the sample as sent. Empty ones, repeated ones and those behind the eighth are dropped. */
+  readonly sampleIds?: readonly string[];
+  readonly patient_hint: PatientHint;
+  /** Patient and specimen numbers as sent: parts of a measurement's identity. */
+  readonly patient: readonly string[];
+  readonly specimen: readonly string[]; // the second is the device's own number, the others are the orderer's
+  /**
+   * Times as sent: of the results (completed before started), of the order (collected before ordered), of the message.
+   */
+  readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
+  /** The device declares urine. */
+  readonly urine: boolean;
+  /** The device declares blood. Without it, a ketone meter's KET would make the glucose beside it urine. */
+  readonly blood?: boolean;
+  readonly results: readonly DeviceResult[];
+  readonly notes: readonly string[];
+  readonly comments: readonly string[];
+}
+
+/** Columns of a profile that apply to every sample. */
+export interface SampleProfile {
+  readonly modality: Modality | null;
+  readonly valueSuffix?: RegExp;
+  readonly collectHours?: number;
+  /** Only messages of one test are collected, and only by a number that no counter has: this table knows no model. */
+  readonly collectSingles?: true;
+  /** Reads 7,41 as 7.41. Default true. */
+  readonly decimalComma?: boolean;
+}
+
+/** Returns the result's name for a sentence. */
+export function labelOf(names: readonly string[]): string {
+  return names[0] ?? NO_CODE;
+}
+
+export const NO_CODE = "(no code)";
