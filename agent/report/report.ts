@@ -36,8 +36,8 @@ export interface Collection {
   readonly prefix: string;
   readonly withinMs: number;
   /**
-   * What makes a second result of an analyte another measurement, such as a point of a glucose curve: another time, or another
-   * time and value if the time is not the device's. Absent if it always replaces the first.
+   * Difference that makes a second result of an analyte another measurement, such as a point of a glucose curve. The value counts
+   * too if the time is not the device's. Absent if a second result always replaces the first.
    */
   readonly repeatedBy?: "time" | "time and value";
 }

@@ -83,7 +83,10 @@ interface ResultPair {
 }
 
 function pairsOf({ body, snapshot }: StudyBody): ResultPair[] {
-  return body.results.map((result, index) => ({ result, row: snapshot.rows[index] }));
+  return body.results.map((result, index) => {
+    const row = snapshot.rows[index];
+    return { result, row: row?.analyte === result.analyte ? row : undefined };
+  });
 }
 
 /** Returns whether the remaining earlier rows were flagged with the same patient facts as the later ones. */

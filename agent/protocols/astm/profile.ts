@@ -54,7 +54,7 @@ export interface AstmProfile extends ProfileBase {
   readonly charset?: Charset;
 }
 
-/** What the device doubts, in words, by its mark. */
+/** Doubts of the device in words, by its mark. */
 type Doubts = Readonly<Record<string, string>>;
 
 /** Meaning of a result status: a final value, a final value that the device doubts, or no final value. */

@@ -11,7 +11,7 @@ import { SILENCE_MS, TEXT_BYTES_MAX } from "./one-way-link.ts";
 /** Max wait for the BCC behind ETX. A text without any is delivered with a warning: its layout has to prove it. */
 export const BCC_MS = 1_000;
 
-/** What the link has to know about the texts of its device, one character per byte. */
+/** Facts about the texts of a device, one character per byte. */
 export interface BccTexts {
   /** Returns whether the device sends this text with a BCC. */
   readonly hasBcc: (text: string) => boolean;

@@ -13,7 +13,7 @@ import { context } from "../records.ts";
 
 const RUNS = soakCount(400);
 
-/** What a device may write into a field: known and unknown codes, words, marks, separators of neither protocol. */
+/** Texts that a device may write into a field: known and unknown codes, words, marks, separators of neither protocol. */
 const text = fc.string({ unit: fc.constantFrom(...Array.from("ABCLYMGHU#%-_.+*<>/ 0123456789µé")), maxLength: 12 });
 const code = fc.oneof(fc.constantFrom("ALT", "GLU", "WBC", "LYM%", "413", "GLI", "pH", "2345-7", "Take Mode"), text);
 const unit = fc.oneof(fc.constantFrom("", "%", "1", "mg/dL", "10*9/L", "L/L", "U/L"), text);

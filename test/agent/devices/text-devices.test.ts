@@ -9,7 +9,7 @@ import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
 import { context, only, reportsOf } from "../records.ts";
 
-// What the fixtures of these devices cannot say in a sentence: which rows stand and which lines stop a text.
+// Facts that the fixtures of these devices do not state in a sentence: the rows that stand, and the lines that stop a text.
 
 function readText(text: string, profile: Profile): Reading {
   return read(Buffer.from(text, "latin1"), profile, context);
@@ -137,7 +137,12 @@ type Row = readonly [string, string];
 const LAYOUTS: readonly (readonly [Profile, (sent: readonly Row[]) => string])[] = [
   [
     arkraySpotchemEz,
-    (sent) => ezHead + sent.map(([code, text]) => `${code.padEnd(6)} ${text.padStart(5)} mmol/L \n`).join(""),
+    // A mark in place of the value has no unit.
+    (sent) =>
+      ezHead +
+      sent
+        .map(([code, text]) => `${code.padEnd(6)} ${text.padStart(5)} ${/\d/.test(text) ? "mmol/L " : "       "}\n`)
+        .join(""),
   ],
   [arkraySpotchemEl, (sent) => elLine("B. Plasma", sent.map(([code, text]) => `${code} ${text} mmol/L`).join(" "))],
   [diruiH100, (sent) => strip(...h100Head, ...sent.map(([code, text]) => `${code}  ${text}`))],

@@ -5,7 +5,7 @@ import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT, msh, obx, PID, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportsOf } from "../records.ts";
 
-// Which messages of one test are collected into one study.
+// Selection of one-test messages that are collected into one study.
 
 const CREA = obx("^CREA", "1", { 6: "mg/dL" });
 

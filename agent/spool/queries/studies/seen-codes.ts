@@ -11,7 +11,7 @@ export interface SeenCode {
   readonly unknown: number;
   /** Results under the analyte that the clinic mapped the code to. */
   readonly mapped: number;
-  /** Of the newest study: the value as printed, its unit, and the time of the measurement. */
+  /** The value as printed in the newest study, its unit, and the time of the measurement. */
   readonly last: { readonly value: string; readonly unit: string | null; readonly at: string };
 }
 
