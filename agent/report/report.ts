@@ -40,6 +40,8 @@ export interface Collection {
    * too if the time is not the device's. Absent if a second result always replaces the first.
    */
   readonly repeatedBy?: "time" | "time and value";
+  /** Key of the message alone. A study that has it was filed by a version without this collection, and keeps the message. */
+  readonly ownKey?: string;
 }
 
 /** One result as the device wrote it. Fields that the device leaves out are "". */

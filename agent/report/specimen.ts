@@ -129,18 +129,6 @@ function identify(
   // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
   const isNamed = number !== "" && (ordered !== undefined || sample.identifier !== null);
   const isSingle = sample.results.length === 1 && UNIQUE_NUMBER.test(number);
-  if (collectHours !== undefined && (collectSingles === true ? isSingle : isNamed)) {
-    // A CREA of urine must not replace that of blood.
-    const kind = sample.urine ? [modality, "urine"] : [modality];
-    const { dedupe_key, collect } = collectionKey(
-      device,
-      [sample.patient, number, ...kind],
-      times.acquired_at,
-      collectHours,
-    );
-    if (collectSingles !== true) return { dedupe_key, collect };
-    return { dedupe_key, collect: { ...collect, repeatedBy: times.isExact ? "time" : "time and value" } };
-  }
   const identity = {
     patient: sample.patient,
     specimen: sample.specimen,
@@ -149,7 +137,14 @@ function identify(
     isCounted: collectHours !== undefined && collectSingles !== true && !isNamed,
     modality,
   };
-  return { dedupe_key: dedupeKey(device, identity, rows) };
+  const ownKey = dedupeKey(device, identity, rows);
+  if (collectHours === undefined || !(collectSingles === true ? isSingle : isNamed)) return { dedupe_key: ownKey };
+  // A CREA of urine must not replace that of blood.
+  const kind = sample.urine ? [modality, "urine"] : [modality];
+  const parts = [sample.patient, number, ...kind];
+  const { dedupe_key, collect } = collectionKey(device, parts, times.acquired_at, collectHours);
+  if (collectSingles !== true) return { dedupe_key, collect };
+  return { dedupe_key, collect: { ...collect, repeatedBy: times.isExact ? "time" : "time and value", ownKey } };
 }
 
 /**

@@ -210,6 +210,16 @@ describe("generic-hl7 collects one-test messages of one number", () => {
     expect(await results()).toEqual(["GLU 95", "GLU 240", "GLU 240"]);
   });
 
+  test("a message that was filed before the device's messages were collected stays in its study", async () => {
+    const { collectHours: _, ...uncollected } = genericHl7;
+    devices.set("hema-1", uncollected);
+    await receive("hema-1", single("GLU", 95, "20261121100000"));
+    devices.set("hema-1", genericHl7);
+    await receive("hema-1", single("GLU", 95, "20261121120000", "20261121100000"));
+    await receive("hema-1", single("GLU", 97, "20261121130000", "20261121100000"));
+    expect(await results()).toEqual(["GLU 97"]);
+  });
+
   test("another test joins, and a correction with the time of its result replaces it", async () => {
     await receive("hema-1", single("GLU", 95, "20261121100000"));
     await receive("hema-1", single("CREA", 1.1, "20261121101000"));

@@ -39,6 +39,8 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
 
   /** @returns the key of the study that the draft belongs to: of one that collects it, else its own */
   function keyOf({ body, collect }: Pick<StudyDraft, "body" | "collect">): string {
+    const ownKey = collect?.ownKey;
+    if (ownKey !== undefined && latestRow(ownKey) !== undefined) return ownKey;
     return (collect ? collectingKey(collect, body) : null) ?? body.dedupe_key;
   }
 
