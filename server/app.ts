@@ -1,5 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
+import type { SetupCode } from "./dashboard/auth/setup-code.ts";
+import { dashboardRoutes } from "./dashboard/dashboard.ts";
+import { webFiles } from "./dashboard/web-files.ts";
 import { AuditQueue } from "./http/audit/audit-queue.ts";
 import { auditRequests, startAuditTrail } from "./http/audit/audit-trail.ts";
 import { authenticateRequests } from "./http/auth/authentication.ts";
@@ -40,6 +43,8 @@ export interface AppOptions {
   trustProxy?: readonly string[];
   /** Responds 404 instead of 403 for a record of a patient without a connection to the clinic. */
   concealUnconnected?: boolean;
+  /** Lets the first admin set up the dashboard. */
+  setupCode?: SetupCode | undefined;
   timeouts?: HttpTimeouts;
 }
 
@@ -54,6 +59,7 @@ export function buildApp(
     counters = store.shared ? storeCounters(store) : memoryCounters(),
     trustProxy = [],
     concealUnconnected = false,
+    setupCode,
     timeouts = defaultTimeouts,
   }: AppOptions,
 ): FastifyInstance {
@@ -89,6 +95,8 @@ export function buildApp(
     authorizeRequests(agent);
     agentRoutes(agent, context);
   });
+  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, setupCode } });
+  app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);
   return app;

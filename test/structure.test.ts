@@ -6,14 +6,14 @@ import { expect, test } from "vitest";
 // included, and exports without an importer.
 
 const ROOT = path.resolve(import.meta.dirname, "..");
-const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.ts)"/g;
+const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.tsx?)"/g;
 
 /** Returns the source files of these folders, by their paths from the root. */
 function sourcesIn(...folders: readonly string[]): ReadonlyMap<string, string> {
   const files = folders.flatMap((folder) =>
     fs
       .readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => path.join(folder, name)),
   );
   return new Map(files.map((file) => [file, fs.readFileSync(path.join(ROOT, file), "utf8")]));
@@ -52,9 +52,9 @@ function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
 }
 
 const EXPORT = /^export (?:async )?(function\*?|const|class|interface|type) (\w+)/gm;
-const NAMED_IMPORT = /\b(?:import|export) (?:type )?\{([^}]*)\} from "(\.{1,2}\/[^"]+\.ts)"/g;
+const NAMED_IMPORT = /\b(?:import|export) (?:type )?\{([^}]*)\} from "(\.{1,2}\/[^"]+\.tsx?)"/g;
 /** An import of all names: `import * as x from` or `import("...")`. */
-const WHOLE_IMPORT = /(?:\* as \w+ from |\bimport\(|\bload\()"((?:\.{1,2}|agent|server|shared)\/[^"]+\.ts)"/g;
+const WHOLE_IMPORT = /(?:\* as \w+ from |\bimport\(|\bload\()"((?:\.{1,2}|agent|server|shared)\/[^"]+\.tsx?)"/g;
 
 /**
  * Returns the exports that no other file imports, such as `shared/api/fp.ts newFp`. A type that its own file mentions is part of

@@ -4,6 +4,7 @@ import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { buildApp } from "../app.ts";
+import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { openStore } from "../store/database/open.ts";
 import { type DataOption, dataOption } from "./options.ts";
@@ -11,7 +12,7 @@ import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
-const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "vetwire.mark", "pepper"];
+const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "vetwire.mark", "pepper", "setup-code"];
 
 export const runCommand = new Command("run")
   .description("serve the API")
@@ -64,10 +65,17 @@ async function run({ data, port, host, rateLimit, trustProxy, hideUnconnected = 
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
-  const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected: hideUnconnected });
+  const setupCode = await createSetupCode(store, data);
+  const app = buildApp(store, { pepper, logger, limits, trustProxy, setupCode, concealUnconnected: hideUnconnected });
 
   try {
-    logger.info(`listening on ${await app.listen({ port, host })}`);
+    const address = await app.listen({ port, host });
+    logger.info(`listening on ${address}`);
+    if (setupCode !== undefined) {
+      logger.info(
+        `set up the dashboard at ${address}/dashboard with the code ${setupCode.code}, also in ${setupCode.file}`,
+      );
+    }
   } catch (error) {
     await store.close();
     const { code } = error as NodeJS.ErrnoException;

@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
+import type { Language, Role } from "../../shared/dashboard/session.ts";
 import type { Versions } from "../store/database/cache-versions.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
@@ -12,6 +13,8 @@ interface RequestContext {
   key: ApiKey | null;
   /** The presented key, if it is revoked or expired. The audit trail names it. */
   inactiveKey: ApiKey | null;
+  /** The user of the dashboard, set by the guard of its routes. Null for all other requests. */
+  signedIn: SignedIn | null;
   /** Versions of the key's clinic, set together with `key`. They are read before any data. */
   versions: Versions | null;
   /** The cached response to this request, set by the response cache. */
@@ -22,6 +25,22 @@ interface RequestContext {
   subject: Subject | null;
   /** Whether the audit trail still waits for the request to be admitted or refused. */
   isAwaitingAdmission: boolean;
+}
+
+/** A user with a session, and the clinic in which the user acts. */
+export interface SignedIn {
+  readonly sessionId: number;
+  readonly userId: number;
+  readonly userPublicId: string;
+  readonly name: string;
+  readonly hasSecondFactor: boolean;
+  clinic: {
+    readonly id: number;
+    readonly fp: string;
+    readonly role: Role;
+    readonly timeZone: string | null;
+    readonly language: Language | null;
+  } | null;
 }
 
 declare module "fastify" {
@@ -38,6 +57,7 @@ export function startRequestContext(app: FastifyInstance): void {
       route: request.routeOptions.config,
       key: null,
       inactiveKey: null,
+      signedIn: null,
       versions: null,
       cacheHit: null,
       limitHeaders: [],

@@ -11,7 +11,7 @@ export type AuditRow = AuditColumns;
 const ROWS_AT_ONCE = 20;
 
 /** A row in the output of `audit`. */
-export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"> {
+export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id" | "user_id" | "clinic_id"> {
   at: string;
   clinic_fp: string | null;
   key: string | null;
@@ -91,8 +91,8 @@ const insertCounted = query(
 
 // Lists each column, because the parameters of a query cannot be spread.
 function columnsOf(p: AuditRow): AuditRow {
-  const { at, request_id, api_key_id, method, route, fp, count, status, address, times } = p;
-  return { at, request_id, api_key_id, method, route, fp, count, status, address, times };
+  const { at, request_id, api_key_id, method, route, fp, count, status, address, times, user_id, clinic_id } = p;
+  return { at, request_id, api_key_id, method, route, fp, count, status, address, times, user_id, clinic_id };
 }
 
 const update = query(
@@ -137,6 +137,9 @@ function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
 export interface AuditActor {
   by: string;
   now: number;
+  /** The user of the dashboard and the clinic in which the user acts. */
+  userId?: number;
+  clinicId?: number;
 }
 
 /** Adds a row for each record that a command of a user changes. The rows have one request id. */
@@ -144,12 +147,13 @@ export async function auditCommand(
   session: Session,
   command: string,
   fps: readonly (string | null)[],
-  { by, now }: AuditActor,
+  { by, now, userId, clinicId }: AuditActor,
 ): Promise<void> {
   const request_id = newUlid();
   for (const fp of fps) {
     if (fp === null) continue;
     const row = { at: now, request_id, api_key_id: null, method: "COMMAND", route: command, fp, count: null };
-    await insertRow(session, { ...row, status: null, address: by, times: 1 });
+    const actor = { user_id: userId ?? null, clinic_id: clinicId ?? null };
+    await insertRow(session, { ...row, status: null, address: by, times: 1, ...actor });
   }
 }

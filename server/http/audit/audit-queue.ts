@@ -154,6 +154,8 @@ async function storeRefusal(session: Session, { row, id }: Refusal): Promise<Pic
 const emptyRow = {
   request_id: null,
   api_key_id: null,
+  user_id: null,
+  clinic_id: null,
   method: null,
   route: null,
   fp: null,

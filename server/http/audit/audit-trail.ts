@@ -5,7 +5,7 @@ import type { AuditRow } from "../../store/audit.ts";
 import { type AuditQueue, isRefusal } from "./audit-queue.ts";
 import type { Subject } from "../cached-response.ts";
 
-// Plugin: one audit row for each request with a key, and for each refusal of a request without one.
+// Plugin: one audit row for each request with a key or of a signed-in user, and for each refusal of a request without one.
 
 const FLUSH_MS = 500;
 
@@ -70,13 +70,13 @@ export function auditRequests(scope: FastifyInstance, trail: AuditTrail, now: ()
   });
 }
 
-/** The audit row of a finished request. Undefined for a request without a known key that was not refused. */
+/** The audit row of a finished request. Undefined for a request of an unknown caller that was not refused. */
 function rowOf(request: FastifyRequest, reply: FastifyReply, at: number): AuditRow | undefined {
-  const { key, inactiveKey, subject } = request.context;
+  const { key, inactiveKey, signedIn, subject } = request.context;
   const keyId = (key ?? inactiveKey)?.id ?? null;
   // The raw status, since Fastify has one even if the client left before any response.
   const status = reply.raw.headersSent ? reply.raw.statusCode : null;
-  if (keyId === null && !isRefusal(status)) return undefined;
+  if (keyId === null && signedIn === null && !isRefusal(status)) return undefined;
   return {
     at,
     request_id: request.id,
@@ -86,6 +86,8 @@ function rowOf(request: FastifyRequest, reply: FastifyReply, at: number): AuditR
     status,
     address: request.ip,
     times: 1,
+    user_id: signedIn?.userId ?? null,
+    clinic_id: signedIn?.clinic?.id ?? null,
   };
 }
 

@@ -318,6 +318,66 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create unique index unknown_code_of_device on unknown_code (clinic_id, device_id, code);
   `,
+  // The dashboard: its users and sessions, settings of a clinic, and mappings of device codes.
+  (id, { orderedText }) => `
+    create table dashboard_user (
+      id ${id},
+      public_id ${orderedText} not null unique,
+      name text not null,
+      sign_in_name ${orderedText} not null unique,
+      password text not null,
+      totp_secret text,
+      totp_last_step bigint,
+      created_at bigint not null,
+      disabled_at bigint
+    );
+    create table dashboard_user_clinic (
+      user_id bigint not null references dashboard_user (id),
+      clinic_id bigint not null references clinic (id),
+      role text not null,
+      primary key (user_id, clinic_id)
+    );
+    create table dashboard_session (
+      id ${id},
+      public_id ${orderedText} not null unique,
+      digest ${orderedText} not null unique,
+      user_id bigint not null references dashboard_user (id),
+      created_at bigint not null,
+      last_used_at bigint not null,
+      expires_at bigint not null,
+      address text,
+      browser text
+    );
+    create index dashboard_session_of_user on dashboard_session (user_id);
+    create table clinic_settings (
+      clinic_id bigint not null primary key references clinic (id),
+      language text,
+      time_zone text
+    );
+    create table code_mapping (
+      clinic_id bigint not null references clinic (id),
+      device_id ${orderedText} not null,
+      code ${orderedText} not null,
+      analyte text not null,
+      mapped_at bigint not null,
+      user_id bigint not null references dashboard_user (id),
+      primary key (clinic_id, device_id, code)
+    );
+    create table connection_change (
+      id ${id},
+      clinic_id bigint not null references clinic (id),
+      patient_id bigint not null references patient (id),
+      active integer not null,
+      changed_at bigint not null,
+      user_id bigint not null references dashboard_user (id)
+    );
+    create index connection_change_of_patient on connection_change (patient_id, clinic_id);
+    alter table audit add column user_id bigint;
+    alter table audit add column clinic_id bigint;
+    create index study_of_clinic on study (clinic_id, acquired_at);
+    create index study_of_patient_by_time on study (patient_id, acquired_at);
+    create index study_revision_by_time on study_revision (replaced_at);
+  `,
 ];
 
 const soapContent = [

@@ -2,6 +2,7 @@ import type { Generated } from "kysely";
 import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Currency } from "../../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
+import type { Language, Role } from "../../../shared/dashboard/session.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
 // Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
@@ -109,6 +110,54 @@ export interface Tables {
     content: string;
   };
   audit: AuditColumns & { id: Generated<number> };
+  /** People who sign in at the dashboard. `user` holds the staff that the clinic's own software named. */
+  dashboard_user: {
+    id: Generated<number>;
+    public_id: string;
+    name: string;
+    /** The name that the user types, in lower case. */
+    sign_in_name: string;
+    /** Parameters, salt and hash of the password; see server/dashboard/auth/password.ts. */
+    password: string;
+    /** Base32 secret of the second factor; null without one. */
+    totp_secret: string | null;
+    /** Time step of the last accepted code, so that no code works twice. */
+    totp_last_step: number | null;
+    created_at: number;
+    disabled_at: number | null;
+  };
+  dashboard_user_clinic: { user_id: number; clinic_id: number; role: Role };
+  dashboard_session: {
+    id: Generated<number>;
+    public_id: string;
+    /** SHA-256 of the cookie's value, as hex. */
+    digest: string;
+    user_id: number;
+    created_at: number;
+    last_used_at: number;
+    expires_at: number;
+    address: string | null;
+    browser: string | null;
+  };
+  clinic_settings: { clinic_id: number; language: Language | null; time_zone: string | null };
+  /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
+  code_mapping: {
+    clinic_id: number;
+    device_id: string;
+    code: string;
+    analyte: string;
+    mapped_at: number;
+    user_id: number;
+  };
+  /** Connections of patients that users opened and closed. */
+  connection_change: {
+    id: Generated<number>;
+    clinic_id: number;
+    patient_id: number;
+    active: number;
+    changed_at: number;
+    user_id: number;
+  };
   /** PostgreSQL only. */
   request_count: RequestCount;
 }
@@ -230,6 +279,9 @@ export interface AuditColumns {
   address: string | null;
   /** Number of requests in this row. Columns in which they differ are null. */
   times: number;
+  /** The signed-in user, and the clinic in which the user acted. Null for a request with a key. */
+  user_id: number | null;
+  clinic_id: number | null;
 }
 
 /** Requests of one name in its two windows; see Counters in rate-limit-counters.ts. */

@@ -492,6 +492,8 @@ function read(at: number): AuditRow {
     status: 200,
     address: "192.0.2.7",
     times: 1,
+    user_id: null,
+    clinic_id: null,
   };
 }
 

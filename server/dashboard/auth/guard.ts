@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { includesRole, type Role } from "../../../shared/dashboard/session.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { SignedIn } from "../../http/request-context.ts";
+import { findSession, touchSession } from "../../store/dashboard/sessions.ts";
+import { clinicsOfUser } from "../../store/dashboard/users.ts";
+import type { DashboardContext } from "../context.ts";
+import { IDLE_MS, presentedDigest } from "./session-cookie.ts";
+
+// Plugin: finds the session of a request, and refuses what the user may not do.
+
+/**
+ * Needed to call a route: nothing, any session, or a role in the clinic `:clinic` of the path. A route with a role has the
+ * parameter `:clinic`.
+ */
+export type Access = "anyone" | "signed in" | Role;
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+/** Interval at which the use of a session is stored. */
+const TOUCH_MS = 60_000;
+
+export function guardRoutes(scope: FastifyInstance, { store, now }: DashboardContext): void {
+  scope.addHook("onRoute", ({ url, config }) => {
+    const access = config?.access;
+    if (access === undefined) throw new Error(`route ${url}: expected access in its config`);
+    const isOfClinic = url.includes("/:clinic/");
+    const needsRole = access !== "anyone" && access !== "signed in";
+    if (isOfClinic !== needsRole)
+      throw new Error(`route ${url}: expected /:clinic/ in the path and a role, or neither`);
+  });
+  scope.addHook("onRequest", async (request) => {
+    const digest = presentedDigest(request);
+    const clock = now();
+    const found = digest === undefined ? undefined : await findSession(store, digest, clock);
+    if (found !== undefined) {
+      if (clock - found.last_used_at >= TOUCH_MS) {
+        await store.transaction((session) => touchSession(session, found.id, clock, clock + IDLE_MS));
+      }
+      request.context.signedIn = {
+        sessionId: found.id,
+        userId: found.user_id,
+        userPublicId: found.user_public_id,
+        name: found.user_name,
+        hasSecondFactor: found.has_second_factor,
+        clinic: null,
+      };
+    }
+    const { access = "admin" } = request.context.route;
+    if (access === "anyone") return;
+    const { signedIn } = request.context;
+    if (signedIn === null) throw new ApiError("SESSION.REQUIRED");
+    if (access === "signed in") return;
+    // A clinic of others and a clinic that does not exist give one answer.
+    const { clinic: fp } = request.params as { clinic: string };
+    const membership = (await clinicsOfUser(store, signedIn.userId)).find((clinic) => clinic.fp === fp);
+    if (membership === undefined) throw new ApiError("RECORD.NOT_FOUND", "This clinic");
+    const { clinic_id: id, role } = membership;
+    signedIn.clinic = { id, fp, role, timeZone: membership.time_zone, language: membership.language };
+    if (!includesRole(role, access)) throw new ApiError("SESSION.FORBIDDEN", access);
+  });
+}
+
+/** The signed-in user of a guarded request. */
+export function userOf({ context: { signedIn } }: FastifyRequest): SignedIn {
+  if (signedIn === null) throw new Error("expected a guarded request, got one without a session");
+  return signedIn;
+}
+
+/** The clinic of a request whose route needs a role. */
+export function clinicOf(request: FastifyRequest): NonNullable<SignedIn["clinic"]> {
+  const { clinic } = userOf(request);
+  if (clinic === null) throw new Error("expected a route of a clinic, got one without");
+  return clinic;
+}

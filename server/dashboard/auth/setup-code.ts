@@ -1,0 +1,51 @@
+import { randomInt, timingSafeEqual } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { countUsers } from "../../store/dashboard/users.ts";
+import type { Store } from "../../store/database/store.ts";
+
+// The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.
+
+/** Without letters and digits that look alike. */
+const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
+const CODE_CHARS = 12;
+
+export interface SetupCode {
+  /** Whether the text is the code. Spaces, dashes and letter case do not count. */
+  matches(text: string): boolean;
+  /** Ends the code: no text matches from now on. */
+  end(): void;
+}
+
+/**
+ * Writes a new code to the file `setup-code` of the data folder, readable by its owner alone, if the server has no user yet.
+ * @returns the code with the file's path for the log, or undefined if users exist
+ */
+export async function createSetupCode(
+  store: Store,
+  folder: string,
+): Promise<(SetupCode & { code: string; file: string }) | undefined> {
+  const file = join(folder, "setup-code");
+  if ((await countUsers(store)) > 0) {
+    rmSync(file, { force: true });
+    return undefined;
+  }
+  let letters = "";
+  for (let count = 0; count < CODE_CHARS; count += 1) letters += LETTERS.charAt(randomInt(LETTERS.length));
+  const code = letters.replaceAll(/(.{4})(?=.)/g, "$1-");
+  rmSync(file, { force: true });
+  writeFileSync(file, `${code}\n`, { mode: 0o600 });
+  let isOver = false;
+  return {
+    code,
+    file,
+    matches(text) {
+      const given = Buffer.from(text.toUpperCase().replaceAll(/[\s-]/g, ""));
+      return !isOver && given.length === letters.length && timingSafeEqual(given, Buffer.from(letters));
+    },
+    end() {
+      isOver = true;
+      rmSync(file, { force: true });
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from "fastify";
+import { type AuditTrail, auditRequests } from "../http/audit/audit-trail.ts";
+import { parseJsonBodies } from "../http/json-body.ts";
+import { refuseCrossSiteWrites } from "./auth/same-origin.ts";
+import { guardRoutes } from "./auth/guard.ts";
+import type { DashboardContext } from "./context.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { sessionRoutes } from "./routes/session.ts";
+
+/** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
+export async function dashboardRoutes(
+  scope: FastifyInstance,
+  { context, trail }: { context: DashboardContext; trail: AuditTrail },
+): Promise<void> {
+  auditRequests(scope, trail, context.now);
+  refuseCrossSiteWrites(scope); // 403
+  guardRoutes(scope, context); // 401, 403, 404
+  parseJsonBodies(scope);
+  sessionRoutes(scope, context);
+  eventRoutes(scope, context);
+}

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { newFp } from "../../../shared/api/fp.ts";
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, type SessionState } from "../../../shared/dashboard/session.ts";
+import { ApiError } from "../../http/errors.ts";
+import { insertClinic, listClinics } from "../../store/dashboard/clinics.ts";
+import { removeSession } from "../../store/dashboard/sessions.ts";
+import { clinicsOfUser, countUsers, findUserByName, insertUser, setRole } from "../../store/dashboard/users.ts";
+import { userOf } from "../auth/guard.ts";
+import { hashPassword, isPassword } from "../auth/password.ts";
+import { clearSessionCookie, startSession } from "../auth/session-cookie.ts";
+import { createSignInLimit } from "../auth/sign-in-limit.ts";
+import { bodyReader } from "../body.ts";
+import type { DashboardContext } from "../context.ts";
+
+// Set-up by the first admin, signing in and out, and the state of the session.
+
+const closed = { additionalProperties: false };
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
+
+const setUpBody = bodyReader(
+  Type.Object(
+    {
+      code: Type.String({ maxLength: 100 }),
+      name: Name,
+      password: Type.String({ minLength: PASSWORD_CHARS_MIN, maxLength: PASSWORD_CHARS_MAX }),
+      clinic_name: Type.Optional(Name),
+    },
+    closed,
+  ),
+);
+
+const signInBody = bodyReader(
+  Type.Object(
+    {
+      name: Type.String({ maxLength: 100 }),
+      password: Type.String({ maxLength: PASSWORD_CHARS_MAX }),
+      totp: Type.Optional(Type.String({ maxLength: 20 })),
+    },
+    closed,
+  ),
+);
+
+export function sessionRoutes(app: FastifyInstance, context: DashboardContext): void {
+  stateRoute(app, context);
+  setUpRoute(app, context);
+  signInRoutes(app, context);
+}
+
+function stateRoute(app: FastifyInstance, context: DashboardContext): void {
+  app.route({
+    method: "GET",
+    url: "/clinic/v1/session",
+    config: { access: "anyone" },
+    handler: (request) => sessionState(request, context),
+  });
+}
+
+async function sessionState(request: FastifyRequest, { store }: DashboardContext): Promise<SessionState> {
+  const { signedIn } = request.context;
+  if (signedIn === null) {
+    if ((await countUsers(store)) > 0) return { state: "signed out" };
+    return { state: "set-up", has_clinics: (await listClinics(store)).length > 0 };
+  }
+  const clinics = await clinicsOfUser(store, signedIn.userId);
+  const user = { id: signedIn.userPublicId, name: signedIn.name, has_second_factor: signedIn.hasSecondFactor };
+  return { state: "signed in", user, clinics: clinics.map(({ clinic_id: _id, ...clinic }) => clinic) };
+}
+
+/** The first admin gets all clinics of the server. A server without clinics gets its first one. */
+function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: DashboardContext): void {
+  const countAttempt = createSignInLimit(counters);
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/set-up",
+    config: { access: "anyone" },
+    handler: async (request, reply) => {
+      const { code, name, password, clinic_name } = setUpBody(request.body);
+      await countAttempt({ name: "set-up", address: request.ip, now: now() });
+      if (setupCode?.matches(code) !== true) throw new ApiError("SESSION.SETUP_CODE");
+      const hash = await hashPassword(password);
+      const userId = await store.transaction(async (session) => {
+        if ((await countUsers(session)) > 0) throw new ApiError("SESSION.SETUP_CODE");
+        const clinics = await listClinics(session);
+        if (clinics.length === 0) {
+          if (clinic_name === undefined) throw new ApiError("REQUEST.INVALID_BODY", "clinic_name is missing.");
+          clinics.push(await insertClinic(session, { fp: newFp("clinic"), name: clinic_name.trim() }));
+        }
+        const user = await insertUser(session, { name, password: hash, now: now() });
+        if (user === undefined) throw new ApiError("SESSION.SETUP_CODE");
+        for (const clinic of clinics) await setRole(session, user.id, clinic.id, "admin");
+        return user.id;
+      });
+      setupCode.end();
+      await startSession(store, { request, reply, userId, now: now() });
+      return {};
+    },
+  });
+}
+
+function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
+  const countAttempt = createSignInLimit(counters);
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/sign-in",
+    config: { access: "anyone" },
+    handler: async (request, reply) => {
+      const { name, password } = signInBody(request.body);
+      await countAttempt({ name, address: request.ip, now: now() });
+      const user = await findUserByName(store, name);
+      // An unknown name takes the time of a wrong password, and gets the same answer.
+      const isRight = await isPassword(password, user?.password);
+      if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
+      await startSession(store, { request, reply, userId: user.id, now: now() });
+      return {};
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/sign-out",
+    config: { access: "signed in" },
+    handler: async (request, reply) => {
+      const { sessionId } = userOf(request);
+      await store.transaction((session) => removeSession(session, sessionId));
+      clearSessionCookie(request, reply);
+      return {};
+    },
+  });
+}

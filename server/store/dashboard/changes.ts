@@ -1,0 +1,32 @@
+import { query, type Session } from "../database/query.ts";
+
+/**
+ * Returns a text that differs whenever something that a clinic's dashboard shows may have changed: a record that the read API
+ * serves, a study that waits for a patient, or a heartbeat. Constant cost.
+ */
+export async function changeMark(session: Session, clinicId: number): Promise<string> {
+  const row = await session.first(mark, { clinicId });
+  return Object.values(row ?? {}).join(" ");
+}
+
+const mark = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("clinic")
+    .select("clinic.version")
+    .select((select) => [
+      select
+        .selectFrom("study")
+        .select((study) => study.fn.max("study.id").as("last"))
+        .as("study"),
+      select
+        .selectFrom("study_revision")
+        .select((revision) => revision.fn.max("study_revision.replaced_at").as("last"))
+        .as("revision"),
+      select
+        .selectFrom("heartbeat")
+        .select((heartbeat) => heartbeat.fn.max("heartbeat.received_at").as("last"))
+        .where("heartbeat.clinic_id", "=", p.clinicId)
+        .as("heartbeat"),
+    ])
+    .where("clinic.id", "=", p.clinicId),
+);

@@ -1,0 +1,53 @@
+import { signal } from "@preact/signals";
+
+// Calls of /clinic/v1.
+
+/** An error that the server answered, or the lack of an answer. */
+export class RequestError extends Error {
+  /** HTTP status; 0 if the server did not answer. */
+  readonly status: number;
+  /** Code of the error table in server/http/errors.ts; "OFFLINE" without an answer. */
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(message: string, status: number, code: string, requestId: string | null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+  }
+}
+
+/** Set when the server says that the session is over. */
+export const isSignedOut = signal(false);
+
+/** Whether the last call got no answer. */
+export const isOffline = signal(false);
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Sends a request to a path below /clinic/v1 and returns the JSON of the answer. @throws RequestError */
+export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  const response = await send(method, path, body);
+  return (await response.json()) as T;
+}
+
+async function send(method: Method, path: string, body: unknown): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`/clinic/v1${path}`, {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+  } catch {
+    isOffline.value = true;
+    throw new RequestError("The server does not answer.", 0, "OFFLINE", null);
+  }
+  isOffline.value = false;
+  if (response.ok) return response;
+  const requestId = response.headers.get("x-request-id");
+  const envelope = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } };
+  const { code = "SERVER.INTERNAL", message = `The server answered ${response.status}.` } = envelope.error ?? {};
+  if (code === "SESSION.REQUIRED") isSignedOut.value = true;
+  throw new RequestError(message, response.status, code, requestId);
+}

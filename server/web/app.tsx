@@ -1,0 +1,102 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { isOffline } from "./api.ts";
+import { isLiveLost } from "./live.ts";
+import { Menu } from "./menu.tsx";
+import { Empty } from "./resource.tsx";
+import { clinic, refreshSession, session } from "./session.ts";
+import { language, texts } from "./text.ts";
+
+// The frame of the dashboard: who may see which screen, the menu, and banners. Each screen is loaded when it is first shown.
+
+const SignIn = lazy(async () => (await import("./screens/sign-in/sign-in.tsx")).SignIn);
+const Today = lazy(async () => (await import("./screens/today/today.tsx")).Today);
+
+export function App() {
+  useEffect(() => void refreshSession().catch(() => undefined), []);
+  const state = session.value;
+  // Screens read texts when they are drawn, so another language draws all of them anew.
+  return (
+    <LocationProvider scope="/dashboard" key={language.value}>
+      <Banners />
+      <ErrorBoundary>
+        {state === undefined ? null : state.state !== "signed in" ? <SignIn state={state} /> : <SignedIn />}
+      </ErrorBoundary>
+    </LocationProvider>
+  );
+}
+
+function SignedIn() {
+  const { path } = useLocation();
+  useEffect(() => {
+    document.getElementById("main")?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, [path]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#main">
+        {t("skip")}
+      </a>
+      <Menu />
+      <main id="main" tabIndex={-1}>
+        {clinic.value === undefined ? (
+          <Empty title={t("noClinic")}>{t("noClinicNext")}</Empty>
+        ) : (
+          // A screen keeps no data of another clinic.
+          <Router key={clinic.value.fp}>
+            <Route path="/dashboard" component={Today} />
+            <Route default component={Nowhere} />
+          </Router>
+        )}
+      </main>
+    </div>
+  );
+}
+
+function Nowhere() {
+  return (
+    <Empty title={t("nowhere")}>
+      <a href="/dashboard">{t("home")}</a>
+    </Empty>
+  );
+}
+
+function Banners() {
+  const isPlain = location.protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+  return (
+    <>
+      {isPlain && <Banner kind="warning">{t("unencrypted")}</Banner>}
+      {(isOffline.value || isLiveLost.value) && <Banner kind="offline">{t("offline")}</Banner>}
+    </>
+  );
+}
+
+function Banner({ kind, children }: { kind: "warning" | "offline"; children: ComponentChildren }) {
+  return (
+    <p class={`banner banner-${kind}`} role="status">
+      {children}
+    </p>
+  );
+}
+
+const t = texts(
+  {
+    skip: "Skip to the content",
+    noClinic: "You belong to no clinic",
+    noClinicNext: "An admin of a clinic can add you under Settings, Users.",
+    nowhere: "There is no such page",
+    home: "Go to Today",
+    unencrypted: "This connection is not encrypted: others in the network can read passwords and results.",
+    offline: "The server does not answer. This page shows what it knew last and tries again.",
+  },
+  {
+    skip: "İçeriğe geç",
+    noClinic: "Hiçbir kliniğe bağlı değilsiniz",
+    noClinicNext: "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
+    nowhere: "Böyle bir sayfa yok",
+    home: "Bugün sayfasına git",
+    unencrypted: "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",
+    offline: "Sunucu yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
+  },
+);

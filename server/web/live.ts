@@ -1,0 +1,24 @@
+import { effect, signal } from "@preact/signals";
+import { clinic } from "./session.ts";
+
+// News from the server: a number that grows with each change of the shown clinic's data.
+
+/** Grows when the clinic's data changed. A screen that reads it loads its data anew. */
+export const changes = signal(0);
+
+/** Whether the connection for news is lost. */
+export const isLiveLost = signal(false);
+
+effect(() => {
+  const fp = clinic.value?.fp;
+  if (fp === undefined) return undefined;
+  const source = new EventSource(`/clinic/v1/clinics/${fp}/events`);
+  source.addEventListener("ready", () => {
+    // Something may have changed while the connection was lost.
+    if (isLiveLost.peek()) changes.value += 1;
+    isLiveLost.value = false;
+  });
+  source.addEventListener("changed", () => (changes.value += 1));
+  source.addEventListener("error", () => (isLiveLost.value = true));
+  return () => source.close();
+});

@@ -1,0 +1,128 @@
+import { effect, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { call, RequestError } from "./api.ts";
+import { changes } from "./live.ts";
+import { clinicPath } from "./session.ts";
+import { texts } from "./text.ts";
+
+// Data of a screen, and the states that every screen has: loading, error, no permission. A screen adds its own for "empty".
+
+export interface Resource<T> {
+  /** The last answer. It stays while a newer one is loaded. */
+  readonly data: T | undefined;
+  readonly error: RequestError | undefined;
+  readonly isLoading: boolean;
+  /** Loads the data anew. */
+  readonly reload: () => Promise<void>;
+}
+
+/**
+ * Loads `path` below the shown clinic, and again at each change of the clinic's data. Null loads nothing. An answer to an older
+ * path is dropped.
+ */
+export function useResource<T>(path: string | null): Resource<T> {
+  const data = useSignal<T | undefined>(undefined);
+  const error = useSignal<RequestError | undefined>(undefined);
+  const isLoading = useSignal(path !== null);
+  const wanted = useRef<string | null>(null);
+  const whole = path === null ? null : clinicPath() + path;
+
+  async function load(): Promise<void> {
+    if (whole === null) return;
+    isLoading.value = true;
+    try {
+      const answer = await call<T>("GET", whole);
+      if (wanted.current !== whole) return;
+      data.value = answer;
+      error.value = undefined;
+    } catch (failed) {
+      if (wanted.current !== whole) return;
+      error.value = failed instanceof RequestError ? failed : new RequestError(String(failed), 0, "PAGE", null);
+    }
+    isLoading.value = false;
+  }
+
+  useEffect(() => {
+    wanted.current = whole;
+    data.value = undefined;
+    return effect(() => {
+      // Subscribes to the changes.
+      void changes.value;
+      void load();
+    });
+  }, [whole]);
+  return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
+}
+
+/** Shows the data of a resource, or why there is none. With older data and a new error it shows both. */
+export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
+  const { data, error } = of;
+  if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={of.reload} />;
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={of.reload} />}
+      {children(data)}
+    </>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div class="skeleton" role="status" aria-label={t("loading")}>
+      <span />
+      <span />
+      <span />
+    </div>
+  );
+}
+
+/** Says what failed: no permission, no answer, or the server's own sentence with the request's id. */
+export function Problem({ error, retry }: { error: RequestError; retry?: () => unknown }) {
+  const isForbidden = error.code === "SESSION.FORBIDDEN";
+  return (
+    <div class="problem" role="alert">
+      <strong>{isForbidden ? t("forbidden") : error.status === 0 ? t("offline") : t("failed")}</strong>
+      <p>{error.message}</p>
+      {error.requestId !== null && !isForbidden && (
+        <p class="quiet">
+          {t("requestId")} <code>{error.requestId}</code>
+        </p>
+      )}
+      {retry !== undefined && !isForbidden && (
+        <button type="button" onClick={() => void retry()}>
+          {t("retry")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Says that a list has no rows, and what to do next. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+}
+
+const t = texts(
+  {
+    loading: "Loading",
+    forbidden: "Your role does not allow this",
+    offline: "The server does not answer",
+    failed: "This did not work",
+    requestId: "Request",
+    retry: "Try again",
+  },
+  {
+    loading: "Yükleniyor",
+    forbidden: "Rolünüz buna izin vermiyor",
+    offline: "Sunucu yanıt vermiyor",
+    failed: "İşlem başarısız oldu",
+    requestId: "İstek",
+    retry: "Yeniden dene",
+  },
+);

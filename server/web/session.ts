@@ -1,0 +1,56 @@
+import { computed, effect, signal } from "@preact/signals";
+import type { ClinicOfUser, Role, SessionState } from "../../shared/dashboard/session.ts";
+import { includesRole } from "../../shared/dashboard/session.ts";
+import { call, isSignedOut } from "./api.ts";
+import { adoptLanguage, timeZone } from "./text.ts";
+
+// Who is signed in, and the clinic that the page shows.
+
+/** Undefined until the server answered for the first time. */
+export const session = signal<SessionState | undefined>(undefined);
+
+const chosenClinic = signal(localStorage.getItem("clinic"));
+
+/** The clinic that the page shows; undefined without a session or a clinic. */
+export const clinic = computed<ClinicOfUser | undefined>(() => {
+  if (session.value?.state !== "signed in") return undefined;
+  const { clinics } = session.value;
+  return clinics.find(({ fp }) => fp === chosenClinic.value) ?? clinics[0];
+});
+
+export function chooseClinic(fp: string): void {
+  localStorage.setItem("clinic", fp);
+  chosenClinic.value = fp;
+}
+
+/** Reads the state of the session from the server. */
+export async function refreshSession(): Promise<void> {
+  const state = await call<SessionState>("GET", "/session");
+  isSignedOut.value = false;
+  session.value = state;
+}
+
+export async function signOut(): Promise<void> {
+  await call("POST", "/sign-out", {});
+  await refreshSession();
+}
+
+/** Whether the user has the rights of a role in the shown clinic. The server decides; the page hides what it would refuse. */
+export function may(role: Role): boolean {
+  return clinic.value !== undefined && includesRole(clinic.value.role, role);
+}
+
+/** The path of the shown clinic below /clinic/v1. */
+export function clinicPath(): string {
+  return `/clinics/${clinic.value?.fp ?? ""}`;
+}
+
+effect(() => {
+  const shown = clinic.value;
+  timeZone.value = shown?.time_zone ?? undefined;
+  if (shown !== undefined) adoptLanguage(shown.language);
+});
+
+effect(() => {
+  if (isSignedOut.value && session.peek()?.state === "signed in") session.value = { state: "signed out" };
+});

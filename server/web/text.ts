@@ -1,0 +1,85 @@
+import { signal } from "@preact/signals";
+import type { Language } from "../../shared/dashboard/session.ts";
+
+// Texts in English and Turkish. Each screen has its own table; a missing Turkish text is a type error. Values of results are
+// never localised: they stay as the analyzer printed them.
+
+/** The language of the page. */
+export const language = signal<Language>(chosenLanguage());
+
+/** Changes the language and remembers it in this browser. */
+export function chooseLanguage(chosen: Language): void {
+  localStorage.setItem("language", chosen);
+  language.value = chosen;
+  document.documentElement.lang = chosen;
+}
+
+/** Takes the clinic's language, unless the user chose one in this browser. */
+export function adoptLanguage(ofClinic: Language | null): void {
+  if (ofClinic === null || localStorage.getItem("language") !== null) return;
+  language.value = ofClinic;
+  document.documentElement.lang = ofClinic;
+}
+
+function chosenLanguage(): Language {
+  const stored = localStorage.getItem("language");
+  const chosen = stored === "en" || stored === "tr" ? stored : navigator.language.startsWith("tr") ? "tr" : "en";
+  document.documentElement.lang = chosen;
+  return chosen;
+}
+
+type Gaps<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Gaps<Rest> : never;
+
+/**
+ * Makes the function that returns a text of a table in the page's language. `{name}` in a text is filled from the second
+ * argument: `t("found", { count: 3 })`.
+ */
+export function texts<const English extends Record<string, string>>(
+  english: English,
+  turkish: Record<keyof English, string>,
+) {
+  const tables = { en: english, tr: turkish };
+  return <Key extends keyof English>(
+    key: Key,
+    ...[values]: Gaps<English[Key]> extends never ? [] : [Record<Gaps<English[Key]>, string | number>]
+  ): string => {
+    const text: string = tables[language.value][key];
+    if (values === undefined) return text;
+    return text.replaceAll(/\{(\w+)\}/g, (gap, name: string) =>
+      String((values as Record<string, string | number>)[name] ?? gap),
+    );
+  };
+}
+
+/** The time zone in which the page prints times: the clinic's, else the browser's. */
+export const timeZone = signal<string | undefined>(undefined);
+
+/** Prints an instant of the API as date and time. */
+export function dateTime(instant: string): string {
+  return format(instant, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** Prints an instant of the API as a date. */
+export function date(instant: string): string {
+  return format(instant, { dateStyle: "medium" });
+}
+
+/** Prints how long ago an instant is, such as `3 min. ago`. */
+export function ago(instant: string, now = Date.now()): string {
+  const seconds = Math.round((Date.parse(instant) - now) / 1000);
+  const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ];
+  const formatter = new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: "short" });
+  for (const [unit, length] of steps) {
+    if (Math.abs(seconds) >= length) return formatter.format(Math.trunc(seconds / length), unit);
+  }
+  return formatter.format(Math.min(0, seconds), "second");
+}
+
+function format(instant: string, style: Intl.DateTimeFormatOptions): string {
+  const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
+  return new Intl.DateTimeFormat(language.value, { ...style, ...zone }).format(new Date(instant));
+}

@@ -1,0 +1,107 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import type { Browser, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import type { Role } from "../../shared/dashboard/session.ts";
+import { insertSession } from "../../server/store/dashboard/sessions.ts";
+import { insertUser, setRole } from "../../server/store/dashboard/users.ts";
+import { findClinic } from "../../server/store/keys.ts";
+import { startServer, type TestServer } from "../server/harness.ts";
+
+// A server with signed-in users, for tests of /clinic/v1 and of the pages.
+
+const YEAR_MS = 365 * 86_400_000;
+
+/** A user with a session, and calls of /clinic/v1 in a clinic. */
+export interface TestUser {
+  readonly id: number;
+  readonly name: string;
+  /** The Cookie header of the session. */
+  readonly cookie: string;
+  /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
+  call<T = unknown>(method: Method, path: string, body?: unknown): Promise<{ status: number; body: T; text: string }>;
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Makes a user with a role in clinics; the calls go to the first one. The user has no usable password. */
+export async function makeUser(
+  { store, app, clock }: Pick<TestServer, "store" | "app" | "clock">,
+  role: Role,
+  ...clinicFps: [string, ...string[]]
+): Promise<TestUser> {
+  const name = `${role} ${randomBytes(4).toString("hex")}`;
+  const token = randomBytes(32).toString("base64url");
+  const digest = createHash("sha256").update(token).digest("hex");
+  const id = await store.transaction(async (session) => {
+    const user = await insertUser(session, { name, password: "none", now: clock.now });
+    if (user === undefined) throw new Error(`the name ${name} is taken`);
+    for (const fp of clinicFps) {
+      const clinic = await findClinic(session, fp);
+      if (clinic === undefined) throw new Error(`clinic ${fp} is not imported`);
+      await setRole(session, user.id, clinic.id, role);
+    }
+    const ends = { now: clock.now, expiresAt: clock.now + YEAR_MS };
+    await insertSession(session, { digest, userId: user.id, ...ends, address: "127.0.0.1", browser: "a test" });
+    return user.id;
+  });
+  const cookie = `vetwire=${token}`;
+  return {
+    id,
+    name,
+    cookie,
+    async call<T>(method: Method, path: string, body?: unknown) {
+      const url = path.startsWith("/clinic/v1/") ? path : `/clinic/v1/clinics/${clinicFps[0]}${path}`;
+      const response = await app.inject({
+        method,
+        url,
+        headers: { cookie, "sec-fetch-site": "same-origin" },
+        ...(body !== undefined && { payload: body as object }),
+      });
+      const isJson = response.headers["content-type"]?.toString().startsWith("application/json") === true;
+      return { status: response.statusCode, body: (isJson ? response.json() : null) as T, text: response.body };
+    },
+  };
+}
+
+/** Starts a server that also listens on a port, for a browser. */
+export async function startDashboard(...entities: Parameters<typeof startServer>) {
+  const server = await startServer(...entities);
+  await server.app.listen({ port: 0, host: "127.0.0.1" });
+  const { port } = server.app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+
+  /** Opens a page of the dashboard as a new user. Faults of the page's console fail the test. */
+  async function openAs(browser: Browser, role: Role, clinicFp: string, path = ""): Promise<Page> {
+    const { cookie } = await makeUser(server, role, clinicFp);
+    const page = await openPage(browser, url);
+    const [name = "", value = ""] = cookie.split("=");
+    await page.context().addCookies([{ name, value, url, sameSite: "Strict", httpOnly: true }]);
+    await page.goto(`${url}/dashboard${path}`);
+    return page;
+  }
+
+  return { ...server, url, openAs };
+}
+
+/** Opens an empty page without a session. The test fails on a fault in the page's console, or a request to another host. */
+export async function openPage(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => {
+    // Chromium logs each answer with an error status; tests check those themselves.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url()))
+      faults.push(`request to ${request.url()}`);
+  });
+  onTestFinished(async () => {
+    await context.close();
+    if (faults.length > 0) throw new Error(`faults in the page: ${faults.join("; ")}`);
+  });
+  return page;
+}

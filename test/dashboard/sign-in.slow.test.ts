@@ -1,0 +1,40 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../support/browser.ts";
+import { clinic } from "../server/harness.ts";
+import { openPage, startDashboard } from "./harness.ts";
+
+const problem = browserProblem();
+if (problem !== null) process.stderr.write(`the dashboard is not tested in a browser: ${problem}\n`);
+
+describe.skipIf(problem !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("the first screen is accessible and fits a phone", async () => {
+    const { url } = await startDashboard(clinic(newFp("clinic")));
+    const page = await openPage(browser, url);
+    await page.goto(url);
+    await page.getByRole("heading", { name: "Set up the dashboard" }).waitFor();
+    expect(page.url()).toBe(`${url}/dashboard`);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("a signed-in user sees the frame, changes the language and signs out", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "staff", fp);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Bugün" }).waitFor();
+    await page.getByRole("button", { name: "Çıkış" }).click();
+    await page.getByRole("heading", { name: "Oturum aç" }).waitFor();
+  });
+});

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+// Debian's Chromium, driven by playwright-core.
+
+const CHROMIUM = "/usr/bin/chromium";
+
+/** Why no browser can run here; null if one can. */
+export function browserProblem(): string | null {
+  return existsSync(CHROMIUM) ? null : `${CHROMIUM} is missing (Debian: apt install chromium)`;
+}
+
+/** Starts a browser that reaches this machine alone: a request for another host fails. */
+export async function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+  });
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Checks the page against WCAG 2.2 AA and axe's best practices, in light and in dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    // The content security policy admits no inline script, so axe runs beside the page's own scripts.
+    await page.evaluate(axeSource);
+    const violations = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+      const { violations: found } = await axe.run({ runOnly: { type: "tag", values: tags } });
+      return found.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`,
+      );
+    });
+    expect(violations, `${page.url()} in ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+interface AxeResults {
+  violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+}
+
+/** Checks that a phone of 360 px shows the page without sideways scrolling. Restores the size. */
+export async function expectFitsPhone(page: Page): Promise<void> {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 740 });
+  // As text, since the tests have no types of the DOM.
+  const root = "document.documentElement";
+  const [wanted, shown] = await page.evaluate<[number, number]>(`[${root}.scrollWidth, ${root}.clientWidth]`);
+  expect(wanted, `${page.url()} at 360 px`).toBeLessThanOrEqual(shown);
+  if (size !== null) await page.setViewportSize(size);
+}
