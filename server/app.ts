@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import type { SetupCode } from "./dashboard/auth/setup-code.ts";
-import { dashboardRoutes } from "./dashboard/dashboard.ts";
+import type { SetupCode } from "./dashboard/context.ts";
 import { webFiles } from "./dashboard/web-files.ts";
+import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./http/audit/audit-queue.ts";
 import { auditRequests, startAuditTrail } from "./http/audit/audit-trail.ts";
 import { authenticateRequests } from "./http/auth/authentication.ts";

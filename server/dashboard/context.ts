@@ -1,7 +1,14 @@
 import type { Logger } from "pino";
 import type { SharedCounters } from "../store/rate-limit-counters.ts";
 import type { Store } from "../store/database/store.ts";
-import type { SetupCode } from "./auth/setup-code.ts";
+
+/** The one-time code with which the first admin proves access to the server's machine. */
+export interface SetupCode {
+  /** Whether the text is the code. Spaces, dashes and letter case do not count. */
+  matches(text: string): boolean;
+  /** Ends the code: no text matches from now on. */
+  end(): void;
+}
 
 /** Dependencies of the dashboard's routes. */
 export interface DashboardContext {

@@ -13,13 +13,13 @@ import { startServer, type TestServer } from "../server/harness.ts";
 const YEAR_MS = 365 * 86_400_000;
 
 /** A user with a session, and calls of /clinic/v1 in a clinic. */
-export interface TestUser {
-  readonly id: number;
-  readonly name: string;
-  /** The Cookie header of the session. */
-  readonly cookie: string;
-  /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
-  call<T = unknown>(method: Method, path: string, body?: unknown): Promise<{ status: number; body: T; text: string }>;
+export type TestUser = Awaited<ReturnType<typeof makeUser>>;
+
+interface Answer<T> {
+  readonly status: number;
+  /** The parsed JSON; null for another type. */
+  readonly body: T;
+  readonly text: string;
 }
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -29,7 +29,7 @@ export async function makeUser(
   { store, app, clock }: Pick<TestServer, "store" | "app" | "clock">,
   role: Role,
   ...clinicFps: [string, ...string[]]
-): Promise<TestUser> {
+) {
   const name = `${role} ${randomBytes(4).toString("hex")}`;
   const token = randomBytes(32).toString("base64url");
   const digest = createHash("sha256").update(token).digest("hex");
@@ -49,8 +49,10 @@ export async function makeUser(
   return {
     id,
     name,
+    /** The Cookie header of the session. */
     cookie,
-    async call<T>(method: Method, path: string, body?: unknown) {
+    /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
+    async call<T = unknown>(method: Method, path: string, body?: unknown): Promise<Answer<T>> {
       const url = path.startsWith("/clinic/v1/") ? path : `/clinic/v1/clinics/${clinicFps[0]}${path}`;
       const response = await app.inject({
         method,

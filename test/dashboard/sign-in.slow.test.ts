@@ -36,5 +36,6 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Bugün" }).waitFor();
     await page.getByRole("button", { name: "Çıkış" }).click();
     await page.getByRole("heading", { name: "Oturum aç" }).waitFor();
+    expect(await page.evaluate("document.documentElement.lang")).toBe("tr");
   });
 });

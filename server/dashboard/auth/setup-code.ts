@@ -2,6 +2,7 @@ import { randomInt, timingSafeEqual } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { countUsers } from "../../store/dashboard/users.ts";
+import type { SetupCode } from "../context.ts";
 import type { Store } from "../../store/database/store.ts";
 
 // The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.
@@ -9,13 +10,6 @@ import type { Store } from "../../store/database/store.ts";
 /** Without letters and digits that look alike. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const CODE_CHARS = 12;
-
-export interface SetupCode {
-  /** Whether the text is the code. Spaces, dashes and letter case do not count. */
-  matches(text: string): boolean;
-  /** Ends the code: no text matches from now on. */
-  end(): void;
-}
 
 /**
  * Writes a new code to the file `setup-code` of the data folder, readable by its owner alone, if the server has no user yet.

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import "./style.css";
+import "../style.css";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("expected an element #app in index.html");

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { type AuditTrail, auditRequests } from "../http/audit/audit-trail.ts";
-import { parseJsonBodies } from "../http/json-body.ts";
-import { refuseCrossSiteWrites } from "./auth/same-origin.ts";
-import { guardRoutes } from "./auth/guard.ts";
-import type { DashboardContext } from "./context.ts";
-import { eventRoutes } from "./routes/events.ts";
-import { sessionRoutes } from "./routes/session.ts";
+import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
+import { parseJsonBodies } from "./http/json-body.ts";
+import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
+import { guardRoutes } from "./dashboard/auth/guard.ts";
+import type { DashboardContext } from "./dashboard/context.ts";
+import { eventRoutes } from "./dashboard/routes/events.ts";
+import { sessionRoutes } from "./dashboard/routes/session.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(

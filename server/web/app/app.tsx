@@ -1,17 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { isOffline } from "./api.ts";
-import { isLiveLost } from "./live.ts";
+import { isOffline } from "../api.ts";
+import { isLiveLost } from "../live.ts";
 import { Menu } from "./menu.tsx";
-import { Empty } from "./resource.tsx";
-import { clinic, refreshSession, session } from "./session.ts";
-import { language, texts } from "./text.ts";
+import { Empty } from "../resource.tsx";
+import { clinic, refreshSession, session } from "../session.ts";
+import { language, texts } from "../text.ts";
 
 // The frame of the dashboard: who may see which screen, the menu, and banners. Each screen is loaded when it is first shown.
 
-const SignIn = lazy(async () => (await import("./screens/sign-in/sign-in.tsx")).SignIn);
-const Today = lazy(async () => (await import("./screens/today/today.tsx")).Today);
+const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
+const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);

@@ -1,8 +1,8 @@
-import type { Language } from "../../shared/dashboard/session.ts";
+import type { Language } from "../../../shared/dashboard/session.ts";
 import { useLocation } from "preact-iso";
-import { chooseClinic, clinic, may, session, signOut } from "./session.ts";
-import { chooseLanguage, language, texts } from "./text.ts";
-import { chooseTheme, theme, type Theme } from "./theme.ts";
+import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
+import { chooseLanguage, language, texts } from "../text.ts";
+import { chooseTheme, theme, type Theme } from "../theme.ts";
 
 /** The header of every screen: screens, clinic, language, theme and sign-out. */
 export function Menu() {
