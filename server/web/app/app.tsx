@@ -13,6 +13,7 @@ import { language, texts } from "../text.ts";
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
+const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -48,6 +49,7 @@ function SignedIn() {
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
             <Route path="/dashboard/settings" component={SettingsHome} />
+            <Route path="/dashboard/settings/keys" component={Keys} />
             <Route default component={Nowhere} />
           </Router>
         )}
