@@ -4,8 +4,11 @@ import { parseJsonBodies } from "./http/json-body.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { accountRoutes } from "./dashboard/routes/account.ts";
+import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
+import { userRoutes } from "./dashboard/routes/users.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -18,4 +21,7 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  accountRoutes(scope, context);
+  userRoutes(scope, context);
+  clinicSettingsRoutes(scope, context);
 }
