@@ -4,9 +4,12 @@ import { parseJsonBodies } from "./http/json-body.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { accountRoutes } from "./dashboard/routes/account.ts";
+import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
+import { userRoutes } from "./dashboard/routes/users.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -25,4 +28,7 @@ export async function dashboardRoutes(
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
   keyRoutes(scope, context);
+  accountRoutes(scope, context);
+  userRoutes(scope, context);
+  clinicSettingsRoutes(scope, context);
 }
