@@ -8,6 +8,7 @@ import { accountRoutes } from "./dashboard/routes/account.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
+import { resultRoutes } from "./dashboard/routes/results.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 
@@ -31,4 +32,5 @@ export async function dashboardRoutes(
   accountRoutes(scope, context);
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);
+  resultRoutes(scope, context);
 }

@@ -378,6 +378,23 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     create index study_of_patient_by_time on study (patient_id, acquired_at);
     create index study_revision_by_time on study_revision (replaced_at);
   `,
+  // The list of results. On SQLite an index holds its columns, because a row is long; PostgreSQL keeps long texts apart.
+  (_id, { shared }) => `
+    alter table study add column severity integer not null default 0;
+    alter table study add column search_words text;
+    update study set severity = 2 where results like '%"flag":"critical"%';
+    update study set severity = 1
+      where severity = 0 and (results like '%"flag":"low"%' or results like '%"flag":"high"%');
+    update study set search_words = lower(substr(source, ${shared ? "strpos" : "instr"}(source, '"sample_ids":[') + 13))
+      where source like '%"sample_ids":[%';
+    ${
+      shared
+        ? ""
+        : `create index study_list on study
+             (patient_id, acquired_at, id, clinic_id, modality, device_name, severity, search_words)`
+    };
+    create index audit_of_record on audit (fp) where fp is not null;
+  `,
 ];
 
 const soapContent = [
