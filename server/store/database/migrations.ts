@@ -378,6 +378,8 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     create index study_of_patient_by_time on study (patient_id, acquired_at);
     create index study_revision_by_time on study_revision (replaced_at);
   `,
+  // Commands of users are few among the rows of the audit, and the history of a study shows them.
+  () => `create index audit_of_command on audit (fp) where method = 'COMMAND';`,
 ];
 
 const soapContent = [
