@@ -129,7 +129,7 @@ test("the second of two users who place one study at once is told who was first"
     staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { ...body, patient_fp: dog.fp }),
     other.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { ...body, patient_fp: cat.fp }),
   ]);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   const [winner, name] = answers[0].status === 200 ? [staff, "Karabaş"] : [other, "Pamuk"];
   const refused = answers.find(({ status }) => status === 409);
   const sentence = `${winner.name} changed this study meanwhile: it is filed to ${name} now.`;
