@@ -11,6 +11,7 @@ import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
+import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -33,4 +34,5 @@ export async function dashboardRoutes(
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);
   resultRoutes(scope, context);
+  toPlaceRoutes(scope, context);
 }
