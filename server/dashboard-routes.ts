@@ -4,8 +4,12 @@ import { parseJsonBodies } from "./http/json-body.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { calendarRoutes } from "./dashboard/routes/calendar.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
+import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
+import { recordRoutes } from "./dashboard/routes/records.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
+import { stockRoutes } from "./dashboard/routes/stock.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -18,4 +22,8 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  recordRoutes(scope, context);
+  calendarRoutes(scope, context);
+  stockRoutes(scope, context);
+  patientChoiceRoutes(scope, context);
 }
