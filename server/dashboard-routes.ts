@@ -12,6 +12,10 @@ import { resultRoutes } from "./dashboard/routes/results.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
+import { calendarRoutes } from "./dashboard/routes/calendar.ts";
+import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
+import { recordRoutes } from "./dashboard/routes/records.ts";
+import { stockRoutes } from "./dashboard/routes/stock.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -35,4 +39,8 @@ export async function dashboardRoutes(
   clinicSettingsRoutes(scope, context);
   resultRoutes(scope, context);
   toPlaceRoutes(scope, context);
+  recordRoutes(scope, context);
+  calendarRoutes(scope, context);
+  stockRoutes(scope, context);
+  patientChoiceRoutes(scope, context);
 }
