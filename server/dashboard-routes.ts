@@ -4,6 +4,7 @@ import { parseJsonBodies } from "./http/json-body.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 
@@ -23,4 +24,5 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  deviceRoutes(scope, context);
 }
