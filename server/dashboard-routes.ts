@@ -6,6 +6,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { accountRoutes } from "./dashboard/routes/account.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
+import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
@@ -43,4 +44,5 @@ export async function dashboardRoutes(
   calendarRoutes(scope, context);
   stockRoutes(scope, context);
   patientChoiceRoutes(scope, context);
+  deviceRoutes(scope, context);
 }
