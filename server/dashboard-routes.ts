@@ -6,6 +6,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
+import { todayRoutes } from "./dashboard/routes/today.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -18,4 +19,5 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  todayRoutes(scope, context);
 }
