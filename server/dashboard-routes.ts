@@ -13,6 +13,11 @@ export async function dashboardRoutes(
   scope: FastifyInstance,
   { context, trail }: { context: DashboardContext; trail: AuditTrail },
 ): Promise<void> {
+  // Answers hold patients' data, so that no cache keeps them.
+  scope.addHook("onRequest", (_request, reply, done) => {
+    reply.header("cache-control", "no-store");
+    done();
+  });
   auditRequests(scope, trail, context.now);
   refuseCrossSiteWrites(scope); // 403
   guardRoutes(scope, context); // 401, 403, 404
