@@ -17,6 +17,7 @@ import { calendarRoutes } from "./dashboard/routes/calendar.ts";
 import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
 import { recordRoutes } from "./dashboard/routes/records.ts";
 import { stockRoutes } from "./dashboard/routes/stock.ts";
+import { todayRoutes } from "./dashboard/routes/today.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -45,4 +46,5 @@ export async function dashboardRoutes(
   stockRoutes(scope, context);
   patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
+  todayRoutes(scope, context);
 }

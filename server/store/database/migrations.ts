@@ -397,6 +397,28 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   `,
   // Commands of users are few among the rows of the audit, and the history of a study shows them.
   () => `create index audit_of_command on audit (fp) where method = 'COMMAND';`,
+  // Studies that users saw, and small pictures of image studies.
+  () => `
+    create table study_seen (
+      clinic_id bigint not null references clinic (id),
+      study_id bigint not null references study (id),
+      revision bigint not null,
+      seen_at bigint not null,
+      user_id bigint not null references dashboard_user (id),
+      primary key (clinic_id, study_id)
+    );
+    create index study_seen_by_time on study_seen (clinic_id, seen_at);
+    create index study_conflict_of_clinic on study_conflict (clinic_id, id);
+    create table study_preview (
+      study_id bigint not null references study (id),
+      position bigint not null,
+      width bigint not null,
+      height bigint not null,
+      png text not null,
+      received_at bigint not null,
+      primary key (study_id, position)
+    );
+    create index study_by_receipt on study (received_at);
 ];
 
 const soapContent = [
