@@ -375,7 +375,6 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     alter table audit add column user_id bigint;
     alter table audit add column clinic_id bigint;
     create index study_of_clinic on study (clinic_id, acquired_at);
-    create index study_of_patient_by_time on study (patient_id, acquired_at);
     create index study_revision_by_time on study_revision (replaced_at);
   `,
   // The list of results. On SQLite an index holds its columns, because a row is long; PostgreSQL keeps long texts apart.
@@ -387,16 +386,10 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       where severity = 0 and (results like '%"flag":"low"%' or results like '%"flag":"high"%');
     update study set search_words = lower(substr(source, ${shared ? "strpos" : "instr"}(source, '"sample_ids":[') + 13))
       where source like '%"sample_ids":[%';
-    ${
-      shared
-        ? ""
-        : `create index study_list on study
-             (patient_id, acquired_at, id, clinic_id, modality, device_name, severity, search_words)`
-    };
+    create index study_list on study (patient_id, acquired_at, id
+      ${shared ? "" : ", clinic_id, modality, device_name, severity, search_words"});
     create index audit_of_record on audit (fp) where fp is not null;
   `,
-  // Commands of users are few among the rows of the audit, and the history of a study shows them.
-  () => `create index audit_of_command on audit (fp) where method = 'COMMAND';`,
   // Studies that users saw, and small pictures of image studies.
   () => `
     create table study_seen (
@@ -419,6 +412,7 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       primary key (study_id, position)
     );
     create index study_by_receipt on study (received_at);
+  `,
 ];
 
 const soapContent = [
