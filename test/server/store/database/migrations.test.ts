@@ -118,7 +118,9 @@ async function readEverything(store: Store): Promise<string[]> {
     const stored = await viewStudy(store, fp);
     const history = await historyOf(store, fp);
     const conflicts = await listConflicts(store, { fp });
-    lines.push({ studies: { stored, history, conflicts, candidates: await candidatesFor(store, fp) } });
+    // That commit had no signs and numbers of candidates.
+    const candidates = (await candidatesFor(store, fp))?.map(({ signs: _signs, number: _number, ...known }) => known);
+    lines.push({ studies: { stored, history, conflicts, candidates } });
   }
   for (const rejected of [false, true]) {
     for await (const unmatched of listUnmatched(store, { clinicId: null, rejected })) lines.push({ unmatched });
