@@ -8,8 +8,9 @@ import { listEvents } from "../../../../server/store/calendar.ts";
 import { noInvalidation, query } from "../../../../server/store/database/query.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic, listKeys } from "../../../../server/store/keys.ts";
-import { PageIndexCache } from "../../../../server/store/patients/page-index.ts";
+import { PAGE_INDEXES_MAX, type PageIndex } from "../../../../server/store/patients/page-index.ts";
 import { findPatient, listIdentifiers, listPatients, listRemoved } from "../../../../server/store/patients/patients.ts";
+import { VersionedCache } from "../../../../server/store/patients/versioned-cache.ts";
 import { currentRanges, rangesOfVersion, replaceRanges } from "../../../../server/store/ranges.ts";
 import { findSoap } from "../../../../server/store/soap.ts";
 import { listItems } from "../../../../server/store/stock.ts";
@@ -130,7 +131,7 @@ async function readEverything(store: Store): Promise<string[]> {
 async function readClinic(store: Store, clinicFp: string): Promise<object> {
   const clinicId = (await findClinic(store, clinicFp))?.id ?? 0;
   const versions = await store.versions(clinicId);
-  const index = new PageIndexCache();
+  const index = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
   const list = { clinicId, updatedSince: null, page: 1, pageSize: 100, version: versions.lists };
   const listed = { ...list, listed: true, species: null };
   const [patients, dogs] = [
