@@ -5,6 +5,7 @@ import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
+import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
@@ -18,4 +19,5 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  patientRoutes(scope, context);
 }

@@ -378,6 +378,8 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     create index study_of_patient_by_time on study (patient_id, acquired_at);
     create index study_revision_by_time on study_revision (replaced_at);
   `,
+  // The page of a patient lists its appointments.
+  () => "create index calendar_event_of_patient on calendar_event (patient_id, start_at);",
 ];
 
 const soapContent = [
