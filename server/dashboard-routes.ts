@@ -6,6 +6,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
+import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
@@ -13,6 +14,11 @@ export async function dashboardRoutes(
   scope: FastifyInstance,
   { context, trail }: { context: DashboardContext; trail: AuditTrail },
 ): Promise<void> {
+  // Answers hold patients' data, so that no cache keeps them.
+  scope.addHook("onRequest", (_request, reply, done) => {
+    reply.header("cache-control", "no-store");
+    done();
+  });
   auditRequests(scope, trail, context.now);
   refuseCrossSiteWrites(scope); // 403
   guardRoutes(scope, context); // 401, 403, 404
@@ -20,4 +26,5 @@ export async function dashboardRoutes(
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
   patientRoutes(scope, context);
+  keyRoutes(scope, context);
 }

@@ -15,6 +15,8 @@ const Today = lazy(async () => (await import("../screens/today/today.tsx")).Toda
 const Patients = lazy(async () => (await import("../screens/patients/patients.tsx")).Patients);
 const PatientPage = lazy(async () => (await import("../screens/patients/patient.tsx")).PatientPage);
 const AnalyteTrend = lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend);
+const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
+const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -52,6 +54,8 @@ function SignedIn() {
             <Route path="/dashboard/patients" component={Patients} />
             <Route path="/dashboard/patients/:fp" component={PatientPage} />
             <Route path="/dashboard/patients/:fp/:analyte" component={AnalyteTrend} />
+            <Route path="/dashboard/settings" component={SettingsHome} />
+            <Route path="/dashboard/settings/keys" component={Keys} />
             <Route default component={Nowhere} />
           </Router>
         )}
