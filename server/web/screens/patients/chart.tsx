@@ -132,6 +132,7 @@ function drawPoints(chart: uPlot, values: readonly RowValue[]): void {
   const size = devicePixelRatio;
   ctx.save();
   ctx.font = `${14 * size}px sans-serif`;
+  ctx.textAlign = "center";
   ctx.lineWidth = 2 * size;
   for (const value of values) {
     const x = chart.valToPos(secondsOf(value), "x", true);
@@ -145,7 +146,7 @@ function drawPoints(chart: uPlot, values: readonly RowValue[]): void {
     ctx.stroke();
     if (value.comparator === undefined) continue;
     ctx.fillStyle = colour("text");
-    ctx.fillText(value.comparator, x + 8 * size, y - 6 * size);
+    ctx.fillText(value.comparator, x, y - 10 * size);
   }
   ctx.restore();
 }

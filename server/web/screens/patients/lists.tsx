@@ -13,7 +13,7 @@ export function ImagingStudies({ studies }: { studies: readonly PatientStudy[] }
   if (imaging.length === 0) return null;
   return (
     <>
-      <h3>{t("imaging")}</h3>
+      <h3 class="imaging">{t("imaging")}</h3>
       <ul class="entries">
         {imaging.map(({ fp, modality, device_name, acquired_at }) => (
           <li key={fp}>

@@ -34,10 +34,9 @@ export function Matrix({ fp, results }: { fp: string; results: PatientResults })
           {groups.map(({ modality, rows }) => (
             <tbody key={modality}>
               <tr class="group">
-                <th scope="rowgroup" colSpan={2} class="analyte">
-                  {modalityWord(modality)}
+                <th scope="rowgroup" colSpan={columns.length + 2}>
+                  <span>{modalityWord(modality)}</span>
                 </th>
-                <td colSpan={columns.length}> </td>
               </tr>
               {rows.map((row) => (
                 <Row key={row.key} fp={fp} row={row} />
@@ -111,19 +110,25 @@ function AnalyteName({ fp, row: { analyte, name, unit, device } }: { fp: string;
 /** A value with its flag. Screen readers also hear what the missing mark of a normal value means. */
 function Value({ value }: { value: RowValue }) {
   const { flag, comment } = value;
+  const isMarked = flag !== null && flag !== "normal";
+  const [mark, meaning] = markOf(value);
   return (
     <span class="matrix-value">
-      {flag !== null && flag !== "normal" && <Flag flag={flag} side={sideOf(value)} />}
-      <span class={flag === null || flag === "normal" ? undefined : `flag-${flag}`}>{printedValue(value)}</span>
-      {flag === "normal" && <span class="hidden"> {t("normal")}</span>}
-      {flag === null && (
-        <>
-          <span aria-hidden="true">{comment === undefined ? "°" : "?"}</span>
-          <span class="hidden"> {comment === undefined ? t("noInterval") : t("inDoubt", { comment })}</span>
-        </>
-      )}
+      {isMarked && <Flag flag={flag} side={sideOf(value)} />}
+      <span class={isMarked ? `flag-${flag}` : undefined}>{printedValue(value)}</span>
+      <span class="mark" aria-hidden="true" title={comment}>
+        {mark}
+      </span>
+      {meaning !== "" && <span class="hidden"> {meaning}</span>}
     </span>
   );
+}
+
+/** The mark behind a value, and its meaning for screen readers. A value in words has no interval by its nature. */
+function markOf({ flag, value, comment }: RowValue): [mark: string, meaning: string] {
+  if (flag !== null) return ["", flag === "normal" ? t("normal") : ""];
+  if (comment !== undefined) return ["?", t("inDoubt", { comment })];
+  return value === null ? ["", ""] : ["°", t("noInterval")];
 }
 
 const t = texts(
