@@ -17,6 +17,7 @@ const PatientPage = lazy(async () => (await import("../screens/patients/patient.
 const AnalyteTrend = lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
+const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -56,6 +57,7 @@ function SignedIn() {
             <Route path="/dashboard/patients/:fp/:analyte" component={AnalyteTrend} />
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
+            <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route default component={Nowhere} />
           </Router>
         )}
