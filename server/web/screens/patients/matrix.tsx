@@ -10,7 +10,8 @@ import {
 } from "../../../../shared/dashboard/result-rows.ts";
 import { texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
-import { clockTime, dayOf, modalityWord, plainDate } from "./words.ts";
+import { modalityName } from "../../ui/modality.ts";
+import { clockTime, dayOf, plainDate } from "./words.ts";
 
 /** Analytes by days, the newest day first. Values of one row compare with each other. */
 export function Matrix({ fp, results }: { fp: string; results: PatientResults }) {
@@ -35,7 +36,7 @@ export function Matrix({ fp, results }: { fp: string; results: PatientResults })
             <tbody key={modality}>
               <tr class="group">
                 <th scope="rowgroup" colSpan={columns.length + 2}>
-                  <span>{modalityWord(modality)}</span>
+                  <span>{modalityName(modality)}</span>
                 </th>
               </tr>
               {rows.map((row) => (
@@ -56,7 +57,7 @@ function ColumnHead({ column: { day, studies } }: { column: ResultColumn }) {
       {plainDate(day)}
       {studies.map((study) => (
         <a key={study.fp} href={`/dashboard/results/${study.fp}`}>
-          {clockTime(study.acquired_at)} {modalityWord(study.modality)}
+          {clockTime(study.acquired_at)} {modalityName(study.modality)}
         </a>
       ))}
     </th>

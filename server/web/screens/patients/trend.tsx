@@ -4,9 +4,9 @@ import { printedValue, type ResultRow, resultRows, sideOf } from "../../../../sh
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
+import { modalityName } from "../../ui/modality.ts";
 import { Chart } from "./chart.tsx";
 import "./patients.css";
-import { modalityWord } from "./words.ts";
 
 /** One analyte of a patient over time. Values in different units, or of different devices' own codes, have a chart each. */
 export function AnalyteTrend() {
@@ -39,7 +39,7 @@ function Series({ row }: { row: ResultRow }) {
     <section class="card">
       <h2>{title}</h2>
       <p class="quiet">
-        {modalityWord(modality)}
+        {modalityName(modality)}
         {device !== null && `, ${t("ownCode", { device })}`}
       </p>
       {numbers.length >= 2 && <Chart label={t("chart", { title, count: numbers.length })} values={numbers} />}

@@ -1,16 +1,11 @@
-import type { Modality } from "../../../../shared/api/study.ts";
 import { ageOn } from "../../../../shared/dashboard/patients.ts";
 import { language, texts, timeZone } from "../../text.ts";
 
-// Facts of an animal and kinds of studies in the page's language.
+// Facts of an animal, and days and times, in the page's language.
 
-/** The word for a stored species or sex, or a modality. An unknown word of a file stays as it is. */
+/** The word for a stored species or sex. An unknown word of a file stays as it is. */
 export function word(stored: string): string {
-  return stored in english ? t(stored as keyof typeof english) : stored;
-}
-
-export function modalityWord(modality: Modality): string {
-  return t(modality);
+  return Object.hasOwn(english, stored) ? t(stored as keyof typeof english) : stored;
 }
 
 /** The day of an instant in the clinic's time zone, like `2026-11-21`. */
@@ -53,12 +48,6 @@ const english = {
   male_neutered: "male, neutered",
   female_spayed: "female, spayed",
   unknown: "sex unknown",
-  HEMATOLOGY: "Haematology",
-  BIOCHEMISTRY: "Biochemistry",
-  URINALYSIS: "Urinalysis",
-  RADIOLOGY: "Radiology",
-  ULTRASOUND: "Ultrasound",
-  ENDOSCOPY: "Endoscopy",
 } as const;
 
 const t = texts(english, {
@@ -73,10 +62,4 @@ const t = texts(english, {
   male_neutered: "erkek, kısırlaştırılmış",
   female_spayed: "dişi, kısırlaştırılmış",
   unknown: "cinsiyeti bilinmiyor",
-  HEMATOLOGY: "Hematoloji",
-  BIOCHEMISTRY: "Biyokimya",
-  URINALYSIS: "İdrar tahlili",
-  RADIOLOGY: "Radyoloji",
-  ULTRASOUND: "Ultrason",
-  ENDOSCOPY: "Endoskopi",
 });
