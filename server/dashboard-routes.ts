@@ -8,6 +8,7 @@ import { accountRoutes } from "./dashboard/routes/account.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
+import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
@@ -35,6 +36,7 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  patientRoutes(scope, context);
   keyRoutes(scope, context);
   accountRoutes(scope, context);
   userRoutes(scope, context);

@@ -12,6 +12,9 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const Patients = lazy(async () => (await import("../screens/patients/patients.tsx")).Patients);
+const PatientPage = lazy(async () => (await import("../screens/patients/patient.tsx")).PatientPage);
+const AnalyteTrend = lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
@@ -49,6 +52,9 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/patients" component={Patients} />
+            <Route path="/dashboard/patients/:fp" component={PatientPage} />
+            <Route path="/dashboard/patients/:fp/:analyte" component={AnalyteTrend} />
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />

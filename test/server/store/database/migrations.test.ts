@@ -8,8 +8,9 @@ import { listEvents } from "../../../../server/store/calendar.ts";
 import { noInvalidation, query } from "../../../../server/store/database/query.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic, listKeys } from "../../../../server/store/keys.ts";
-import { PageIndexCache } from "../../../../server/store/patients/page-index.ts";
+import { PAGE_INDEXES_MAX, type PageIndex } from "../../../../server/store/patients/page-index.ts";
 import { findPatient, listIdentifiers, listPatients, listRemoved } from "../../../../server/store/patients/patients.ts";
+import { VersionedCache } from "../../../../server/store/patients/versioned-cache.ts";
 import { currentRanges, rangesOfVersion, replaceRanges } from "../../../../server/store/ranges.ts";
 import { findSoap } from "../../../../server/store/soap.ts";
 import { listItems } from "../../../../server/store/stock.ts";
@@ -51,7 +52,7 @@ async function databaseOfVersion7(): Promise<string> {
 test("a database that commit 85220f4 wrote is migrated and reads back as before", async () => {
   const store = await openStore(await databaseOfVersion7());
   expect((await store.all(migrations, {})).map(({ version }) => version)).toEqual(
-    Array.from({ length: 12 }, (_, index) => index + 1),
+    Array.from({ length: 13 }, (_, index) => index + 1),
   );
   expect(await readEverything(store)).toEqual(fixture("schema-7.ndjson").trimEnd().split("\n"));
   expect(await store.all(placements, {})).toEqual(
@@ -134,7 +135,7 @@ async function readEverything(store: Store): Promise<string[]> {
 async function readClinic(store: Store, clinicFp: string): Promise<object> {
   const clinicId = (await findClinic(store, clinicFp))?.id ?? 0;
   const versions = await store.versions(clinicId);
-  const index = new PageIndexCache();
+  const index = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
   const list = { clinicId, updatedSince: null, page: 1, pageSize: 100, version: versions.lists };
   const listed = { ...list, listed: true, species: null };
   const [patients, dogs] = [
