@@ -7,6 +7,7 @@ import type { DashboardContext } from "./dashboard/context.ts";
 import { auditRoutes } from "./dashboard/routes/audit.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
+import { rangeRoutes } from "./dashboard/routes/ranges.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
@@ -27,4 +28,5 @@ export async function dashboardRoutes(
   eventRoutes(scope, context);
   keyRoutes(scope, context);
   auditRoutes(scope, context);
+  rangeRoutes(scope, context);
 }
