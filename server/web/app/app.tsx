@@ -14,6 +14,7 @@ const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx"))
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
+const Ranges = lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges);
 const Audit = lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit);
 
 export function App() {
@@ -51,6 +52,7 @@ function SignedIn() {
             <Route path="/dashboard" component={Today} />
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
+            <Route path="/dashboard/settings/ranges" component={Ranges} />
             <Route path="/dashboard/settings/audit" component={Audit} />
             <Route default component={Nowhere} />
           </Router>
