@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Store } from "../../server/store/database/store.ts";
+import { findClinic, listKeys } from "../../server/store/keys.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../support/browser.ts";
 import { clinic } from "../server/harness.ts";
@@ -90,4 +93,117 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
   });
+
+  test("a file of intervals shows its faults with lines, then what it changes, and is imported when confirmed", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "admin", fp, "/settings/ranges");
+    await page.getByText("The clinic has no intervals of its own").waitFor();
+    await expectAccessible(page);
+    const choose = async (...rows: object[]) =>
+      page.getByLabel("File", { exact: true }).setInputFiles({
+        name: "ranges.ndjson",
+        mimeType: "application/x-ndjson",
+        buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n")),
+      });
+    await choose(altDog, { ...creaCat, low: "9" });
+    await page.getByText("The file has 1 faults").waitFor();
+    await page.getByText(/^line 2: crea-cat/).waitFor();
+    await expectAccessible(page);
+    await choose(altDog, creaCat);
+    await page.getByText("2 rows added, 0 changed, 0 removed, 0 stay as they are.").waitFor();
+    await page.getByRole("button", { name: "Import these intervals" }).click();
+    await page.getByText(/^Version .*, 2 rows\./).waitFor();
+
+    await page.getByText("Import a file", { exact: true }).click();
+    await choose({ ...altDog, low: "15" }, { ...creaCat, id: "<b>crea</b>" });
+    await page.getByText("The file has 1 faults").waitFor();
+    await choose({ ...altDog, low: "15" }, { ...creaCat, id: "crea-cat-2", note: "<b>new</b> kit" });
+    await page.getByText("1 rows added, 1 changed, 1 removed, 0 stay as they are.").waitFor();
+    const changed = page.getByRole("region", { name: "Changed rows" }).getByRole("row").last();
+    expect(await changed.getByRole("cell").allTextContents()).toEqual(["ALT · dog", "low", "12", "15"]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "Import these intervals" }).click();
+    await page.getByRole("region", { name: "Intervals in use" }).getByText("15-105").waitFor();
+    await page.getByLabel("Filter by analyte").fill("cat crea");
+    await page.getByText("<b>new</b> kit").waitFor();
+    expect(await page.getByRole("region", { name: "Intervals in use" }).getByRole("row").count()).toBe(2);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Referans aralıkları" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("the audit is filtered, and its CSV holds what the filter shows", async () => {
+    const fp = newFp("clinic");
+    const { openAs, makeFreshKey, get, store } = await startDashboard(clinic(fp));
+    const key = await makeFreshKey(fp, ["clinic.patient.view"], { name: "a program" });
+    await get(key, "/api/v1/patients");
+    const page = await openAs(browser, "admin", fp, "/settings/audit");
+    const routes = page.getByRole("region", { name: "Entries of the audit" });
+    // The audit is written at intervals.
+    await expect
+      .poll(async () => {
+        await page.reload();
+        await page.getByRole("heading", { name: "Audit" }).waitFor();
+        return routes.getByText("GET /api/v1/patients").count();
+      })
+      .toBe(1);
+    await routes.getByText("GET /clinic/v1/clinics/:clinic/audit").first().waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByLabel("Key").selectOption({ label: `a program (${await shownKey(store, fp)})` });
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.waitForURL(/key=key_/);
+    await expect.poll(() => routes.getByRole("row").count()).toBe(2);
+    await routes.getByRole("cell", { name: "key “a program”" }).waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download as CSV" }).click();
+    const csv = readFileSync(await (await downloading).path(), "utf8");
+    expect(csv.split("\r\n").map((line) => line.split(",").slice(3, 5))).toEqual([
+      ["method", "route"],
+      ["GET", "/api/v1/patients"],
+      [],
+    ]);
+
+    await page.getByLabel("From day").fill("2026-11-24");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("Nothing was found").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Reset" }).click();
+    await routes.waitFor();
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Denetim kaydı" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
 });
+
+const altDog = {
+  id: "alt-dog",
+  species: "dog",
+  analyte: "ALT",
+  unit: "U/L",
+  low: "12",
+  high: "105",
+  critical_high: "500",
+  effective_from: "2026-01-01",
+};
+const creaCat = {
+  id: "crea-cat",
+  species: "cat",
+  analyte: "CREA",
+  unit: "mg/dL",
+  low: "0.8",
+  high: "2.3",
+  age_min_days: 365,
+  neutered: true,
+  effective_from: "2026-01-01",
+};
+
+async function shownKey(store: Store, clinicFp: string): Promise<string> {
+  const [first] = await listKeys(store, (await findClinic(store, clinicFp))?.id ?? 0);
+  return first?.key ?? "";
+}

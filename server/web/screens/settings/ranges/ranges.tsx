@@ -48,8 +48,8 @@ function InUse({ ranges: { version, low_quality, rows } }: { ranges: RangesInUse
     return words.every((word) => text.includes(word));
   });
   return (
-    <section aria-labelledby="ranges-in-use">
-      <h2 id="ranges-in-use">{t("inUse")}</h2>
+    <section>
+      <h2>{t("inUse")}</h2>
       {version === null || rows.length === 0 ? (
         <Empty title={t("none")}>{t(may("admin") ? "noneNext" : "noneReader")}</Empty>
       ) : (
