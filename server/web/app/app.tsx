@@ -18,6 +18,8 @@ const AnalyteTrend = lazy(async () => (await import("../screens/patients/trend.t
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
+const Ranges = lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges);
+const Audit = lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -58,6 +60,8 @@ function SignedIn() {
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
+            <Route path="/dashboard/settings/ranges" component={Ranges} />
+            <Route path="/dashboard/settings/audit" component={Audit} />
             <Route default component={Nowhere} />
           </Router>
         )}

@@ -127,7 +127,8 @@ async function readEverything(store: Store): Promise<string[]> {
     for await (const unmatched of listUnmatched(store, { clinicId: null, rejected })) lines.push({ unmatched });
   }
   const always = { since: 0, until: Number.MAX_SAFE_INTEGER };
-  for await (const { request_id: _id, key: _key, ...audit } of listRows(store, always)) lines.push({ audit });
+  for await (const { request_id: _id, key: _key, user: _user, ...audit } of listRows(store, always))
+    lines.push({ audit });
   for (const heartbeat of await store.all(heartbeats, {})) lines.push({ heartbeats: heartbeat });
   return lines.map((line) => JSON.stringify(line));
 }
