@@ -124,7 +124,7 @@ test("a session ends after 12 hours without use, and after 30 days with use", as
   const idle = (await signIn(server, { name: user.name, password: PASSWORD })).cookie;
   for (let at = start; at < start + 30 * DAY_MS; at += DAY_MS / 2.5) {
     server.clock.now = at;
-    expect(await accountOf(server, cookie), `${new Date(at).toISOString()}`).toBeDefined();
+    expect(await accountOf(server, cookie), `at ${new Date(at).toISOString()}`).toBeDefined();
   }
   expect(await accountOf(server, idle)).toBeUndefined();
   server.clock.now = start + 30 * DAY_MS;
