@@ -15,6 +15,9 @@ const Today = lazy(async () => (await import("../screens/today/today.tsx")).Toda
 const Patients = lazy(async () => (await import("../screens/patients/patients.tsx")).Patients);
 const PatientPage = lazy(async () => (await import("../screens/patients/patient.tsx")).PatientPage);
 const AnalyteTrend = lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend);
+const Account = lazy(async () => (await import("../screens/account/account.tsx")).Account);
+const Users = lazy(async () => (await import("../screens/settings/users/users.tsx")).Users);
+const ClinicSettings = lazy(async () => (await import("../screens/settings/clinic/clinic.tsx")).ClinicSettings);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
@@ -48,17 +51,20 @@ function SignedIn() {
       </a>
       <Menu />
       <main id="main" tabIndex={-1}>
-        {clinic.value === undefined ? (
+        {clinic.value === undefined && path !== "/dashboard/account" ? (
           <Empty title={t("noClinic")}>{t("noClinicNext")}</Empty>
         ) : (
           // A screen keeps no data of another clinic.
-          <Router key={clinic.value.fp}>
+          <Router key={clinic.value?.fp}>
             <Route path="/dashboard" component={Today} />
             <Route path="/dashboard/patients" component={Patients} />
             <Route path="/dashboard/patients/:fp" component={PatientPage} />
             <Route path="/dashboard/patients/:fp/:analyte" component={AnalyteTrend} />
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
+            <Route path="/dashboard/settings/users" component={Users} />
+            <Route path="/dashboard/settings/clinic" component={ClinicSettings} />
+            <Route path="/dashboard/account" component={Account} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route path="/dashboard/settings/ranges" component={Ranges} />
             <Route path="/dashboard/settings/audit" component={Audit} />
