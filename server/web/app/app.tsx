@@ -12,6 +12,11 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const Records = lazy(async () => (await import("../screens/records/records.tsx")).Records);
+const RecordScreen = lazy(async () => (await import("../screens/records/record.tsx")).RecordScreen);
+const Calendar = lazy(async () => (await import("../screens/calendar/calendar.tsx")).Calendar);
+const Stock = lazy(async () => (await import("../screens/stock/stock.tsx")).Stock);
+const StockItem = lazy(async () => (await import("../screens/stock/item.tsx")).StockItem);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -46,6 +51,11 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/records" component={Records} />
+            <Route path="/dashboard/records/:fp" component={RecordScreen} />
+            <Route path="/dashboard/calendar" component={Calendar} />
+            <Route path="/dashboard/stock" component={Stock} />
+            <Route path="/dashboard/stock/:fp" component={StockItem} />
             <Route default component={Nowhere} />
           </Router>
         )}
