@@ -12,6 +12,9 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
+const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
+const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 const Records = lazy(async () => (await import("../screens/records/records.tsx")).Records);
 const RecordScreen = lazy(async () => (await import("../screens/records/record.tsx")).RecordScreen);
 const Calendar = lazy(async () => (await import("../screens/calendar/calendar.tsx")).Calendar);
@@ -51,6 +54,9 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/settings" component={SettingsHome} />
+            <Route path="/dashboard/settings/keys" component={Keys} />
+            <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route path="/dashboard/records" component={Records} />
             <Route path="/dashboard/records/:fp" component={RecordScreen} />
             <Route path="/dashboard/calendar" component={Calendar} />

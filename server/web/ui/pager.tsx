@@ -10,7 +10,7 @@ export function Pager({
 }) {
   if (page === 1 && !has_more) return null;
   return (
-    <nav class="actions pager" aria-label={t("pages")}>
+    <nav class="actions" aria-label={t("pages")}>
       <button type="button" disabled={page === 1} onClick={() => open(page - 1)}>
         {t("previous")}
       </button>

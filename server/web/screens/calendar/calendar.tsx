@@ -8,6 +8,7 @@ import { language, timeZone } from "../../text.ts";
 import { EventRow } from "./event-row.tsx";
 import { NewEvent } from "./new-event.tsx";
 import { t } from "./texts.ts";
+import "../../ui/list-bar.css";
 import "./calendar.css";
 
 type View = "day" | "week";
@@ -16,7 +17,7 @@ type View = "day" | "week";
 export function Calendar() {
   const { query } = useLocation();
   const zone = timeZone.value;
-  const today = wallTime(Date.now(), zone).date;
+  const today = currentDay(zone);
   const view: View = query["view"] === "week" ? "week" : "day";
   const chosen = isDay(query["day"]) ? query["day"] : today;
   const first = view === "week" ? startOfWeek(chosen) : chosen;
@@ -44,7 +45,7 @@ export function Calendar() {
           </>
         )}
       </Loaded>
-      <p class="quiet">{t("zone", { zone: zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone })}</p>
+      <p class="quiet">{t("zone", { zone: zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone })}</p>
     </>
   );
 }
@@ -59,8 +60,8 @@ function Toolbar({ view, chosen, today, add }: { view: View; chosen: string; tod
     </a>
   );
   return (
-    <div class="actions toolbar">
-      <nav class="views" aria-label={t("range")}>
+    <div class="actions list-bar">
+      <nav class="calendar-views" aria-label={t("range")}>
         {link("day")}
         {link("week")}
       </nav>
@@ -100,12 +101,12 @@ function Day({
   reload: () => Promise<void>;
 }) {
   return (
-    <section class={isToday ? "day day-today" : "day"}>
+    <section class={isToday ? "calendar-day calendar-today" : "calendar-day"}>
       <h2>{dayName(day)}</h2>
       {events.length === 0 ? (
         <p class="quiet">{t("none")}</p>
       ) : (
-        <ol class="events">
+        <ol class="calendar-events">
           {events.map((event) => (
             <EventRow key={event.fp} event={event} reload={reload} />
           ))}
@@ -113,6 +114,10 @@ function Day({
       )}
     </section>
   );
+}
+
+function currentDay(zone: string | undefined): string {
+  return wallTime(Date.now(), zone).date;
 }
 
 function isDay(text: string | undefined): text is string {

@@ -29,12 +29,12 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
   const isOver = event.next_statuses.length === 0;
   const title = event.title;
   return (
-    <li class={isOver ? "event event-over" : "event"}>
-      <span class="event-time">
+    <li class={isOver ? "calendar-event calendar-over" : "calendar-event"}>
+      <span class="calendar-time">
         {start?.time}–{end?.time}
         {start?.date !== end?.date && <span class="quiet"> +1</span>}
       </span>
-      <span class="event-what">
+      <span class="calendar-what">
         <strong>{title}</strong> <span class="quiet">{typeName(event.type)}</span>
         <br />
         {event.patient === null ? (
@@ -51,16 +51,16 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
         {statusName(event.status)}
       </Badge>
       {may("staff") && !isOver && (
-        <span class="actions event-steps">
+        <span class="actions calendar-steps">
           {next !== undefined && (
             <button type="button" disabled={isRunning} onClick={() => void run(() => move(next))}>
               {stepName(next)}
-              <span class="hidden">: {title}</span>
+              <span class="calendar-which">: {title}</span>
             </button>
           )}
           <button type="button" class="danger" disabled={isRunning} onClick={() => setCancelling(true)}>
             {stepName("CANCELLED")}
-            <span class="hidden">: {title}</span>
+            <span class="calendar-which">: {title}</span>
           </button>
         </span>
       )}

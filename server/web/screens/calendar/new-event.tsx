@@ -104,7 +104,7 @@ function Span({ times, set, fault }: { times: Times; set: (times: Times) => void
     set({ start, end: next === null ? times.end : print(next + length) });
   };
   return (
-    <div class="span">
+    <div class="calendar-span">
       <Field label={t("start")}>
         <input
           type="datetime-local"

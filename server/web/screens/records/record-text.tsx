@@ -22,12 +22,12 @@ export function RecordText({ record, draft }: { record: RecordDetail; draft: Dra
   return (
     <>
       {draft.unsaved.length > 0 && (
-        <div class="problem" role="alert">
+        <div class="problem record-unsaved" role="alert">
           <strong>{t("closedMeanwhile")}</strong>
           {draft.unsaved.map((name) => (
             <div key={name}>
               <h2>{name === "soap_type" ? t("type") : t(name)}</h2>
-              <p class="written">{draft.typed[name]}</p>
+              <p class="record-text">{draft.typed[name]}</p>
             </div>
           ))}
           <button type="button" onClick={() => draft.takeTheirs(record)}>
@@ -42,11 +42,11 @@ export function RecordText({ record, draft }: { record: RecordDetail; draft: Dra
 
 export function WrittenText({ record }: { record: RecordContent }) {
   return (
-    <div class="card">
+    <div class="card record-body">
       {fields.map((name) => (
         <section key={name}>
           <h2>{t(name)}</h2>
-          {record[name] === null ? <p class="quiet">{t("nothing")}</p> : <p class="written">{record[name]}</p>}
+          {record[name] === null ? <p class="quiet">{t("nothing")}</p> : <p class="record-text">{record[name]}</p>}
         </section>
       ))}
     </div>
@@ -83,9 +83,9 @@ function Editor({ draft }: { draft: Draft }) {
             />
           </Field>
           {conflict !== null && unsaved.includes(name) && (
-            <div class="stored">
+            <div class="record-stored">
               <strong>{t("stored")}</strong>
-              <p class="written">{conflict[name] ?? t("nothing")}</p>
+              <p class="record-text">{conflict[name] ?? t("nothing")}</p>
             </div>
           )}
         </div>
@@ -109,16 +109,17 @@ function SaveState({ draft: { unsaved, isSaving } }: { draft: Draft }) {
   );
 }
 
-function Conflict({ draft: { conflict, keepMine, takeTheirs } }: { draft: Draft }) {
+function Conflict({ draft }: { draft: Draft }) {
+  const { conflict } = draft;
   if (conflict === null) return null;
   return (
     <div class="problem" role="alert">
       <strong>{t("conflict")}</strong>
       <p class="actions">
-        <button type="button" onClick={() => void keepMine()}>
+        <button type="button" onClick={() => void draft.keepMine()}>
           {t("keepMine")}
         </button>
-        <button type="button" onClick={() => takeTheirs(conflict)}>
+        <button type="button" onClick={() => draft.takeTheirs(conflict)}>
           {t("takeTheirs")}
         </button>
       </p>

@@ -58,7 +58,7 @@ function RecordHead({ record }: { record: RecordDetail }) {
         <span>{typeName(record.soap_type)}</span>
         <a href={`/dashboard/patients/${patient.fp}`}>{t("patient")}</a>
       </p>
-      <dl class="facts">
+      <dl class="record-facts">
         <div>
           <dt>{t("clinic")}</dt>
           <dd>{clinic.name}</dd>
@@ -83,7 +83,7 @@ function RecordHead({ record }: { record: RecordDetail }) {
         <p>
           {t("amendedBy")}{" "}
           {amended_by.map(({ fp, created_at, status }) => (
-            <a key={fp} class="amendment" href={`/dashboard/records/${fp}`}>
+            <a key={fp} class="record-amendment" href={`/dashboard/records/${fp}`}>
               {dateTime(created_at)} ({statusName(status)})
             </a>
           ))}

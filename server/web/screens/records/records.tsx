@@ -16,6 +16,7 @@ import { Pager } from "../../ui/pager.tsx";
 import { speciesName } from "../../ui/species.ts";
 import { NewRecord } from "./new-record.tsx";
 import { statusName, t, typeName } from "./texts.ts";
+import "../../ui/list-bar.css";
 import "./records.css";
 
 const PAGE_SIZE = 50;
@@ -36,7 +37,7 @@ export function Records() {
   return (
     <>
       <h1>{t("records")}</h1>
-      <div class="actions toolbar">
+      <div class="actions list-bar">
         <Field label={t("status")}>
           <select value={status} onChange={({ currentTarget }) => show({ status: currentTarget.value })}>
             <option value="">{t("everyStatus")}</option>
@@ -109,8 +110,8 @@ function RecordTable({ records }: { records: readonly RecordSummary[] }) {
                 <RecordStatus status={record.status} />
               </td>
               <td>{record.is_own ? t("ownClinic") : record.clinic.name}</td>
-              <td class="nowrap">{date(record.created_at)}</td>
-              <td class="nowrap">{record.signed_at === null ? "" : date(record.signed_at)}</td>
+              <td class="record-date">{date(record.created_at)}</td>
+              <td class="record-date">{record.signed_at === null ? "" : date(record.signed_at)}</td>
             </tr>
           ))}
         </tbody>

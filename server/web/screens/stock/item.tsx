@@ -30,13 +30,13 @@ export function StockItem() {
           ) : (
             <>
               <p>
-                {t("onHand")}: <strong class="on-hand">{`${item.quantity_on_hand} ${item.unit}`}</strong>{" "}
+                {t("onHand")}: <strong class="stock-on-hand">{`${item.quantity_on_hand} ${item.unit}`}</strong>{" "}
                 <span class="quiet">
                   {t("threshold")} {item.low_stock_threshold}
                 </span>
               </p>
               {may("staff") && (
-                <div class="moves">
+                <div class="stock-moves">
                   <Use fp={fp} unit={item.unit} onHand={item.quantity_on_hand} reload={stock.reload} />
                   <StockIn fp={fp} unit={item.unit} reload={stock.reload} />
                 </div>
@@ -83,11 +83,9 @@ function Batches({ batches, withoutBatch }: { batches: readonly StockBatch[]; wi
           ))}
           {withoutBatch > 0 && (
             <tr>
-              <th scope="row">
+              <th scope="row" colSpan={3}>
                 <span class="quiet">{t("withoutBatch")}</span>
               </th>
-              <td />
-              <td />
               <td class="number">{withoutBatch}</td>
             </tr>
           )}
@@ -101,7 +99,7 @@ function Expiry({ day }: { day: string | null }) {
   if (day === null) return <span class="quiet">{t("never")}</span>;
   return (
     <>
-      {dayName(day)} {isExpired(day) && <strong class="expired">{t("expired")}</strong>}
+      {dayName(day)} {isExpired(day) && <strong class="stock-expired">{t("expired")}</strong>}
     </>
   );
 }
@@ -188,15 +186,15 @@ function Quantity({ unit }: { unit: string }) {
 function Taken({ consumed: { taken, taken_without_batch } }: { consumed: Consumed }) {
   return (
     <>
-      <p class="taken">
+      <p class="stock-taken">
         <strong>{t("taken")}</strong>
       </p>
-      <ul class="taken">
+      <ul class="stock-taken">
         {taken.map(({ lot, quantity, expiry_date, received_at }) => (
           <li key={`${received_at} ${lot} ${expiry_date}`}>
             {lot === null ? t("partWithoutLot", { quantity }) : t("part", { quantity, lot })}
             {expiry_date !== null && `, ${t("partExpires", { day: dayName(expiry_date) })}`}{" "}
-            {expiry_date !== null && isExpired(expiry_date) && <strong class="expired">{t("expired")}</strong>}
+            {expiry_date !== null && isExpired(expiry_date) && <strong class="stock-expired">{t("expired")}</strong>}
           </li>
         ))}
         {taken_without_batch > 0 && <li>{t("partWithoutBatch", { quantity: taken_without_batch })}</li>}

@@ -5,6 +5,7 @@ import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { categoryName, t } from "./texts.ts";
+import "../../ui/list-bar.css";
 import "./stock.css";
 
 const PAGE_SIZE = 100;
@@ -23,7 +24,7 @@ export function Stock() {
   return (
     <>
       <h1>{t("stock")}</h1>
-      <div class="actions toolbar">
+      <div class="actions list-bar">
         <label>
           {t("category")}{" "}
           <select value={category} onChange={({ currentTarget }) => show({ category: currentTarget.value })}>
