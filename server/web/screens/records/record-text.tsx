@@ -46,7 +46,11 @@ export function WrittenText({ record }: { record: RecordContent }) {
       {fields.map((name) => (
         <section key={name}>
           <h2>{t(name)}</h2>
-          {record[name] === null ? <p class="quiet">{t("nothing")}</p> : <p class="record-text">{record[name]}</p>}
+          {record[name] === null ? (
+            <p class="quiet record-text">{t("nothing")}</p>
+          ) : (
+            <p class="record-text">{record[name]}</p>
+          )}
         </section>
       ))}
     </div>
@@ -57,7 +61,7 @@ function Editor({ draft }: { draft: Draft }) {
   const { typed, type, unsaved, conflict, save } = draft;
   return (
     <form
-      class="card"
+      class="card record-editor"
       onSubmit={(event) => {
         event.preventDefault();
         void save();

@@ -56,7 +56,7 @@ function RecordHead({ record }: { record: RecordDetail }) {
       <p class="actions">
         <Badge tone={isOpen(record.status) ? "active" : "done"}>{statusName(record.status)}</Badge>
         <span>{typeName(record.soap_type)}</span>
-        <a href={`/dashboard/patients/${patient.fp}`}>{t("patient")}</a>
+        <a href={`/dashboard/patients/${patient.fp}`}>{t("toPatient")}</a>
       </p>
       <dl class="record-facts">
         <div>

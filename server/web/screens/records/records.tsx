@@ -1,18 +1,15 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
-import {
-  isOpen,
-  type NamedPatient,
-  type RecordList,
-  type RecordSummary,
-} from "../../../../shared/dashboard/records.ts";
+import { isOpen, type RecordList, type RecordSummary } from "../../../../shared/dashboard/records.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { PatientPicker } from "../../ui/patient-picker.tsx";
 import { speciesName } from "../../ui/species.ts";
 import { NewRecord } from "./new-record.tsx";
 import { statusName, t, typeName } from "./texts.ts";
@@ -27,6 +24,7 @@ export function Records() {
   const { query, route } = useLocation();
   const { status = "", patient = "", page = "1" } = query;
   const [isNew, setNew] = useState(false);
+  const [isFiltering, setFiltering] = useState(false);
   const search = (changes: Record<string, string>) => {
     const set = Object.entries({ status, patient, ...changes }).filter(([, value]) => value !== "");
     return set.length === 0 ? "" : `?${new URLSearchParams(set)}`;
@@ -48,14 +46,20 @@ export function Records() {
             ))}
           </select>
         </Field>
-        {patient !== "" && (
-          <p class="actions">
-            {t("patientFilter", { name: named?.name ?? t("thisPatient") })}
-            <button type="button" onClick={() => show({ patient: "" })}>
-              {t("everyPatient")}
+        <p class="actions">
+          {patient === "" ? (
+            <button type="button" onClick={() => setFiltering(true)}>
+              {t("onePatient")}
             </button>
-          </p>
-        )}
+          ) : (
+            <>
+              {t("patientFilter", { name: named?.name ?? t("thisPatient") })}
+              <button type="button" onClick={() => show({ patient: "" })}>
+                {t("everyPatient")}
+              </button>
+            </>
+          )}
+        </p>
         {may("staff") && (
           <button type="button" class="primary" onClick={() => setNew(true)}>
             {t("newRecord")}
@@ -74,14 +78,20 @@ export function Records() {
           )
         }
       </Loaded>
-      {isNew && <NewRecord patient={filtered(patient, named)} close={() => setNew(false)} />}
+      {isNew && <NewRecord patient={patient === "" ? null : named} close={() => setNew(false)} />}
+      {isFiltering && (
+        <Dialog title={t("onePatient")} close={() => setFiltering(false)}>
+          <PatientPicker
+            chosen={null}
+            choose={(chosen) => {
+              setFiltering(false);
+              show({ patient: chosen?.fp ?? "" });
+            }}
+          />
+        </Dialog>
+      )}
     </>
   );
-}
-
-/** The patient of the filter, so that a new record is written for it. */
-function filtered(fp: string, named: NamedPatient | null): NamedPatient | null {
-  return fp === "" ? null : named;
 }
 
 function RecordTable({ records }: { records: readonly RecordSummary[] }) {

@@ -32,6 +32,8 @@ export const t = texts(
   {
     records: "Records",
     newRecord: "New record",
+    onePatient: "Filter by patient",
+    toPatient: "Go to the patient",
     status: "Status",
     everyStatus: "All",
     patientFilter: "Only records of {name}",
@@ -86,6 +88,8 @@ export const t = texts(
   {
     records: "Kayıtlar",
     newRecord: "Yeni kayıt",
+    onePatient: "Hastaya göre süz",
+    toPatient: "Hastaya git",
     status: "Durum",
     everyStatus: "Tümü",
     patientFilter: "Yalnızca {name} kayıtları",

@@ -3,6 +3,7 @@ import type { InventoryItem } from "../../../../shared/api/inventory.ts";
 import type { ItemList } from "../../../../shared/dashboard/stock.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { Badge } from "../../ui/badge.tsx";
+import { Field } from "../../ui/field.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { categoryName, t } from "./texts.ts";
 import "../../ui/list-bar.css";
@@ -25,8 +26,7 @@ export function Stock() {
     <>
       <h1>{t("stock")}</h1>
       <div class="actions list-bar">
-        <label>
-          {t("category")}{" "}
+        <Field label={t("category")}>
           <select value={category} onChange={({ currentTarget }) => show({ category: currentTarget.value })}>
             <option value="">{t("everyCategory")}</option>
             {categories.map((each) => (
@@ -35,8 +35,8 @@ export function Stock() {
               </option>
             ))}
           </select>
-        </label>
-        <label class="actions">
+        </Field>
+        <label class="actions stock-low">
           <input
             type="checkbox"
             checked={low === "true"}
@@ -72,6 +72,7 @@ function ItemTable({ items }: { items: readonly InventoryItem[] }) {
             <th scope="col" class="number">
               {t("onHand")}
             </th>
+            <th scope="col">{t("unit")}</th>
             <th scope="col" class="number">
               {t("threshold")}
             </th>
@@ -85,7 +86,8 @@ function ItemTable({ items }: { items: readonly InventoryItem[] }) {
                 <a href={`/dashboard/stock/${item.fp}`}>{item.name}</a>
               </th>
               <td>{categoryName(item.category)}</td>
-              <td class="number">{item.is_virtual ? "" : `${item.quantity_on_hand} ${item.unit}`}</td>
+              <td class="number">{item.is_virtual ? "" : item.quantity_on_hand}</td>
+              <td>{item.is_virtual ? "" : item.unit}</td>
               <td class="number">{item.is_virtual ? "" : item.low_stock_threshold}</td>
               <td>
                 <ItemState item={item} />
