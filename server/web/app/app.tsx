@@ -23,6 +23,11 @@ const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 const Ranges = lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges);
 const Audit = lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit);
+const Records = lazy(async () => (await import("../screens/records/records.tsx")).Records);
+const RecordScreen = lazy(async () => (await import("../screens/records/record.tsx")).RecordScreen);
+const Calendar = lazy(async () => (await import("../screens/calendar/calendar.tsx")).Calendar);
+const Stock = lazy(async () => (await import("../screens/stock/stock.tsx")).Stock);
+const StockItem = lazy(async () => (await import("../screens/stock/item.tsx")).StockItem);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -68,6 +73,11 @@ function SignedIn() {
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route path="/dashboard/settings/ranges" component={Ranges} />
             <Route path="/dashboard/settings/audit" component={Audit} />
+            <Route path="/dashboard/records" component={Records} />
+            <Route path="/dashboard/records/:fp" component={RecordScreen} />
+            <Route path="/dashboard/calendar" component={Calendar} />
+            <Route path="/dashboard/stock" component={Stock} />
+            <Route path="/dashboard/stock/:fp" component={StockItem} />
             <Route default component={Nowhere} />
           </Router>
         )}
