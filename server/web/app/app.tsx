@@ -12,6 +12,8 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const Results = lazy(async () => (await import("../screens/results/results.tsx")).Results);
+const Study = lazy(async () => (await import("../screens/results/study.tsx")).Study);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -46,6 +48,8 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/results" component={Results} />
+            <Route path="/dashboard/results/:fp" component={Study} />
             <Route default component={Nowhere} />
           </Router>
         )}
