@@ -21,10 +21,12 @@ export class LiveChanges {
     this.#logger = logger;
   }
 
-  /** Calls the listener after each change. @returns a function that ends it */
+  /** Calls the listener after each change that follows the next check, and once after that check. @returns a function that ends it */
   listen(clinicId: number, listener: Listener): () => void {
     const listeners = this.#listeners.get(clinicId) ?? new Set();
     this.#listeners.set(clinicId, listeners.add(listener));
+    // A page that read its data before the check may have missed a change.
+    this.#marks.delete(clinicId);
     this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
     return () => {
       listeners.delete(listener);
@@ -45,7 +47,7 @@ export class LiveChanges {
         const mark = await changeMark(this.#store, clinicId);
         const known = this.#marks.get(clinicId);
         this.#marks.set(clinicId, mark);
-        if (known !== undefined && known !== mark) for (const listener of listeners) listener();
+        if (known !== mark) for (const listener of listeners) listener();
       }
     } catch (error) {
       this.#logger.warn({ err: error }, "changes for the dashboard could not be read");

@@ -12,10 +12,9 @@ export const isLiveLost = signal(false);
 effect(() => {
   const fp = clinic.value?.fp;
   if (fp === undefined) return undefined;
+  // The server also tells each new connection once, because something may have changed before it.
   const source = new EventSource(`/clinic/v1/clinics/${fp}/events`);
   source.addEventListener("ready", () => {
-    // Something may have changed while the connection was lost.
-    if (isLiveLost.peek()) changes.value += 1;
     isLiveLost.value = false;
   });
   source.addEventListener("changed", () => (changes.value += 1));

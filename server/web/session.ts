@@ -1,7 +1,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { ClinicOfUser, Role, SessionState } from "../../shared/dashboard/session.ts";
 import { includesRole } from "../../shared/dashboard/session.ts";
-import { call, isSignedOut } from "./api.ts";
+import { call, isSignedOut, RequestError } from "./api.ts";
 import { adoptLanguage, timeZone } from "./text.ts";
 
 // Who is signed in, and the clinic that the page shows.
@@ -30,9 +30,14 @@ export async function refreshSession(): Promise<void> {
   session.value = state;
 }
 
+/** Without an answer the user stays signed in, and the banner of the frame says why. */
 export async function signOut(): Promise<void> {
-  await call("POST", "/sign-out", {});
-  await refreshSession();
+  try {
+    await call("POST", "/sign-out", {});
+    await refreshSession();
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+  }
 }
 
 /** Whether the user has the rights of a role in the shown clinic. The server decides; the page hides what it would refuse. */

@@ -38,4 +38,20 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Oturum aç" }).waitFor();
     expect(await page.evaluate("document.documentElement.lang")).toBe("tr");
   });
+
+  test("the page says that the server does not answer, and that it answers again", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "staff", fp);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    const banner = page.getByText("The server does not answer. This page shows what it knew last and tries again.");
+    expect(await banner.count()).toBe(0);
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await banner.waitFor();
+    expect(await page.getByRole("heading", { name: "Today" }).count()).toBe(1);
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  });
 });

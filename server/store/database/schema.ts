@@ -158,6 +158,19 @@ export interface Tables {
     changed_at: number;
     user_id: number;
   };
+  /** The last revision of a study that a user of a clinic saw. */
+  study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };
+  /** Small pictures of the images of a study, as the clinic's agent draws them. */
+  study_preview: {
+    study_id: number;
+    /** Index of the image in its study, from 1. */
+    position: number;
+    width: number;
+    height: number;
+    /** Base64. */
+    png: string;
+    received_at: number;
+  };
   /** PostgreSQL only. */
   request_count: RequestCount;
 }

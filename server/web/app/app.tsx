@@ -14,6 +14,9 @@ const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx"))
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
 const Results = lazy(async () => (await import("../screens/results/results.tsx")).Results);
 const Study = lazy(async () => (await import("../screens/results/study.tsx")).Study);
+const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
+const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
+const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -50,6 +53,9 @@ function SignedIn() {
             <Route path="/dashboard" component={Today} />
             <Route path="/dashboard/results" component={Results} />
             <Route path="/dashboard/results/:fp" component={Study} />
+            <Route path="/dashboard/settings" component={SettingsHome} />
+            <Route path="/dashboard/settings/keys" component={Keys} />
+            <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route default component={Nowhere} />
           </Router>
         )}

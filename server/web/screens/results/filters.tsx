@@ -3,7 +3,8 @@ import type { DeviceNames, ResultFilters } from "../../../../shared/dashboard/re
 import { useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { type FilterName } from "./query.ts";
-import { modalities, modalityName, t } from "./texts.ts";
+import { modalityName } from "../../ui/modality.ts";
+import { modalities, t } from "./texts.ts";
 
 /** Time without a key press after which the search begins. */
 const TYPING_MS = 250;

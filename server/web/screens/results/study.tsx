@@ -1,13 +1,16 @@
 import { useRoute } from "preact-iso";
+import { useEffect } from "preact/hooks";
 import type { StudyPage } from "../../../../shared/dashboard/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";
+import { modalityName } from "../../ui/modality.ts";
+import { markSeen } from "../today/seen.ts";
 import { queryText } from "./query.ts";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
 import { StudyTable } from "./study-table.tsx";
 import { t } from "./study-texts.ts";
-import { modalityName, speciesName } from "./texts.ts";
+import { speciesName } from "./texts.ts";
 import { zoneName } from "./use-results.ts";
 import "./results.css";
 import "./study.css";
@@ -20,6 +23,8 @@ export function Study() {
 }
 
 function Whole({ study }: { study: StudyPage }) {
+  // A failure leaves the study among the unseen ones, which is no harm.
+  useEffect(() => void markSeen(study.fp).catch(() => undefined), [study.fp, study.revision]);
   return (
     <article class="study">
       <Head study={study} />

@@ -39,12 +39,6 @@ export const t = texts(
     noValues: "no measured values",
     noneOutside: "none of {count}",
     others: "and {count} more",
-    HEMATOLOGY: "Hematology",
-    BIOCHEMISTRY: "Biochemistry",
-    URINALYSIS: "Urinalysis",
-    RADIOLOGY: "X-ray",
-    ULTRASOUND: "Ultrasound",
-    ENDOSCOPY: "Endoscopy",
     dog: "dog",
     cat: "cat",
     rabbit: "rabbit",
@@ -90,12 +84,6 @@ export const t = texts(
     noValues: "ölçülmüş değer yok",
     noneOutside: "{count} değerin hiçbiri",
     others: "ve {count} tane daha",
-    HEMATOLOGY: "Hematoloji",
-    BIOCHEMISTRY: "Biyokimya",
-    URINALYSIS: "İdrar tahlili",
-    RADIOLOGY: "Röntgen",
-    ULTRASOUND: "Ultrason",
-    ENDOSCOPY: "Endoskopi",
     dog: "köpek",
     cat: "kedi",
     rabbit: "tavşan",
@@ -108,10 +96,6 @@ export const t = texts(
 );
 
 export const modalities = ["BIOCHEMISTRY", "HEMATOLOGY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const;
-
-export function modalityName(modality: (typeof modalities)[number]): string {
-  return t(modality);
-}
 
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"] as const;
 

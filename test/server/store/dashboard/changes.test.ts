@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { changeMark } from "../../../../server/store/dashboard/changes.ts";
+import { rejectStudy } from "../../../../server/store/studies/placement.ts";
+import { findClinic } from "../../../../server/store/keys.ts";
+import { clinic, connection, importEntities, patient, startServer, study } from "../../harness.ts";
+
+const clinicFp = newFp("clinic");
+
+async function world() {
+  const server = await startServer(clinic(clinicFp));
+  const { id } = (await findClinic(server.store, clinicFp)) ?? { id: 0 };
+  const key = await server.makeKey(clinicFp, ["clinic.lab.ingest"]);
+  const mark = () => changeMark(server.store, id);
+  return { ...server, key, mark };
+}
+
+test("the mark stays while nothing changes", async () => {
+  const { mark } = await world();
+  expect(await mark()).toBe(await mark());
+});
+
+test("the mark differs after each change that a page shows", async () => {
+  const server = await world();
+  const { store, clock, app, key, mark } = server;
+  const animal = patient();
+  const unmatched = study();
+  const changes = [
+    () => importEntities(store, animal, connection(animal.fp, clinicFp)),
+    () => server.push(key, study({ patient_fp: animal.fp })),
+    () => server.push(key, unmatched),
+    () =>
+      store.transaction((session) =>
+        rejectStudy(session, { fp: unmatched.fp, reason: "a test", by: "a user", now: clock.now }),
+      ),
+    () =>
+      app.inject({
+        method: "POST",
+        url: "/agent/v1/heartbeat",
+        headers: { "x-api-key": key },
+        payload: { version: "1" },
+      }),
+  ];
+  const marks = [await mark()];
+  for (const change of changes) {
+    clock.now += 1000;
+    await change();
+    marks.push(await mark());
+  }
+  expect(new Set(marks).size).toBe(changes.length + 1);
+});
