@@ -23,6 +23,9 @@ export function Results() {
     <>
       <div class="screen-head">
         <h1>{t("results")}</h1>
+        <p class="results-news" role="status">
+          {arrived.size > 0 && t("arrived", { count: arrived.size })}
+        </p>
         <a
           class="button no-print"
           href={`/clinic/v1${clinicPath()}/results.csv${queryText({ ...filters, zone: zoneName() })}`}
@@ -32,9 +35,6 @@ export function Results() {
         </a>
       </div>
       <Filters filters={filters} patientName={page?.patient?.name} change={change} />
-      <p class="results-news" role="status">
-        {arrived.size > 0 && t("arrived", { count: arrived.size })}
-      </p>
       {page?.is_search_cut === true && <p class="banner">{t("searchCut")}</p>}
       <Loaded of={list}>
         {(shown) => (

@@ -61,11 +61,12 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
               {row.reference_range}
               {source > 0 && <sup>{source}</sup>}
             </span>
+            {row.source?.text != null && <span class="under">{t("fromRange", { text: row.source.text })}</span>}
             {number !== null && <RangeBar value={number} low={low} high={high} flag={flag} />}
           </>
         )}
       </td>
-      <td>
+      <td class="flag-cell">
         <Flag flag={flag} side={row.side} />
         {flag === null && row.reference_range !== null && row.reason !== null && (
           <span class="quiet">{reasonText(row.reason)}</span>
@@ -111,9 +112,9 @@ function sourceKey({ source }: StudyRow): string | null {
     case "device":
       return t("ofDevice");
     case "clinic":
-      return t("ofClinic", { text: source.text ?? source.id });
+      return t("ofClinic");
     case "published":
-      return source.text ?? source.id;
+      return source.title ?? source.id;
     case "unknown":
       return t("ofUnknown", { id: source.id });
   }
@@ -121,8 +122,8 @@ function sourceKey({ source }: StudyRow): string | null {
 
 function Sources({ study: { sets }, sources }: { study: StudyPage; sources: readonly string[] }) {
   return (
-    <details class="sources" open={sources.length > 0 && sources.length <= 3}>
-      <summary>{t("sources")}</summary>
+    <section class="sources" aria-labelledby="sources">
+      <h2 id="sources">{t("sources")}</h2>
       <ol>
         {sources.map((source) => (
           <li key={source}>{source}</li>
@@ -133,6 +134,6 @@ function Sources({ study: { sets }, sources }: { study: StudyPage; sources: read
           ? t("noSets")
           : t("sets", { catalogue: sets.catalogue, clinic: sets.clinic ?? t("noClinicSet") })}
       </p>
-    </details>
+    </section>
   );
 }
