@@ -23,7 +23,12 @@ export function Revisions({ study: { revisions } }: { study: StudyPage }) {
               <time dateTime={entry.at}>{dateTime(entry.at)}</time> {revisionText(entry)}
             </p>
             {entry.changes.length > 0 ? (
-              <Changes changes={entry.changes} before={t("before")} after={t("after")} />
+              <Changes
+                of={t("revisionNumber", { revision: entry.revision })}
+                changes={entry.changes}
+                before={t("before")}
+                after={t("after")}
+              />
             ) : (
               entry.revision !== revisions.at(-1)?.revision && <p class="quiet">{t("sameResults")}</p>
             )}
@@ -49,7 +54,7 @@ export function Conflicts({ study: { conflicts } }: { study: StudyPage }) {
           {changes.length === 0 ? (
             <p class="quiet">{t("sameResults")}</p>
           ) : (
-            <Changes changes={changes} before={t("stored")} after={t("sent")} />
+            <Changes of={`${index + 1}`} changes={changes} before={t("stored")} after={t("sent")} />
           )}
         </div>
       ))}
@@ -57,9 +62,20 @@ export function Conflicts({ study: { conflicts } }: { study: StudyPage }) {
   );
 }
 
-function Changes({ changes, before, after }: { changes: readonly RowChange[]; before: string; after: string }) {
+function Changes({
+  of,
+  changes,
+  before,
+  after,
+}: {
+  /** Name that tells this table from the others. */
+  of: string;
+  changes: readonly RowChange[];
+  before: string;
+  after: string;
+}) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("changes")}>
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("changes", { of })}>
       <table class="changes">
         <thead>
           <tr>
