@@ -18,6 +18,8 @@ const AnalyteTrend = lazy(async () => (await import("../screens/patients/trend.t
 const Account = lazy(async () => (await import("../screens/account/account.tsx")).Account);
 const Users = lazy(async () => (await import("../screens/settings/users/users.tsx")).Users);
 const ClinicSettings = lazy(async () => (await import("../screens/settings/clinic/clinic.tsx")).ClinicSettings);
+const Results = lazy(async () => (await import("../screens/results/results.tsx")).Results);
+const Study = lazy(async () => (await import("../screens/results/study.tsx")).Study);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
@@ -65,6 +67,8 @@ function SignedIn() {
             <Route path="/dashboard/patients" component={Patients} />
             <Route path="/dashboard/patients/:fp" component={PatientPage} />
             <Route path="/dashboard/patients/:fp/:analyte" component={AnalyteTrend} />
+            <Route path="/dashboard/results" component={Results} />
+            <Route path="/dashboard/results/:fp" component={Study} />
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
             <Route path="/dashboard/settings/users" component={Users} />
