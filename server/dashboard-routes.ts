@@ -4,6 +4,7 @@ import { parseJsonBodies } from "./http/json-body.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { codeRoutes } from "./dashboard/routes/codes.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
@@ -25,4 +26,5 @@ export async function dashboardRoutes(
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
   toPlaceRoutes(scope, context);
+  codeRoutes(scope, context);
 }
