@@ -116,7 +116,18 @@ async function readEverything(store: Store): Promise<string[]> {
     const stored = await viewStudy(store, fp);
     const history = await historyOf(store, fp);
     const conflicts = await listConflicts(store, { fp });
-    lines.push({ studies: { stored, history, conflicts, candidates: await candidatesFor(store, fp) } });
+    lines.push({
+      studies: {
+        stored,
+        history,
+        conflicts,
+        candidates: (await candidatesFor(store, fp)).map(({ patient, score, reasons }) => ({
+          patient,
+          score,
+          reasons,
+        })),
+      },
+    });
   }
   for (const rejected of [false, true]) {
     for await (const unmatched of listUnmatched(store, { clinicId: null, rejected })) lines.push({ unmatched });
