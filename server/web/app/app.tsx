@@ -12,6 +12,7 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const Codes = lazy(async () => (await import("../screens/to-place/codes.tsx")).Codes);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 
 export function App() {
@@ -47,6 +48,7 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/to-place/codes" component={Codes} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route default component={Nowhere} />
           </Router>
