@@ -8,6 +8,7 @@ import { accountRoutes } from "./dashboard/routes/account.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { auditRoutes } from "./dashboard/routes/audit.ts";
+import { codeRoutes } from "./dashboard/routes/codes.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
@@ -53,4 +54,5 @@ export async function dashboardRoutes(
   todayRoutes(scope, context);
   auditRoutes(scope, context);
   rangeRoutes(scope, context);
+  codeRoutes(scope, context);
 }

@@ -22,6 +22,7 @@ const Results = lazy(async () => (await import("../screens/results/results.tsx")
 const Study = lazy(async () => (await import("../screens/results/study.tsx")).Study);
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
+const Codes = lazy(async () => (await import("../screens/to-place/codes.tsx")).Codes);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 const Ranges = lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges);
 const Audit = lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit);
@@ -74,6 +75,7 @@ function SignedIn() {
             <Route path="/dashboard/settings/users" component={Users} />
             <Route path="/dashboard/settings/clinic" component={ClinicSettings} />
             <Route path="/dashboard/account" component={Account} />
+            <Route path="/dashboard/to-place/codes" component={Codes} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route path="/dashboard/settings/ranges" component={Ranges} />
             <Route path="/dashboard/settings/audit" component={Audit} />
