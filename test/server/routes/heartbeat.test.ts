@@ -31,7 +31,7 @@ async function heard() {
   const server = await startServer(clinic(ours));
   const key = await server.makeKey(ours, ["clinic.lab.ingest"]);
   return {
-    async beat(payload: object) {
+    beat: async (payload: object) => {
       const headers = { "x-api-key": key };
       const response = await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
       return response.statusCode;
