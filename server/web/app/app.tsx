@@ -12,6 +12,9 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
+const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
+const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -46,6 +49,9 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/settings" component={SettingsHome} />
+            <Route path="/dashboard/settings/keys" component={Keys} />
+            <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route default component={Nowhere} />
           </Router>
         )}
