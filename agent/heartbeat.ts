@@ -1,4 +1,4 @@
-import { CALLERS_MAX, type Heartbeat, type UnknownCaller } from "../shared/api/study.ts";
+import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../shared/api/study.ts";
 import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
 import type { RunningDevice } from "./connection/device-service.ts";
 import { profileById } from "./devices/index.ts";
@@ -27,8 +27,21 @@ interface HeartbeatSource {
   readonly devices: readonly RunningDevice[];
 }
 
+/** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller */
+export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
+  let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
+  return async () => {
+    const states = agent.devices.map((device) => device.state());
+    const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
+    const news = JSON.stringify([states.map(({ reason }) => reason), callers]);
+    if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
+    await sendHeartbeat(agent);
+    [sentAt, sentNews] = [performance.now(), news];
+  };
+}
+
 /** @throws SendError */
-export async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
+async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
   const { config, spool, server, version, startedAt } = agent;
   const now = Date.now();
   const [{ depth, oldestAt }, clock, counts] = await Promise.all([

@@ -15,6 +15,7 @@ const Today = lazy(async () => (await import("../screens/today/today.tsx")).Toda
 const SettingsHome = lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome);
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
+const Devices = lazy(async () => (await import("../screens/devices/devices.tsx")).Devices);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -52,6 +53,7 @@ function SignedIn() {
             <Route path="/dashboard/settings" component={SettingsHome} />
             <Route path="/dashboard/settings/keys" component={Keys} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
+            <Route path="/dashboard/devices" component={Devices} />
             <Route default component={Nowhere} />
           </Router>
         )}
