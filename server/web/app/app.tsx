@@ -31,6 +31,7 @@ const RecordScreen = lazy(async () => (await import("../screens/records/record.t
 const Calendar = lazy(async () => (await import("../screens/calendar/calendar.tsx")).Calendar);
 const Stock = lazy(async () => (await import("../screens/stock/stock.tsx")).Stock);
 const StockItem = lazy(async () => (await import("../screens/stock/item.tsx")).StockItem);
+const Devices = lazy(async () => (await import("../screens/devices/devices.tsx")).Devices);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -84,6 +85,7 @@ function SignedIn() {
             <Route path="/dashboard/calendar" component={Calendar} />
             <Route path="/dashboard/stock" component={Stock} />
             <Route path="/dashboard/stock/:fp" component={StockItem} />
+            <Route path="/dashboard/devices" component={Devices} />
             <Route default component={Nowhere} />
           </Router>
         )}
