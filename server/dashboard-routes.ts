@@ -5,6 +5,7 @@ import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
+import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 
@@ -25,4 +26,5 @@ export async function dashboardRoutes(
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
   todayRoutes(scope, context);
+  manualStudyRoutes(scope, context);
 }

@@ -12,6 +12,7 @@ import { language, texts } from "../text.ts";
 
 const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
 const Today = lazy(async () => (await import("../screens/today/today.tsx")).Today);
+const ManualStudy = lazy(async () => (await import("../screens/manual-study/manual-study.tsx")).ManualStudy);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -46,6 +47,7 @@ function SignedIn() {
           // A screen keeps no data of another clinic.
           <Router key={clinic.value.fp}>
             <Route path="/dashboard" component={Today} />
+            <Route path="/dashboard/manual-study" component={ManualStudy} />
             <Route default component={Nowhere} />
           </Router>
         )}
