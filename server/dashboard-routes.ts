@@ -6,6 +6,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 
@@ -27,4 +28,5 @@ export async function dashboardRoutes(
   eventRoutes(scope, context);
   todayRoutes(scope, context);
   manualStudyRoutes(scope, context);
+  previewRoutes(scope, context);
 }

@@ -13,6 +13,7 @@ import { listIdentifiers, listRemoved, type Page } from "../store/patients/patie
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
+import { previewRoutes } from "./previews.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
@@ -31,6 +32,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   heartbeatRoute(app, context);
   directoryRoutes(app, context);
   rangesRoute(app, context);
+  app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
 function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
