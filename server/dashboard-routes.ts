@@ -14,6 +14,8 @@ import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
+import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
@@ -55,4 +57,6 @@ export async function dashboardRoutes(
   auditRoutes(scope, context);
   rangeRoutes(scope, context);
   codeRoutes(scope, context);
+  manualStudyRoutes(scope, context);
+  previewRoutes(scope, context);
 }

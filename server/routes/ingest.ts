@@ -15,6 +15,7 @@ import { listMappings } from "../store/dashboard/codes.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
+import { previewRoutes } from "./previews.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
@@ -34,6 +35,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   directoryRoutes(app, context);
   rangesRoute(app, context);
   codesRoute(app, context);
+  app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
 function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {

@@ -32,6 +32,7 @@ const Calendar = lazy(async () => (await import("../screens/calendar/calendar.ts
 const Stock = lazy(async () => (await import("../screens/stock/stock.tsx")).Stock);
 const StockItem = lazy(async () => (await import("../screens/stock/item.tsx")).StockItem);
 const Devices = lazy(async () => (await import("../screens/devices/devices.tsx")).Devices);
+const ManualStudy = lazy(async () => (await import("../screens/manual-study/manual-study.tsx")).ManualStudy);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -86,6 +87,7 @@ function SignedIn() {
             <Route path="/dashboard/stock" component={Stock} />
             <Route path="/dashboard/stock/:fp" component={StockItem} />
             <Route path="/dashboard/devices" component={Devices} />
+            <Route path="/dashboard/manual-study" component={ManualStudy} />
             <Route default component={Nowhere} />
           </Router>
         )}
