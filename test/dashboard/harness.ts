@@ -52,7 +52,7 @@ export async function makeUser(
     /** The Cookie header of the session. */
     cookie,
     /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
-    async call<T = unknown>(method: Method, path: string, body?: unknown): Promise<Answer<T>> {
+    call: async <T = unknown>(method: Method, path: string, body?: unknown): Promise<Answer<T>> => {
       const url = path.startsWith("/clinic/v1/") ? path : `/clinic/v1/clinics/${clinicFps[0]}${path}`;
       const response = await app.inject({
         method,

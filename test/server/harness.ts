@@ -151,11 +151,11 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     makeKey,
     makeFreshKey,
     /** Sends GET with the key in both headers. Returns the parsed body. */
-    async get(key: string, url: string) {
+    get: async (key: string, url: string) => {
       const response = await app.inject({ url, headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
       return { status: response.statusCode, headers: response.headers, body: response.json<Body>() };
     },
-    async push(key: string, ...studies: unknown[]) {
+    push: async (key: string, ...studies: unknown[]) => {
       const response = await app.inject({
         method: "POST",
         url: "/agent/v1/studies",
