@@ -132,10 +132,10 @@ test("the set-up code is a file for its owner alone, works once, and is not made
   const second = await run(...data);
   const renewed = readFileSync(file, "utf8").trim();
   const body = { name: "İpek", password: "four brown dogs" };
-  expect((await second.post("set-up", { ...body, code })).status, "the code of the last start").toBe(403);
+  expect((await second.post("set-up", { ...body, code })).status, "the code of the last start").toBe(401);
   expect((await second.post("set-up", { ...body, code: renewed.toLowerCase() })).status).toBe(200);
   expect(existsSync(file)).toBe(false);
-  expect((await second.post("set-up", { ...body, name: "another", code: renewed })).status).toBe(403);
+  expect((await second.post("set-up", { ...body, name: "another", code: renewed })).status).toBe(401);
   await second.stop();
 
   const third = await run(...data);
@@ -150,7 +150,7 @@ test("a user of the command line ends the set-up code of a running server", asyn
   const code = readFileSync(join(data[1], "setup-code"), "utf8").trim();
   await server("users", "create", "--clinic", fp, "--role", "admin", "--name", "Ayşe", ...data);
   const body = { name: "İpek", password: "four brown dogs", code };
-  expect((await running.post("set-up", body)).status).toBe(403);
+  expect((await running.post("set-up", body)).status).toBe(401);
   const { state } = (await (await fetch(`${running.address}/clinic/v1/session`)).json()) as { state: string };
   expect(state).toBe("signed out");
 });
