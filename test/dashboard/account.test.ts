@@ -2,10 +2,8 @@ import { Secret, TOTP } from "otpauth";
 import { expect, test } from "vitest";
 import type { AccountState, NewSecondFactor } from "../../shared/dashboard/account.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import { hashPassword } from "../../server/dashboard/auth/password.ts";
-import { setPassword } from "../../server/store/dashboard/users.ts";
 import { clinic, startServer, type TestServer } from "../server/harness.ts";
-import { makeUser, type TestUser } from "./harness.ts";
+import { givePassword, makeUser, type TestUser } from "./harness.ts";
 
 const PASSWORD = "four brown dogs";
 const DAY_MS = 86_400_000;
@@ -15,8 +13,7 @@ async function startWithUser() {
   const fp = newFp("clinic");
   const server = await startServer(clinic(fp));
   const user = await makeUser(server, "reader", fp);
-  const hash = await hashPassword(PASSWORD);
-  await server.store.transaction((session) => setPassword(session, user.id, hash));
+  await givePassword(server, user.id, PASSWORD);
   return { fp, server, user };
 }
 

@@ -49,7 +49,7 @@ function OnDialog({ factor: { secret, uri }, close }: { factor: NewSecondFactor;
     });
   };
   return (
-    <Dialog title={t("switchOn")} close={close}>
+    <Dialog title={t("switchFactorOn")} close={close}>
       <form onSubmit={submit}>
         <p>{t("scan")}</p>
         <QrCode of={uri} label={t("qrCode")} />
@@ -91,7 +91,7 @@ function OffDialog({ close }: { close: () => void }) {
     });
   };
   return (
-    <Dialog title={t("switchOff")} close={close}>
+    <Dialog title={t("switchFactorOff")} close={close}>
       <form onSubmit={submit}>
         <p>{t("offWhy")}</p>
         <Field label={t("password")}>

@@ -9,7 +9,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { formValues } from "../../../ui/form.ts";
 import { useAction } from "../../../ui/use-action.ts";
-import { Given } from "./parts.tsx";
+import { Given, sessionsOf } from "./parts.tsx";
 import { t } from "./texts.ts";
 
 /** A change that the admin confirms before it happens. */
@@ -48,6 +48,9 @@ export function ManageDialog({ user, close }: { user: UserOfClinic; close: () =>
         />
       ) : (
         <>
+          <p class="quiet">
+            {t("secondFactor")}: {user.has_second_factor ? t("on") : t("off")} · {t("sessions")}: {sessionsOf(user)}
+          </p>
           {user.is_last_admin ? <p>{t("lastAdmin")}</p> : <RoleForm user={user} save={setRole} />}
           <Changes user={user} choose={setWanted} />
           <p class="actions">

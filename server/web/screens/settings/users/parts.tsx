@@ -1,7 +1,13 @@
-import type { GivenPassword } from "../../../../../shared/dashboard/users.ts";
+import type { GivenPassword, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
 import type { RequestError } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
+import { ago } from "../../../text.ts";
 import { t } from "./texts.ts";
+
+/** Prints in how many browsers a user is signed in, and the last use. */
+export function sessionsOf({ sessions, last_used_at }: UserOfClinic): string {
+  return last_used_at === null ? t("noSession") : t("sessionCount", { count: sessions, time: ago(last_used_at) });
+}
 
 /** Shows an error by the dialog's own sentence for its code; any other as usual. */
 export function Fault({

@@ -2,9 +2,9 @@ import type { UserList, UserOfClinic } from "../../../../../shared/dashboard/use
 import { useState } from "preact/hooks";
 import { Loaded, useResource } from "../../../resource.tsx";
 import { refreshSession } from "../../../session.ts";
-import { ago } from "../../../text.ts";
 import { SettingsFrame } from "../frame.tsx";
 import { ManageDialog } from "./manage-user.tsx";
+import { sessionsOf } from "./parts.tsx";
 import { AddUserDialog, NewUserDialog } from "./new-user.tsx";
 import { t } from "./texts.ts";
 import "./users.css";
@@ -54,14 +54,18 @@ function UsersOfClinic() {
 
 function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: UserOfClinic) => void }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("users")}>
+    <div class="table-frame users" tabIndex={0} role="region" aria-label={t("users")}>
       <table>
         <thead>
           <tr>
             <th scope="col">{t("name")}</th>
             <th scope="col">{t("role")}</th>
-            <th scope="col">{t("secondFactor")}</th>
-            <th scope="col">{t("sessions")}</th>
+            <th scope="col" class="detail">
+              {t("secondFactor")}
+            </th>
+            <th scope="col" class="detail">
+              {t("sessions")}
+            </th>
             <th scope="col">{t("action")}</th>
           </tr>
         </thead>
@@ -74,12 +78,8 @@ function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: Us
                 {user.is_disabled && <div class="quiet user-note">{t("disabled")}</div>}
               </th>
               <td>{t(user.role)}</td>
-              <td>{user.has_second_factor ? t("on") : t("off")}</td>
-              <td>
-                {user.last_used_at === null
-                  ? t("noSession")
-                  : t("sessionCount", { count: user.sessions, time: ago(user.last_used_at) })}
-              </td>
+              <td class="detail">{user.has_second_factor ? t("on") : t("off")}</td>
+              <td class="detail">{sessionsOf(user)}</td>
               <td>
                 <button type="button" aria-label={t("manageUser", { name: user.name })} onClick={() => manage(user)}>
                   {t("manage")}
