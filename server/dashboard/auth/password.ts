@@ -1,4 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { Type } from "typebox";
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../../../shared/dashboard/session.ts";
+import { randomText } from "./random-text.ts";
 
 // Passwords as scrypt hashes (RFC 7914). The parameters stand beside each hash, so that they can be raised later.
 
@@ -16,6 +19,14 @@ const HASH_BYTES = 32;
 
 /** Max hashes at once: each holds 64 MiB, and further ones would slow down the API. */
 const AT_ONCE_MAX = 2;
+
+/** A password that a user chooses. */
+export const NewPassword = Type.String({ minLength: PASSWORD_CHARS_MIN, maxLength: PASSWORD_CHARS_MAX });
+
+/** 79 bits, to be read from a screen and typed. */
+export function randomPassword(): string {
+  return randomText(16).toLowerCase();
+}
 
 let running = 0;
 const waiting: (() => void)[] = [];

@@ -16,6 +16,7 @@ const SettingsHome = lazy(async () => (await import("../screens/settings/frame.t
 const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys);
 const Ranges = lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges);
 const Audit = lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit);
+const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -54,6 +55,7 @@ function SignedIn() {
             <Route path="/dashboard/settings/keys" component={Keys} />
             <Route path="/dashboard/settings/ranges" component={Ranges} />
             <Route path="/dashboard/settings/audit" component={Audit} />
+            <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
             <Route default component={Nowhere} />
           </Router>
         )}

@@ -50,7 +50,9 @@ async function databaseOfVersion7(): Promise<string> {
 // `schema-7.ndjson` holds the lines of `readEverything` that commit 85220f4 itself read from both databases.
 test("a database that commit 85220f4 wrote is migrated and reads back as before", async () => {
   const store = await openStore(await databaseOfVersion7());
-  expect((await store.all(migrations, {})).map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect((await store.all(migrations, {})).map(({ version }) => version)).toEqual(
+    Array.from({ length: 12 }, (_, index) => index + 1),
+  );
   expect(await readEverything(store)).toEqual(fixture("schema-7.ndjson").trimEnd().split("\n"));
   expect(await store.all(placements, {})).toEqual(
     [
@@ -116,7 +118,9 @@ async function readEverything(store: Store): Promise<string[]> {
     const stored = await viewStudy(store, fp);
     const history = await historyOf(store, fp);
     const conflicts = await listConflicts(store, { fp });
-    lines.push({ studies: { stored, history, conflicts, candidates: await candidatesFor(store, fp) } });
+    // That commit had no signs and numbers of candidates.
+    const candidates = (await candidatesFor(store, fp))?.map(({ signs: _signs, number: _number, ...known }) => known);
+    lines.push({ studies: { stored, history, conflicts, candidates } });
   }
   for (const rejected of [false, true]) {
     for await (const unmatched of listUnmatched(store, { clinicId: null, rejected })) lines.push({ unmatched });
