@@ -137,10 +137,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
   test("the audit is filtered, and its CSV holds what the filter shows", async () => {
     const fp = newFp("clinic");
-    const { openAs, makeFreshKey, get, store } = await startDashboard(clinic(fp));
-    const key = await makeFreshKey(fp, ["clinic.patient.view"], { name: "a program" });
-    await get(key, "/api/v1/patients");
-    const page = await openAs(browser, "admin", fp, "/settings/audit");
+    const server = await startDashboard(clinic(fp));
+    const key = await server.makeFreshKey(fp, ["clinic.patient.view"], { name: "a program" });
+    await server.get(key, "/api/v1/patients");
+    const page = await server.openAs(browser, "admin", fp, "/settings/audit");
     const routes = page.getByRole("region", { name: "Entries of the audit" });
     // The audit is written at intervals.
     await expect
@@ -154,7 +154,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
 
-    await page.getByLabel("Key").selectOption({ label: `a program (${await shownKey(store, fp)})` });
+    await page.getByLabel("Key").selectOption({ label: `a program (${await shownKey(server.store, fp)})` });
     await page.getByRole("button", { name: "Search" }).click();
     await page.waitForURL(/key=key_/);
     await expect.poll(() => routes.getByRole("row").count()).toBe(2);

@@ -17,6 +17,7 @@ const Keys = lazy(async () => (await import("../screens/settings/keys/keys.tsx")
 const Ranges = lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges);
 const Audit = lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit);
 const ToPlace = lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace);
+const Help = lazy(async () => (await import("../screens/help/help.tsx")).Help);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -56,6 +57,7 @@ function SignedIn() {
             <Route path="/dashboard/settings/ranges" component={Ranges} />
             <Route path="/dashboard/settings/audit" component={Audit} />
             <Route path="/dashboard/to-place/:fp?" component={ToPlace} />
+            <Route path="/dashboard/help/:page?" component={Help} />
             <Route default component={Nowhere} />
           </Router>
         )}
