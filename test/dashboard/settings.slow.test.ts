@@ -107,19 +107,19 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
         buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n")),
       });
     await choose(altDog, { ...creaCat, low: "9" });
-    await page.getByText("The file has 1 faults").waitFor();
+    await page.getByText("Faults in the file: 1.").waitFor();
     await page.getByText(/^line 2: crea-cat/).waitFor();
     await expectAccessible(page);
     await choose(altDog, creaCat);
-    await page.getByText("2 rows added, 0 changed, 0 removed, 0 stay as they are.").waitFor();
+    await page.getByText("Added: 2, changed: 0, removed: 0, unchanged: 0.").waitFor();
     await page.getByRole("button", { name: "Import these intervals" }).click();
-    await page.getByText(/^Version .*, 2 rows\./).waitFor();
+    await page.getByText(/^Version .*, rows: 2\./).waitFor();
 
     await page.getByText("Import a file", { exact: true }).click();
     await choose({ ...altDog, low: "15" }, { ...creaCat, id: "<b>crea</b>" });
-    await page.getByText("The file has 1 faults").waitFor();
+    await page.getByText("Faults in the file: 1.").waitFor();
     await choose({ ...altDog, low: "15" }, { ...creaCat, id: "crea-cat-2", note: "<b>new</b> kit" });
-    await page.getByText("1 rows added, 1 changed, 1 removed, 0 stay as they are.").waitFor();
+    await page.getByText("Added: 1, changed: 1, removed: 1, unchanged: 0.").waitFor();
     const changed = page.getByRole("region", { name: "Changed rows" }).getByRole("row").last();
     expect(await changed.getByRole("cell").allTextContents()).toEqual(["ALT · dog", "low", "12", "15"]);
     await expectAccessible(page);
