@@ -43,6 +43,8 @@ export async function dashboardRoutes(
   eventRoutes(scope, context);
   patientRoutes(scope, context);
   keyRoutes(scope, context);
+  auditRoutes(scope, context);
+  rangeRoutes(scope, context);
   accountRoutes(scope, context);
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);

@@ -107,19 +107,19 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
         buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n")),
       });
     await choose(altDog, { ...creaCat, low: "9" });
-    await page.getByText("The file has 1 faults").waitFor();
+    await page.getByText("Faults in the file: 1.").waitFor();
     await page.getByText(/^line 2: crea-cat/).waitFor();
     await expectAccessible(page);
     await choose(altDog, creaCat);
-    await page.getByText("2 rows added, 0 changed, 0 removed, 0 stay as they are.").waitFor();
+    await page.getByText("Added: 2, changed: 0, removed: 0, unchanged: 0.").waitFor();
     await page.getByRole("button", { name: "Import these intervals" }).click();
-    await page.getByText(/^Version .*, 2 rows\./).waitFor();
+    await page.getByText(/^Version .*, rows: 2\./).waitFor();
 
     await page.getByText("Import a file", { exact: true }).click();
     await choose({ ...altDog, low: "15" }, { ...creaCat, id: "<b>crea</b>" });
-    await page.getByText("The file has 1 faults").waitFor();
+    await page.getByText("Faults in the file: 1.").waitFor();
     await choose({ ...altDog, low: "15" }, { ...creaCat, id: "crea-cat-2", note: "<b>new</b> kit" });
-    await page.getByText("1 rows added, 1 changed, 1 removed, 0 stay as they are.").waitFor();
+    await page.getByText("Added: 1, changed: 1, removed: 1, unchanged: 0.").waitFor();
     const changed = page.getByRole("region", { name: "Changed rows" }).getByRole("row").last();
     expect(await changed.getByRole("cell").allTextContents()).toEqual(["ALT · dog", "low", "12", "15"]);
     await expectAccessible(page);
@@ -137,10 +137,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
   test("the audit is filtered, and its CSV holds what the filter shows", async () => {
     const fp = newFp("clinic");
-    const { openAs, makeFreshKey, get, store } = await startDashboard(clinic(fp));
-    const key = await makeFreshKey(fp, ["clinic.patient.view"], { name: "a program" });
-    await get(key, "/api/v1/patients");
-    const page = await openAs(browser, "admin", fp, "/settings/audit");
+    const server = await startDashboard(clinic(fp));
+    const key = await server.makeFreshKey(fp, ["clinic.patient.view"], { name: "a program" });
+    await server.get(key, "/api/v1/patients");
+    const page = await server.openAs(browser, "admin", fp, "/settings/audit");
     const routes = page.getByRole("region", { name: "Entries of the audit" });
     // The audit is written at intervals.
     await expect
@@ -154,7 +154,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
 
-    await page.getByLabel("Key").selectOption({ label: `a program (${await shownKey(store, fp)})` });
+    await page.getByLabel("Key").selectOption({ label: `a program (${await shownKey(server.store, fp)})` });
     await page.getByRole("button", { name: "Search" }).click();
     await page.waitForURL(/key=key_/);
     await expect.poll(() => routes.getByRole("row").count()).toBe(2);

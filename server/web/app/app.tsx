@@ -33,6 +33,7 @@ const Stock = lazy(async () => (await import("../screens/stock/stock.tsx")).Stoc
 const StockItem = lazy(async () => (await import("../screens/stock/item.tsx")).StockItem);
 const Devices = lazy(async () => (await import("../screens/devices/devices.tsx")).Devices);
 const ManualStudy = lazy(async () => (await import("../screens/manual-study/manual-study.tsx")).ManualStudy);
+const Help = lazy(async () => (await import("../screens/help/help.tsx")).Help);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
@@ -88,6 +89,7 @@ function SignedIn() {
             <Route path="/dashboard/stock/:fp" component={StockItem} />
             <Route path="/dashboard/devices" component={Devices} />
             <Route path="/dashboard/manual-study" component={ManualStudy} />
+            <Route path="/dashboard/help/:page?" component={Help} />
             <Route default component={Nowhere} />
           </Router>
         )}

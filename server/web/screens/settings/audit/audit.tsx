@@ -130,11 +130,11 @@ function Entries({ entries, nameOfKey }: { entries: readonly AuditEntry[]; nameO
           <tr>
             <th scope="col">{t("time")}</th>
             <th scope="col">{t("who")}</th>
-            <th scope="col">{t("what")}</th>
-            <th scope="col">{t("record")}</th>
             <th scope="col" class="number">
               {t("status")}
             </th>
+            <th scope="col">{t("what")}</th>
+            <th scope="col">{t("record")}</th>
             <th scope="col">{t("address")}</th>
           </tr>
         </thead>
@@ -145,6 +145,7 @@ function Entries({ entries, nameOfKey }: { entries: readonly AuditEntry[]; nameO
                 <time dateTime={entry.at}>{dateTime(entry.at)}</time>
               </td>
               <td>{entry.user ?? (entry.key === null ? "–" : t("byKey", { name: nameOfKey(entry.key) }))}</td>
+              <td class="number">{entry.status ?? "–"}</td>
               <td>
                 <code>
                   {entry.method} {entry.route}
@@ -160,7 +161,6 @@ function Entries({ entries, nameOfKey }: { entries: readonly AuditEntry[]; nameO
                   </a>
                 )}
               </td>
-              <td class="number">{entry.status ?? "–"}</td>
               <td>{entry.address}</td>
             </tr>
           ))}

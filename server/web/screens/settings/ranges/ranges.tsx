@@ -63,6 +63,7 @@ function InUse({ ranges: { version, low_quality, rows } }: { ranges: RangesInUse
           <Field label={t("filter")}>
             <input
               type="search"
+              class="range-filter"
               value={filter}
               onInput={({ currentTarget }) => setFilter(currentTarget.value)}
               autocomplete="off"
