@@ -63,8 +63,8 @@ export function studyRows(
       name: nameOf(result, row, modality),
       value,
       printed,
-      // The rank of a urine pad has no place on a scale.
-      number: result.value_text === undefined ? result.value : null,
+      // The rank of a urine pad and a bound of a value have no place on a scale.
+      number: (result.value_text ?? result.comparator) === undefined ? result.value : null,
       unit: result.unit,
       reference_range: result.reference_range,
       low,

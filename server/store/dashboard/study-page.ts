@@ -1,8 +1,10 @@
+import { type Kysely, sql } from "kysely";
 import type { PatientHint, Snapshot, StudySource } from "../../../shared/api/study.ts";
 import type { Place, Revision, StudyConflict, StudyPage, TimeLineEvent } from "../../../shared/dashboard/results.ts";
 import { rowChanges } from "../../domain/revision-changes.ts";
 import { studyRows } from "../../domain/study-rows.ts";
 import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { rangesOfVersion } from "../ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
@@ -129,7 +131,7 @@ function authorOf(
 }
 
 async function readsOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {
-  const rows = await session.all(reads, { clinicId, fp });
+  const rows = await session.all(readsOfStudy, { clinicId, fp });
   return rows.map(({ key, user, first, last, times }) => ({
     at: timestampOf(first),
     kind: "read",
@@ -160,21 +162,24 @@ const visible = query((db, p: { clinicId: number; fp: string }) =>
     ),
 );
 
+/** The audit's rows about a study. The condition on the begin of the fp lets the index of studies serve. */
+function auditOf(db: Kysely<Tables>, fp: string) {
+  return db.selectFrom("audit").where("audit.fp", "=", fp).where(sql<boolean>`substr(audit.fp, 1, 4) = 'cds_'`);
+}
+
 // Commands of the command line name no clinic.
 const commandsOn = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("audit")
+  auditOf(db, p.fp)
     .select(["audit.at", "audit.route"])
     .select((select) => select.fn.coalesce("audit.address", select.val("")).as("by"))
-    .where("audit.fp", "=", p.fp)
     .where("audit.method", "=", "COMMAND")
     .where((where) => where.or([where("audit.clinic_id", "is", null), where("audit.clinic_id", "=", p.clinicId)]))
     .orderBy("audit.id"),
 );
 
-const reads = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("audit")
+/** Reads of a study by the clinic's keys and users. */
+export const readsOfStudy = query((db, p: { clinicId: number; fp: string }) =>
+  auditOf(db, p.fp)
     .leftJoin("api_key", "api_key.id", "audit.api_key_id")
     .leftJoin("dashboard_user", "dashboard_user.id", "audit.user_id")
     .select(["api_key.name as key", "dashboard_user.name as user"])
@@ -183,7 +188,6 @@ const reads = query((db, p: { clinicId: number; fp: string }) =>
       select.fn.max("audit.at").as("last"),
       select.fn.sum<number>("audit.times").as("times"),
     ])
-    .where("audit.fp", "=", p.fp)
     .where("audit.method", "=", "GET")
     .where("audit.status", "in", [200, 304])
     .where((where) =>

@@ -73,8 +73,8 @@ function SearchField({ value, change }: { value: string; change: (value: string)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(change);
   latest.current = change;
-  // The back button and a link change the value from outside.
-  useEffect(() => setTyped(value), [value]);
+  // The back button and a link change the value from outside. A blank that was typed last stays.
+  useEffect(() => setTyped((text) => (text.trim() === value ? text : value)), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <Field label={t("search")} hint={t("searchHint")}>
