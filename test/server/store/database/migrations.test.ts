@@ -122,12 +122,25 @@ async function readEverything(store: Store): Promise<string[]> {
     // That commit had no signs and numbers of candidates.
     const candidates = (await candidatesFor(store, fp))?.map(({ signs: _signs, number: _number, ...known }) => known);
     lines.push({ studies: { stored, history, conflicts, candidates } });
+    lines.push({
+      studies: {
+        stored,
+        history,
+        conflicts,
+        candidates: (await candidatesFor(store, fp)).map(({ patient, score, reasons }) => ({
+          patient,
+          score,
+          reasons,
+        })),
+      },
+    });
   }
   for (const rejected of [false, true]) {
     for await (const unmatched of listUnmatched(store, { clinicId: null, rejected })) lines.push({ unmatched });
   }
   const always = { since: 0, until: Number.MAX_SAFE_INTEGER };
-  for await (const { request_id: _id, key: _key, ...audit } of listRows(store, always)) lines.push({ audit });
+  for await (const { request_id: _id, key: _key, user: _user, ...audit } of listRows(store, always))
+    lines.push({ audit });
   for (const heartbeat of await store.all(heartbeats, {})) lines.push({ heartbeats: heartbeat });
   return lines.map((line) => JSON.stringify(line));
 }
