@@ -139,7 +139,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       ["Hematology"],
       ["WBC White blood cells Trend", "10*9/L", "9.1 normal", "", "", ""],
       ["Biochemistry"],
-      ["CREA Creatinine Trend", "mg/dL", "↑↑ critical 3.9", "", "↓ low <0.2", "1.2 normal"],
+      ["CREA Creatinine Trend", "mg/dL", "↑↑ critical high 3.9", "", "↓ low <0.2", "1.2 normal"],
       ["CREA Creatinine Trend", "umol/L", "", "106 ° no interval", "", ""],
       ["NA Sodium Trend", "mmol/L", "", "", "148 ° no interval", "150 ° no interval"],
       ["FELV Feline leukemia virus antigen Trend", "", "Negative", "", "", ""],
@@ -164,7 +164,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       expect([name, await isDrawn(page, name)]).toEqual([name, true]);
     }
     expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1))).toEqual([
-      ["3.9", "0.5-1.8", "↑↑ critical", "Abaxis VetScan VS2"],
+      ["3.9", "0.5-1.8", "↑↑ critical high", "Abaxis VetScan VS2"],
       ["<0.2", "0.5-1.8", "↓ low", "Abaxis VetScan VS2"],
       ["1.2", "0.5-1.8", "normal", "Abaxis VetScan VS2"],
       ["106", "none", "–", "Abaxis VetScan VS2"],
@@ -177,7 +177,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectAccessible(page);
     await page.getByRole("link", { name: "Karabaş" }).click();
     await page.getByText("erkek, kısırlaştırılmış").waitFor();
-    await page.getByText(/kritik$/).waitFor();
+    await page.getByText(/kritik yüksek$/).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: "Tüm hastalar" }).click();

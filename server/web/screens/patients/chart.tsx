@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { RowValue } from "../../../../shared/dashboard/result-rows.ts";
-import { language, texts, timeZone } from "../../text.ts";
+import { locale, texts, timeZone } from "../../text.ts";
 import { theme } from "../../theme.ts";
 
 // The line of one analyte in one unit. Behind each point lies the interval in force on its day, as far as the middle between
@@ -105,7 +105,7 @@ function timeLabels(_: uPlot, seconds: number[], _axis: number, _space: number, 
         ? { day: "numeric", month: "short" }
         : { hour: "2-digit", minute: "2-digit" };
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
-  const format = new Intl.DateTimeFormat(language.value, { ...style, ...zone });
+  const format = new Intl.DateTimeFormat(locale(), { ...style, ...zone });
   return seconds.map((each) => format.format(new Date(each * 1000)));
 }
 
