@@ -78,7 +78,10 @@ function optionsOf(values: readonly RowValue[], width: number): uPlot.Options {
     cursor: { show: false },
     ...(zone !== undefined && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), zone) }),
     scales: { y: { range: () => rangeOf(values) } },
-    axes: [{ ...axis, values: timeLabels }, axis],
+    axes: [
+      { ...axis, values: timeLabels, space: 80 },
+      { ...axis, values: numberLabels },
+    ],
     series: [{}, { stroke: colour("text"), width: 1.5, points: { show: false } }],
     hooks: {
       drawAxes: [(chart) => drawIntervals(chart, values)],
@@ -107,6 +110,12 @@ function timeLabels(_: uPlot, seconds: number[], _axis: number, _space: number, 
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
   const format = new Intl.DateTimeFormat(locale(), { ...style, ...zone });
   return seconds.map((each) => format.format(new Date(each * 1000)));
+}
+
+/** Prints the numbers of the axis like values of results: the same in each language. */
+function numberLabels(_: uPlot, numbers: number[]): string[] {
+  // Sums of steps such as 0.1 have faults in the last digits.
+  return numbers.map((each) => String(Number(each.toPrecision(12))));
 }
 
 function drawIntervals(chart: uPlot, values: readonly RowValue[]): void {
