@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { RowValue } from "../../../../shared/dashboard/result-rows.ts";
-import { language, texts, timeZone } from "../../text.ts";
+import { locale, texts, timeZone } from "../../text.ts";
 import { theme } from "../../theme.ts";
 
 // The line of one analyte in one unit. Behind each point lies the interval in force on its day, as far as the middle between
@@ -78,7 +78,10 @@ function optionsOf(values: readonly RowValue[], width: number): uPlot.Options {
     cursor: { show: false },
     ...(zone !== undefined && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), zone) }),
     scales: { y: { range: () => rangeOf(values) } },
-    axes: [{ ...axis, values: timeLabels }, axis],
+    axes: [
+      { ...axis, values: timeLabels, space: 80 },
+      { ...axis, values: numberLabels },
+    ],
     series: [{}, { stroke: colour("text"), width: 1.5, points: { show: false } }],
     hooks: {
       drawAxes: [(chart) => drawIntervals(chart, values)],
@@ -105,8 +108,14 @@ function timeLabels(_: uPlot, seconds: number[], _axis: number, _space: number, 
         ? { day: "numeric", month: "short" }
         : { hour: "2-digit", minute: "2-digit" };
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
-  const format = new Intl.DateTimeFormat(language.value, { ...style, ...zone });
+  const format = new Intl.DateTimeFormat(locale(), { ...style, ...zone });
   return seconds.map((each) => format.format(new Date(each * 1000)));
+}
+
+/** Prints the numbers of the axis like values of results: the same in each language. */
+function numberLabels(_: uPlot, numbers: number[]): string[] {
+  // Sums of steps such as 0.1 have faults in the last digits.
+  return numbers.map((each) => String(Number(each.toPrecision(12))));
 }
 
 function drawIntervals(chart: uPlot, values: readonly RowValue[]): void {

@@ -28,9 +28,15 @@ export function ImagingStudies({ studies }: { studies: readonly PatientStudy[] }
   );
 }
 
-export function Records({ records }: Pick<PatientOverview, "records">) {
+export function Records({ fp: patient, records }: { fp: string } & Pick<PatientOverview, "records">) {
   return (
-    <Section id="records" title={t("records")} empty={t("noRecords")} isEmpty={records.length === 0}>
+    <Section
+      id="records"
+      title={t("records")}
+      empty={t("noRecords")}
+      isEmpty={records.length === 0}
+      more={<a href={`/dashboard/records?patient=${patient}`}>{t("allRecords")}</a>}
+    >
       {records.map(({ fp, soap_type, status, is_own, created_at, summary }) => (
         <li key={fp}>
           <a href={`/dashboard/records/${fp}`}>
@@ -85,18 +91,21 @@ function Section({
   title,
   empty,
   isEmpty,
+  more,
   children,
 }: {
   id: string;
   title: string;
   empty: string;
   isEmpty: boolean;
+  more?: ComponentChildren;
   children: ComponentChildren;
 }) {
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {isEmpty ? <p class="quiet">{empty}</p> : <ul class="entries">{children}</ul>}
+      {more !== undefined && <p class="no-print">{more}</p>}
     </section>
   );
 }
@@ -108,6 +117,7 @@ const t = texts(
     imaging: "Imaging",
     records: "Records",
     noRecords: "No records.",
+    allRecords: "All records of this patient",
     ofAnother: "of another clinic",
     appointments: "Appointments in this clinic",
     noAppointments: "No appointments.",
@@ -138,6 +148,7 @@ const t = texts(
     imaging: "Görüntüleme",
     records: "Kayıtlar",
     noRecords: "Kayıt yok.",
+    allRecords: "Bu hastanın tüm kayıtları",
     ofAnother: "başka kliniğin",
     appointments: "Bu klinikteki randevular",
     noAppointments: "Randevu yok.",

@@ -91,8 +91,7 @@ function AnalyteName({ fp, row: { analyte, name, unit, device } }: { fp: string;
   return (
     <div class="analyte-name">
       <span>
-        {analyte}
-        {name !== null && name !== analyte && <small class="quiet">{name}</small>}
+        {analyte} {name !== null && name !== analyte && <small class="quiet">{name}</small>}
         {device !== null && <small class="own-code">{t("ownCode", { device })}</small>}
       </span>
       {hasPath && (
@@ -151,7 +150,7 @@ const t = texts(
     analyte: "Analit",
     unit: "Birim",
     trend: "Seyir",
-    trendOf: "{analyte} seyri",
+    trendOf: "Seyir: {analyte}",
     ownCode: "{device} cihazının kendi kodu",
     normal: "normal",
     noInterval: "aralık yok",

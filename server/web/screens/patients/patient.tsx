@@ -16,7 +16,7 @@ export function PatientPage() {
   const path = `/patients/${encodeURIComponent(fp)}`;
   const overview = useResource<PatientOverview>(path);
   return (
-    <>
+    <div class="patients-screen">
       <p class="no-print">
         <a href="/dashboard/patients">{t("back")}</a>
       </p>
@@ -26,13 +26,13 @@ export function PatientPage() {
           <>
             <Header overview={data} />
             <Results key={fp} path={path} fp={fp} />
-            <Records records={data.records} />
+            <Records fp={fp} records={data.records} />
             <Appointments appointments={data.appointments} />
             <ConnectionHistory changes={data.connection_changes} />
           </>
         )}
       </Loaded>
-    </>
+    </div>
   );
 }
 
@@ -58,7 +58,7 @@ function Header({ overview: { patient, identifiers } }: { overview: PatientOverv
           </button>
         )}
       </div>
-      <dl class="facts">
+      <dl class="signalment">
         {facts.map(([label, fact]) => (
           <div key={label}>
             <dt>{label}</dt>

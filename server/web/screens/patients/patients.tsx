@@ -23,7 +23,7 @@ export function Patients() {
     route(`/dashboard/patients${parameters({ search, species, page: "1", ...changes })}`, true);
   }
   return (
-    <>
+    <div class="patients-screen">
       <div class="heading">
         <h1>{t("patients")}</h1>
         {may("staff") && (
@@ -54,7 +54,7 @@ export function Patients() {
         }
       </Loaded>
       {isConnecting && <OpenConnection close={() => setConnecting(false)} />}
-    </>
+    </div>
   );
 }
 
@@ -82,7 +82,7 @@ function Filters({
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(typing.current), []);
   return (
-    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form class="patient-filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <Field label={t("search")}>
         <input
           type="search"

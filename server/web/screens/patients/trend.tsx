@@ -15,7 +15,7 @@ export function AnalyteTrend() {
   const results = useResource<PatientResults>(`${patient}/results?analyte=${encodeURIComponent(analyte)}`);
   const name = results.data?.patient_name;
   return (
-    <>
+    <div class="patients-screen">
       <p class="no-print">
         <a href={`/dashboard${patient}`}>{name === undefined || name === "" ? t("back") : name}</a>
       </p>
@@ -27,7 +27,7 @@ export function AnalyteTrend() {
           return rows.map((row) => <Series key={row.key} row={row} />);
         }}
       </Loaded>
-    </>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import { ageOn } from "../../../../shared/dashboard/patients.ts";
-import { language, texts, timeZone } from "../../text.ts";
+import { locale, texts, timeZone } from "../../text.ts";
 
 // Facts of an animal, and days and times, in the page's language.
 
@@ -18,20 +18,20 @@ export function dayOf(instant: string): string {
 
 /** Prints a day without a time, which no time zone may move. */
 export function plainDate(day: string): string {
-  return new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
 }
 
 /** Prints the clock time of an instant. */
 export function clockTime(instant: string): string {
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
-  return new Intl.DateTimeFormat(language.value, { timeStyle: "short", ...zone }).format(new Date(instant));
+  return new Intl.DateTimeFormat(locale(), { timeStyle: "short", ...zone }).format(new Date(instant));
 }
 
 /** Prints the age today; empty for a birth in the future. */
 export function age(dateOfBirth: string): string {
   return ageOn(dayOf(new Date().toISOString()), dateOfBirth)
     .map(({ unit, count }) =>
-      new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "long" }).format(count),
+      new Intl.NumberFormat(locale(), { style: "unit", unit, unitDisplay: "long" }).format(count),
     )
     .join(" ");
 }
