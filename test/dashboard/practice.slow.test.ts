@@ -136,6 +136,25 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(await shown(fp)).toMatchObject({ plan: "Mine.", subjective: "Limps since yesterday." });
   });
 
+  test("a text that could not be saved is still there after the user comes back", async () => {
+    const { dashboard, shown } = await withRecords();
+    const page = await dashboard.openAs(browser, "staff", ours, "/records");
+    const fp = await writeRecord(page);
+    await page.getByLabel("Subjective").blur();
+    await page.getByText("Everything is saved.").waitFor();
+    await page.context().setOffline(true);
+    await page.getByLabel("Plan").fill("A long plan.");
+    await page.getByRole("link", { name: "Records" }).click();
+    await page.getByText("The server does not answer").first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("row").filter({ hasText: "this clinic" }).getByRole("link", { name: "Karabaş" }).click();
+    await page.getByText("Not saved yet.").waitFor();
+    expect(await page.getByLabel("Plan").inputValue()).toBe("A long plan.");
+    await click(page, "Save");
+    await page.getByText("Everything is saved.").waitFor();
+    expect(await shown(fp)).toMatchObject({ plan: "A long plan." });
+  });
+
   test("a record of another clinic is read, and a reader has no button to write", async () => {
     const { dashboard, foreign } = await withRecords();
     for (const role of ["staff", "reader"] as const) {

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RecordContent, RecordDetail, RecordEdit } from "../../../../shared/dashboard/records.ts";
 import { call, RequestError } from "../../api.ts";
-import { clinicPath } from "../../session.ts";
+import { clinicPath, session } from "../../session.ts";
 import { useAction } from "../../ui/use-action.ts";
 
 const fields = ["soap_type", "subjective", "objective", "assessment", "plan"] as const;
@@ -10,12 +10,22 @@ type FieldName = (typeof fields)[number];
 type Texts = Record<FieldName, string>;
 
 /**
+ * Typed text that is not stored yet, by user and record. It outlives the screen: a session may end, or the network, while
+ * somebody writes. It ends with the page, which asks before that.
+ */
+const kept = new Map<string, { base: RecordDetail; typed: Texts }>();
+window.addEventListener("beforeunload", (event) => {
+  if (kept.size > 0) event.preventDefault();
+});
+
+/**
  * The text that a user types into a record, beside the stored one. A save sends the changed fields and the version that they
  * changed. If another user changed the record first, `conflict` is the stored record, and the typed text stays.
  */
 export function useDraft(record: RecordDetail) {
-  const base = useSignal(record);
-  const typed = useSignal(textsOf(record));
+  const key = `${session.value?.state === "signed in" ? session.value.user.id : ""} ${record.fp}`;
+  const base = useSignal(kept.get(key)?.base ?? record);
+  const typed = useSignal(kept.get(key)?.typed ?? textsOf(record));
   const conflict = useSignal<RecordDetail | null>(null);
   const { run, error, isRunning } = useAction();
   const running = useRef(Promise.resolve(true));
@@ -23,24 +33,22 @@ export function useDraft(record: RecordDetail) {
 
   const unsaved = (): FieldName[] => fields.filter((name) => stored(name, typed.value[name]) !== base.value[name]);
 
+  function keep(): void {
+    if (unsaved().length === 0) kept.delete(key);
+    else kept.set(key, { base: base.value, typed: typed.value });
+  }
+
   function adopt(newer: RecordDetail): void {
     base.value = newer;
     typed.value = textsOf(newer);
     conflict.value = null;
+    keep();
   }
 
   // News from the server never replaces typed text.
   useEffect(() => {
     if (unsaved().length === 0) adopt(record);
   }, [record]);
-
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => {
-      if (unsaved().length > 0) event.preventDefault();
-    };
-    window.addEventListener("beforeunload", warn);
-    return () => window.removeEventListener("beforeunload", warn);
-  }, []);
 
   async function send(): Promise<boolean> {
     const changed = unsaved();
@@ -53,6 +61,7 @@ export function useDraft(record: RecordDetail) {
       try {
         base.value = await call<RecordDetail>("PATCH", path, body);
         conflict.value = null;
+        keep();
       } catch (failed) {
         if (failed instanceof RequestError && failed.status === 409) {
           conflict.value = await call<RecordDetail>("GET", path);
@@ -70,7 +79,10 @@ export function useDraft(record: RecordDetail) {
 
   return {
     typed: typed.value,
-    type: (name: FieldName, value: string) => (typed.value = { ...typed.value, [name]: value }),
+    type: (name: FieldName, value: string): void => {
+      typed.value = { ...typed.value, [name]: value };
+      keep();
+    },
     unsaved: unsaved(),
     isSaving: isRunning,
     /** Why the last save failed, other than a conflict. */
@@ -80,7 +92,7 @@ export function useDraft(record: RecordDetail) {
     version: () => base.value.version,
     save,
     /** Saves the typed text over the one of another user. */
-    async keepMine(): Promise<boolean> {
+    keepMine: async (): Promise<boolean> => {
       if (conflict.value === null) return true;
       const mine = Object.fromEntries(unsaved().map((name) => [name, typed.value[name]]));
       base.value = conflict.value;
