@@ -115,7 +115,8 @@ describe.skipIf(problem !== null)("in a browser", () => {
   });
 
   test("a clinic sees its PCs, clocks, queues, devices and strangers, on a phone and in Turkish", async () => {
-    const { openAs, fp, makeKey, beat, push } = await startDevices();
+    const devicesServer = await startDevices();
+    const { openAs, fp, makeKey, beat } = devicesServer;
     const key = await makeKey("Lab PC");
     // Six studies within a working day two days ago, and nothing since.
     const at = (hours: number) => iso(48 * HOUR - hours * HOUR);
@@ -123,7 +124,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       ...(labPc.devices ?? []),
       { id: "gas-1", name: "Blood gas", state: "listening", connected: false },
     ];
-    await push(
+    await devicesServer.push(
       key,
       ...[-3, -2.5, -2, -1.5, -1, -0.5].map((hours) =>
         study({ acquired_at: at(hours), source: { device_id: "gas-1", message_id: "1" } }),

@@ -10,8 +10,8 @@ test("every role of a clinic sees its agents, and users of another clinic see no
   const server = await startServer(clinic(ours), clinic(theirs));
   await server.makeFreshKey(ours, ["clinic.lab.ingest"], { name: "<b>Lab</b> PC", type: "device" });
   for (const role of ["reader", "staff", "admin"] as const) {
-    const { call } = await makeUser(server, role, ours);
-    const { status, body } = await call<DevicesBody>("GET", "/devices");
+    const user = await makeUser(server, role, ours);
+    const { status, body } = await user.call<DevicesBody>("GET", "/devices");
     expect([status, body.agents.map(({ key, is }) => [key.name, is])]).toEqual([
       200,
       [["<b>Lab</b> PC", "never heard"]],
