@@ -22,7 +22,7 @@ export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPrevi
         <form
           ref={form}
           class="desk-confirm"
-          onSubmit={(event) => void desk.assign(patient, formValues(event)["species"])}
+          onSubmit={(event) => void desk.assign(preview, formValues(event)["species"])}
         >
           {said !== null && <Contradiction preview={preview} said={said} />}
           <div class="actions">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   AssignBody,
@@ -36,12 +36,13 @@ export function useDesk() {
   const studies = queue.data?.studies ?? [];
   const fp = params["fp"] ?? studies[0]?.fp;
   const study = useResource<StudyToPlace>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
-  const [chosen, choose] = useState<ShownPatient | undefined>(undefined);
+  const [choice, setChoice] = useState<{ fp: string; patient: ShownPatient } | undefined>(undefined);
+  // A choice holds for its study alone.
+  const chosen = choice?.fp === fp ? choice?.patient : undefined;
   const path = fp === undefined || chosen === undefined ? null : `/to-place/${fp}/preview/${chosen.fp}`;
   const preview = useResource<PlacementPreview>(path);
   const [last, setLast] = useState<LastPlacement | undefined>(undefined);
   const action = useAction();
-  useEffect(() => choose(undefined), [fp]);
 
   const select = (wanted: string | undefined) =>
     route(wanted === undefined ? "/dashboard/to-place" : `/dashboard/to-place/${wanted}`);
@@ -85,15 +86,17 @@ export function useDesk() {
     fp,
     study: { ...study, data: shown },
     chosen,
-    choose,
+    choose: (patient: ShownPatient | undefined) =>
+      setChoice(patient === undefined || fp === undefined ? undefined : { fp, patient }),
     preview: { ...preview, data: preview.data?.patient.fp === chosen?.fp ? preview.data : undefined },
     last,
     action,
     move,
-    assign: async (patient: ShownPatient, typed?: string) => {
-      if (shown === undefined) return false;
-      const body = { revision: shown.revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
-      return send(shown.fp, "assign", body, (placed) => goOn(shown.fp, placed, patient.name));
+    /** Files the study as the preview showed it. */
+    assign: async ({ revision, patient }: PlacementPreview, typed?: string) => {
+      if (fp === undefined) return false;
+      const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
+      return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
     reject: async (reason: string) => {
       if (shown === undefined) return false;
