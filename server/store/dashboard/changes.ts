@@ -2,7 +2,7 @@ import { query, type Session } from "../database/query.ts";
 
 /**
  * Returns a text that differs whenever something that a clinic's dashboard shows may have changed: a record that the read API
- * serves, a study that waits for a patient, or a heartbeat. Constant cost.
+ * serves, a study that waits for a patient, a heartbeat, a conflict, or a study that a user saw. Constant cost.
  */
 export async function changeMark(session: Session, clinicId: number): Promise<string> {
   const row = await session.first(mark, { clinicId });
@@ -27,6 +27,16 @@ const mark = query((db, p: { clinicId: number }) =>
         .select((heartbeat) => heartbeat.fn.max("heartbeat.received_at").as("last"))
         .where("heartbeat.clinic_id", "=", p.clinicId)
         .as("heartbeat"),
+      select
+        .selectFrom("study_conflict")
+        .select((conflict) => conflict.fn.max("study_conflict.id").as("last"))
+        .where("study_conflict.clinic_id", "=", p.clinicId)
+        .as("conflict"),
+      select
+        .selectFrom("study_seen")
+        .select((seen) => seen.fn.max("study_seen.seen_at").as("last"))
+        .where("study_seen.clinic_id", "=", p.clinicId)
+        .as("seen"),
     ])
     .where("clinic.id", "=", p.clinicId),
 );

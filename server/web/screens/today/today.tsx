@@ -1,16 +1,32 @@
-import { Empty } from "../../resource.tsx";
-import { texts } from "../../text.ts";
+import { useEffect } from "preact/hooks";
+import type { TodayState } from "../../../../shared/dashboard/today.ts";
+import { Loaded, useResource } from "../../resource.tsx";
+import { Needs } from "./needs.tsx";
+import { Newest } from "./newest.tsx";
+import { t } from "./texts.ts";
+import "./today.css";
 
+/** Interval at which the page asks anew: an agent falls silent without any change of the data. */
+const REFRESH_MS = 60_000;
+
+/** What needs a person, and the newest results as they arrive. */
 export function Today() {
+  const today = useResource<TodayState>("/today");
+  useEffect(() => {
+    const timer = setInterval(() => void today.reload(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <>
       <h1>{t("today")}</h1>
-      <Empty title={t("nothing")} />
+      <Loaded of={today}>
+        {(state) => (
+          <>
+            <Needs state={state} reload={today.reload} />
+            <Newest results={state.newest} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }
-
-const t = texts(
-  { today: "Today", nothing: "Nothing needs you" },
-  { today: "Bugün", nothing: "Sizi bekleyen bir şey yok" },
-);

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from "fastify";
+import { ApiError } from "../../http/errors.ts";
+import { markSeen } from "../../store/dashboard/seen-studies.ts";
+import { readToday } from "../../store/dashboard/today.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
+import type { DashboardContext } from "../context.ts";
+
+// What needs a person today, and the mark that somebody saw a study.
+
+export function todayRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.route({
+    method: "GET",
+    url: "/clinic/v1/clinics/:clinic/today",
+    config: { access: "reader" },
+    handler: (request) => {
+      const { id: clinicId, role } = clinicOf(request);
+      return readToday(store, { clinicId, isAdmin: role === "admin", now: now() });
+    },
+  });
+  app.route<{ Params: { fp: string } }>({
+    method: "POST",
+    url: "/clinic/v1/clinics/:clinic/results/:fp/seen",
+    config: { access: "staff" },
+    handler: async (request) => {
+      const { fp } = request.params;
+      const seeing = { fp, clinicId: clinicOf(request).id, userId: userOf(request).userId, now: now() };
+      if (!(await markSeen(store, seeing))) throw new ApiError("RECORD.NOT_FOUND", "This study");
+      return {};
+    },
+  });
+}

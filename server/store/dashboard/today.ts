@@ -1,0 +1,220 @@
+import type { Kysely } from "kysely";
+import type { Heartbeat, PatientHint, Result } from "../../../shared/api/study.ts";
+import {
+  type ConflictOfStudy,
+  CRITICAL_HOURS,
+  type CriticalStudy,
+  type EndingKey,
+  type NewResult,
+  NEWEST_MAX,
+  type SilentSource,
+  type TodayState,
+} from "../../../shared/dashboard/today.ts";
+import { endingKeys, silentSources, worstFlag } from "../../domain/today.ts";
+import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
+import { parseStored, timestampOf } from "../studies/study-content.ts";
+
+// What needs a person of a clinic today, and its newest results.
+
+const HOUR_MS = 3_600_000;
+
+/** Critical studies and conflicts in the list. Nobody reads more, and the count says that there are more. */
+const LISTED_MAX = 100;
+
+/** Reads what needs a person. Only admins get the keys that end. */
+export async function readToday(
+  session: Session,
+  { clinicId, isAdmin, now }: { clinicId: number; isAdmin: boolean; now: number },
+): Promise<TodayState> {
+  const waiting = await session.first(toPlace, { clinicId });
+  const codes = await session.first(unknownCodes, { clinicId });
+  return {
+    to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
+    unknown_codes: codes?.count ?? 0,
+    critical: await unseenCritical(session, clinicId, now),
+    conflicts: await unseenConflicts(session, clinicId),
+    silent: await silentOf(session, clinicId, now),
+    keys: isAdmin ? await endingOf(session, clinicId, now) : [],
+    newest: (await session.all(newest, { clinicId })).map(toNewResult),
+  };
+}
+
+async function unseenCritical(session: Session, clinicId: number, now: number): Promise<CriticalStudy[]> {
+  const since = now - CRITICAL_HOURS * HOUR_MS;
+  const rows = await session.all(critical, { clinicId, since });
+  return rows.map((row) => ({ ...toNewResult(row), values: resultsOf(row).filter(({ flag }) => flag === "critical") }));
+}
+
+async function unseenConflicts(session: Session, clinicId: number): Promise<ConflictOfStudy[]> {
+  const rows = await session.all(conflicts, { clinicId });
+  const found: ConflictOfStudy[] = [];
+  for (const { fp, reason, at } of rows) {
+    const study = await session.first(visibleByFp, { clinicId, fp });
+    found.push({ fp, reason, at: timestampOf(at), study: study === undefined ? null : toNewResult(study) });
+  }
+  return found;
+}
+
+async function silentOf(session: Session, clinicId: number, now: number): Promise<SilentSource[]> {
+  const rows = await session.all(heartbeats, { clinicId, now });
+  return silentSources(
+    rows.map(({ body, ...row }) => ({ ...row, body: JSON.parse(body) as Heartbeat })),
+    now,
+  );
+}
+
+async function endingOf(session: Session, clinicId: number, now: number): Promise<EndingKey[]> {
+  const keys = endingKeys(await session.all(workingKeys, { clinicId, now }), now);
+  return keys.map(({ public_id: id, name, expires_at }) => ({ id, name, expires_at: timestampOf(expires_at) }));
+}
+
+interface StudyRow {
+  fp: string;
+  revision: number;
+  device_name: string;
+  modality: string;
+  acquired_at: number;
+  received_at: number;
+  results: string;
+  patient_hint: string | null;
+  patient_fp: string | null;
+  patient_name: string | null;
+  species: string | null;
+}
+
+function toNewResult(row: StudyRow): NewResult {
+  const { fp, revision, device_name, modality, patient_fp, patient_name, species } = row;
+  const hint = parseStored(row.patient_hint) as PatientHint | null;
+  return {
+    fp,
+    revision,
+    patient: patient_fp === null ? null : { fp: patient_fp, name: patient_name ?? "", species: species ?? "" },
+    said: patient_fp === null ? (hint?.name ?? hint?.identifier ?? null) : null,
+    device_name,
+    modality,
+    acquired_at: timestampOf(row.acquired_at),
+    received_at: timestampOf(row.received_at),
+    worst_flag: worstFlag(resultsOf(row)),
+  };
+}
+
+function resultsOf({ results }: Pick<StudyRow, "results">): Result[] {
+  return JSON.parse(results) as Result[];
+}
+
+function timestampOrNull(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : timestampOf(milliseconds);
+}
+
+const toPlace = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .select((select) => [
+      select.fn.countAll<number>().as("count"),
+      select.fn.min<number | null>("study.received_at").as("oldest"),
+    ])
+    .where("clinic_id", "=", p.clinicId)
+    .where("patient_id", "is", null)
+    .where("rejected_reason", "is", null),
+);
+
+const unknownCodes = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("unknown_code as code")
+    .leftJoin("code_mapping as mapping", (join) =>
+      join
+        .onRef("mapping.clinic_id", "=", "code.clinic_id")
+        .onRef("mapping.device_id", "=", "code.device_id")
+        .onRef("mapping.code", "=", "code.code"),
+    )
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("code.clinic_id", "=", p.clinicId)
+    .where("mapping.code", "is", null),
+);
+
+/** Studies that the clinic may open: those of its connected patients, and its own unmatched ones. */
+function visible(db: Kysely<Tables>, p: { clinicId: number }) {
+  return db
+    .selectFrom("study")
+    .leftJoin("clinic_patient as link", (join) =>
+      join
+        .onRef("link.patient_id", "=", "study.patient_id")
+        .on("link.clinic_id", "=", p.clinicId)
+        .on("link.listed", "=", 1),
+    )
+    .leftJoin("patient", "patient.id", "link.patient_id")
+    .select(["study.fp", "study.revision", "study.device_name", "study.modality", "study.acquired_at"])
+    .select(["study.received_at", "study.results", "study.patient_hint"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .where((where) =>
+      where.or([
+        where("link.patient_id", "is not", null),
+        where.and([where("study.patient_id", "is", null), where("study.clinic_id", "=", p.clinicId)]),
+      ]),
+    );
+}
+
+const visibleByFp = query((db, p: { clinicId: number; fp: string }) => visible(db, p).where("study.fp", "=", p.fp));
+
+const newest = query((db, p: { clinicId: number }) =>
+  visible(db, p)
+    .where("study.rejected_reason", "is", null)
+    .orderBy("study.received_at", "desc")
+    .orderBy("study.id", "desc")
+    .limit(NEWEST_MAX),
+);
+
+// An imported file may hold the values of years, so that its studies count by the time of the sample. Canonical JSON has no
+// blanks, and a quotation mark inside a text is escaped.
+const critical = query((db, p: { clinicId: number; since: number }) =>
+  visible(db, p)
+    .where("study.results", "like", '%"flag":"critical"%')
+    .where("study.received_at", ">=", p.since)
+    .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
+    .leftJoin("study_seen as seen", (join) =>
+      join.onRef("seen.study_id", "=", "study.id").on("seen.clinic_id", "=", p.clinicId),
+    )
+    .where((where) =>
+      where.or([where("seen.revision", "is", null), where("seen.revision", "<", where.ref("study.revision"))]),
+    )
+    .orderBy("study.received_at", "desc")
+    .orderBy("study.id", "desc")
+    .limit(LISTED_MAX),
+);
+
+const conflicts = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study_conflict as conflict")
+    .innerJoin("study", "study.id", "conflict.study_id")
+    .leftJoin("study_seen as seen", (join) =>
+      join.onRef("seen.study_id", "=", "study.id").on("seen.clinic_id", "=", p.clinicId),
+    )
+    .select(["study.fp", "conflict.reason", "conflict.received_at as at"])
+    .where("conflict.clinic_id", "=", p.clinicId)
+    .where((where) =>
+      where.or([where("seen.seen_at", "is", null), where("seen.seen_at", "<", where.ref("conflict.received_at"))]),
+    )
+    .orderBy("conflict.id", "desc")
+    .limit(LISTED_MAX),
+);
+
+const heartbeats = query((db, p: { clinicId: number; now: number }) =>
+  db
+    .selectFrom("heartbeat")
+    .innerJoin("api_key as key", "key.id", "heartbeat.api_key_id")
+    .select(["key.name", "heartbeat.received_at", "heartbeat.body"])
+    .where("heartbeat.clinic_id", "=", p.clinicId)
+    .where("key.revoked_at", "is", null)
+    .where((where) => where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", p.now)])),
+);
+
+const workingKeys = query((db, p: { clinicId: number; now: number }) =>
+  db
+    .selectFrom("api_key")
+    .select(["public_id", "name", "expires_at"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("revoked_at", "is", null)
+    .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", p.now)]))
+    .orderBy("id"),
+);

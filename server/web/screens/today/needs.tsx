@@ -1,0 +1,192 @@
+import type { ComponentChildren } from "preact";
+import type { Result } from "../../../../shared/api/study.ts";
+import {
+  type ConflictOfStudy,
+  CRITICAL_HOURS,
+  type CriticalStudy,
+  type NewResult,
+  type SilentSource,
+  type TodayState,
+} from "../../../../shared/dashboard/today.ts";
+import { Problem } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { ago, date, dateTime } from "../../text.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { markSeen } from "./seen.ts";
+import { t } from "./texts.ts";
+
+/** The cards of everything that waits for a person. */
+export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
+  const { to_place, unknown_codes, critical, conflicts, silent, keys } = state;
+  const counts = [to_place.count, unknown_codes, critical.length, conflicts.length, silent.length, keys.length];
+  if (counts.every((count) => count === 0)) {
+    return (
+      <p class="card calm" data-testid="calm">
+        <span aria-hidden="true">✓</span>
+        {t("nothing")}
+      </p>
+    );
+  }
+  return (
+    <section aria-label={t("needs")} class="needs">
+      <Critical studies={critical} reload={reload} />
+      <Need title={t("toPlace")} count={to_place.count}>
+        {to_place.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(to_place.oldest_at) })}</p>}
+        <a href="/dashboard/to-place">{t("toPlaceNext")}</a>
+      </Need>
+      <Need title={t("codes")} count={unknown_codes}>
+        <p class="quiet">{t("codesWhy")}</p>
+        <a href="/dashboard/to-place/codes">{t("codesNext")}</a>
+      </Need>
+      <Conflicts conflicts={conflicts} reload={reload} />
+      <Silent sources={silent} />
+      <Need title={t("keys")} count={keys.length}>
+        <ul>
+          {keys.map(({ id, name, expires_at }) => (
+            <li key={id}>
+              <span class="grow">{name}</span>
+              <span class="quiet">{t("keyEnds", { date: date(expires_at) })}</span>
+            </li>
+          ))}
+        </ul>
+        <a href="/dashboard/settings/keys">{t("keysNext")}</a>
+      </Need>
+    </section>
+  );
+}
+
+/** A card with a count. It is absent while there is nothing to do. */
+function Need({
+  title,
+  count,
+  isUrgent = false,
+  children,
+}: {
+  title: string;
+  count: number;
+  isUrgent?: boolean;
+  children: ComponentChildren;
+}) {
+  if (count === 0) return null;
+  return (
+    <section class={isUrgent ? "card urgent" : "card"}>
+      <h2>
+        <span class="count">{count}</span>
+        {title}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; reload: () => Promise<void> }) {
+  return (
+    <Need title={t("critical")} count={studies.length} isUrgent>
+      <p class="quiet">{t("criticalWhy", { hours: CRITICAL_HOURS })}</p>
+      <ul>
+        {studies.map((study) => (
+          <li key={study.fp}>
+            <span class="grow">
+              <a href={`/dashboard/results/${study.fp}`}>{nameOf(study)}</a>{" "}
+              <span class="quiet">
+                {study.device_name}, {dateTime(study.acquired_at)}
+              </span>
+              <span class="value-list">
+                {study.values.map((result) => (
+                  <CriticalValue key={result.analyte} result={result} />
+                ))}
+              </span>
+            </span>
+            <SeenButton fp={study.fp} name={nameOf(study)} reload={reload} />
+          </li>
+        ))}
+      </ul>
+    </Need>
+  );
+}
+
+function CriticalValue({ result }: { result: Result }) {
+  const { analyte, value, comparator = "", unit, reference_range } = result;
+  return (
+    <span>
+      {analyte}{" "}
+      <strong class="flag-critical">
+        {comparator}
+        {value} {unit}
+      </strong>{" "}
+      <span class="quiet">({reference_range})</span>
+    </span>
+  );
+}
+
+function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[]; reload: () => Promise<void> }) {
+  return (
+    <Need title={t("conflicts")} count={conflicts.length}>
+      <p class="quiet">{t("conflictsWhy")}</p>
+      <ul>
+        {conflicts.map(({ fp, study, reason, at }) => (
+          <li key={`${fp} ${at}`}>
+            <span class="grow">
+              {study === null ? <code>{fp}</code> : <a href={linkOf(study)}>{nameOf(study)}</a>}{" "}
+              <span class="quiet">{dateTime(at)}</span>
+              <br />
+              {reason}
+            </span>
+            <SeenButton fp={fp} name={study === null ? fp : nameOf(study)} reload={reload} />
+          </li>
+        ))}
+      </ul>
+    </Need>
+  );
+}
+
+function SeenButton({ fp, name, reload }: { fp: string; name: string; reload: () => Promise<void> }) {
+  const { run, error, isRunning } = useAction();
+  if (!may("staff")) return null;
+  const see = async () => {
+    await markSeen(fp);
+    await reload();
+  };
+  return (
+    <>
+      <button type="button" disabled={isRunning} aria-label={t("seenOf", { name })} onClick={() => void run(see)}>
+        {t("seen")}
+      </button>
+      {error !== undefined && <Problem error={error} />}
+    </>
+  );
+}
+
+function Silent({ sources }: { sources: readonly SilentSource[] }) {
+  return (
+    <Need title={t("silent")} count={sources.length}>
+      <ul>
+        {sources.map(({ kind, name, reason, last_at }) => (
+          <li key={`${kind} ${name}`}>
+            <span class="grow">
+              {t(kind, { name })}
+              {reason !== null && (
+                <>
+                  <br />
+                  <span class="quiet">{reason}</span>
+                </>
+              )}
+            </span>
+            <span class="quiet">{last_at === null ? t("never") : t("lastSign", { ago: ago(last_at) })}</span>
+          </li>
+        ))}
+      </ul>
+      <a href="/dashboard/devices">{t("silentNext")}</a>
+    </Need>
+  );
+}
+
+/** The patient's name; for an unmatched study the device's words. */
+export function nameOf({ patient, said }: NewResult): string {
+  return patient?.name ?? said ?? t("unnamed");
+}
+
+/** The page of a result, or the desk where an unmatched one waits. */
+export function linkOf({ fp, patient }: NewResult): string {
+  return patient === null ? `/dashboard/to-place/${fp}` : `/dashboard/results/${fp}`;
+}

@@ -1,0 +1,91 @@
+import { useRef } from "preact/hooks";
+import type { NewResult } from "../../../../shared/dashboard/today.ts";
+import { Empty } from "../../resource.tsx";
+import { dateTime } from "../../text.ts";
+import { Flag } from "../../ui/flag.tsx";
+import { modalityName } from "../../ui/modality.ts";
+import { linkOf, nameOf } from "./needs.tsx";
+import { t } from "./texts.ts";
+
+/** The newest results. A row that arrives while one looks is marked, and announced to screen readers. */
+export function Newest({ results }: { results: readonly NewResult[] }) {
+  const arrived = useArrived(results);
+  return (
+    <>
+      <h2>{t("newest")}</h2>
+      <p class="visually-hidden" role="status" aria-live="polite">
+        {arrived.latest.map(announcement).join(" ")}
+      </p>
+      {results.length === 0 ? (
+        <Empty title={t("noResults")}>{t("noResultsNext")}</Empty>
+      ) : (
+        <div class="table-frame" tabIndex={0} role="region" aria-label={t("newest")}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{t("patient")}</th>
+                <th scope="col">{t("flag")}</th>
+                <th scope="col">{t("deviceHead")}</th>
+                <th scope="col">{t("modality")}</th>
+                <th scope="col">{t("arrived")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {results.map((result) => (
+                <Row key={keyOf(result)} result={result} isNew={arrived.keys.has(keyOf(result))} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
+  const { device_name, modality, received_at, worst_flag, patient } = result;
+  return (
+    <tr class={isNew ? "new-row" : undefined}>
+      <th scope="row">
+        <a href={linkOf(result)}>{nameOf(result)}</a>
+        {isNew && <span class="new-mark">{t("new")}</span>}
+        {patient === null && (
+          <>
+            {" "}
+            <span class="quiet">{t("unmatched")}</span>
+          </>
+        )}
+      </th>
+      <td>{worst_flag === null ? <span class="quiet">{t("noFlag")}</span> : <Flag flag={worst_flag} />}</td>
+      <td>{device_name}</td>
+      <td>{modalityName(modality)}</td>
+      <td>{dateTime(received_at)}</td>
+    </tr>
+  );
+}
+
+function announcement(result: NewResult): string {
+  const flag = result.worst_flag ?? t("noFlag");
+  return t("announced", { name: nameOf(result), device: result.device_name, flag });
+}
+
+function keyOf({ fp, revision }: NewResult): string {
+  return `${fp} ${revision}`;
+}
+
+/** Compares the rows with those of the first look: all that arrived since, and those of the last change. */
+function useArrived(results: readonly NewResult[]): { keys: ReadonlySet<string>; latest: readonly NewResult[] } {
+  const known = useRef<Set<string> | null>(null);
+  const shown = useRef<readonly NewResult[] | null>(null);
+  const arrived = useRef({ keys: new Set<string>(), latest: [] as readonly NewResult[] });
+  if (shown.current !== results) {
+    const before = known.current ?? new Set(results.map(keyOf));
+    const latest = results.filter((result) => !before.has(keyOf(result)));
+    for (const result of latest) arrived.current.keys.add(keyOf(result));
+    // An empty list would take the announcement away while it is read.
+    if (latest.length > 0) arrived.current.latest = latest;
+    known.current = new Set([...before, ...latest.map(keyOf)]);
+    shown.current = results;
+  }
+  return arrived.current;
+}
