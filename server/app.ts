@@ -7,6 +7,7 @@ import { AuditQueue } from "./http/audit/audit-queue.ts";
 import { auditRequests, startAuditTrail } from "./http/audit/audit-trail.ts";
 import { authenticateRequests } from "./http/auth/authentication.ts";
 import { authorizeRequests } from "./http/auth/authorization.ts";
+import type { Certificate } from "./http/certificate.ts";
 import { handleErrors } from "./http/error-handler.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createHttpServer, defaultTimeouts, type HttpTimeouts } from "./http/http-server.ts";
@@ -46,6 +47,8 @@ export interface AppOptions {
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
   timeouts?: HttpTimeouts;
+  /** Undefined for plain HTTP. */
+  certificate?: Certificate | undefined;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -61,9 +64,10 @@ export function buildApp(
     concealUnconnected = false,
     setupCode,
     timeouts = defaultTimeouts,
+    certificate,
   }: AppOptions,
 ): FastifyInstance {
-  const app = createHttpServer({ logger, timeouts, trustProxy });
+  const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
   const operations = collectOperations(app);
   const trail = startAuditTrail(app, new AuditQueue(store, logger, now));
   const limiter = new RateLimiter(limits, counters);

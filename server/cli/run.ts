@@ -1,10 +1,16 @@
 import { isIP } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { buildApp } from "../app.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
+import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
+import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { openStore } from "../store/database/open.ts";
 import { type DataOption, dataOption } from "./options.ts";
@@ -34,6 +40,8 @@ export const runCommand = new Command("run")
     "--hide-unconnected",
     "respond 404 in place of 403 for records of patients that the clinic is not connected to",
   )
+  .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
+  .option("--tls-key <file>", "private key of the certificate in PEM")
   .addOption(dataOption())
   .action(run);
 
@@ -43,9 +51,13 @@ interface RunOptions extends DataOption {
   readonly rateLimit: Partial<Limits>;
   readonly trustProxy: string[];
   readonly hideUnconnected?: boolean;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
 }
 
-async function run({ data, port, host, rateLimit, trustProxy, hideUnconnected = false }: RunOptions): Promise<void> {
+async function run(options: RunOptions): Promise<void> {
+  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false } = options;
+  const certificate = certificateOf(options);
   const logger = createLog({
     // A second line of defence: no log call of the server has headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
@@ -66,11 +78,19 @@ async function run({ data, port, host, rateLimit, trustProxy, hideUnconnected = 
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
-  const app = buildApp(store, { pepper, logger, limits, trustProxy, setupCode, concealUnconnected: hideUnconnected });
+  const concealUnconnected = hideUnconnected;
+  const app = buildApp(store, { pepper, logger, limits, trustProxy, setupCode, concealUnconnected, certificate });
+  if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
   try {
     const address = await app.listen({ port, host });
     logger.info(`listening on ${address}`);
+    if (certificate === undefined && !isLoopback(host) && trustProxy.length === 0) {
+      logger.warn(
+        "this server speaks plain http beyond this machine: others in the network can read passwords and results. " +
+          "Use --tls-cert and --tls-key, or a reverse proxy with --trust-proxy",
+      );
+    }
     if (setupCode !== undefined) {
       logger.info(
         `set up the dashboard at ${address}/dashboard with the code ${setupCode.code}, also in ${setupCode.file}`,
@@ -89,6 +109,34 @@ async function run({ data, port, host, rateLimit, trustProxy, hideUnconnected = 
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
   await store.close();
+}
+
+/** Reads the certificate of the options; undefined without one. @throws Error for one option without the other */
+function certificateOf({ tlsCert, tlsKey }: RunOptions): Certificate | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new Error("expected both --tls-cert and --tls-key, or neither");
+  }
+  return readCertificate(tlsCert, tlsKey);
+}
+
+/** Warns of a certificate that ends, and reads a renewed one at SIGHUP, without closing a connection. */
+function watchCertificate(options: RunOptions, first: Certificate, { server }: FastifyInstance, logger: Logger): void {
+  const warn = (certificate: Certificate) => {
+    const warning = certificateWarning(certificate, Date.now());
+    if (warning !== null) logger.warn(warning);
+  };
+  warn(first);
+  process.on("SIGHUP", () => {
+    try {
+      const renewed = readCertificate(options.tlsCert ?? "", options.tlsKey ?? "");
+      if (server instanceof TlsServer) server.setSecureContext(renewed);
+      logger.info("the certificate was read again");
+      warn(renewed);
+    } catch (error) {
+      logger.error({ reason: errorMessage(error) }, "the certificate cannot be read again: the last one stays in use");
+    }
+  });
 }
 
 function parsePort(text: string): number {

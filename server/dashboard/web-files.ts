@@ -3,10 +3,14 @@ import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiError } from "../http/errors.ts";
+import { isLoopback } from "../http/network-address.ts";
 
 // The files of the dashboard as `npm run build` makes them. Every path of the page gets index.html; its script shows the screen.
 
 const YEAR_S = 31_536_000;
+
+/** Time for which a browser that reached this name over TLS asks it by TLS alone (RFC 6797). */
+const HSTS_S = YEAR_S;
 
 // The page has scripts and styles in files alone, and loads nothing from elsewhere.
 const PAGE_HEADERS = {
@@ -20,8 +24,11 @@ const PAGE_HEADERS = {
 
 /** Adds /dashboard with its files, and redirects / to it. */
 export async function webFiles(app: FastifyInstance, folder = builtFolder()): Promise<void> {
-  app.addHook("onSend", (_request, reply, _payload, done) => {
+  app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
+    if (request.protocol === "https" && !isLoopback(request.hostname)) {
+      reply.header("strict-transport-security", `max-age=${HSTS_S}`);
+    }
     done();
   });
   app.route({ method: "GET", url: "/", handler: (_request, reply) => reply.redirect("/dashboard") });

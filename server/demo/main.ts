@@ -107,8 +107,15 @@ async function demo(): Promise<void> {
   }
   if (isOnce) return;
   say(`\nMessages and where they ended: npm run agent -- messages --config ${path.relative(process.cwd(), config)}`);
+  say(`Dashboard: ${url}/dashboard${setUpWords(serverData)}`);
   say("Running until Ctrl-C.");
   await once(ending.signal, "abort");
+}
+
+/** The server keeps a set-up code until its first user exists, and writes another one at each start. */
+function setUpWords(serverData: string): string {
+  const file = path.join(serverData, "setup-code");
+  return fs.existsSync(file) ? `, set it up with the code ${fs.readFileSync(file, "utf8").trim()}` : "";
 }
 
 /** Resolves at a signal, when the reader of the output is gone (`npm start | head`), or when npm has ended. */

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { Certificate } from "./certificate.ts";
 import { newUlid } from "../../shared/api/fp.ts";
 import { sendError } from "./error-handler.ts";
 import { fromClientError } from "./errors.ts";
@@ -45,22 +46,28 @@ interface HttpServerOptions {
   readonly logger: Logger;
   readonly timeouts: HttpTimeouts;
   readonly trustProxy: readonly string[];
+  /** Undefined for plain HTTP. */
+  readonly certificate: Certificate | undefined;
 }
 
 /** Creates the Fastify instance, without hooks and routes. */
-export function createHttpServer({ logger, timeouts, trustProxy }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({ logger, timeouts, trustProxy, certificate }: HttpServerOptions): FastifyInstance {
+  const limits = {
+    headersTimeout: timeouts.headersMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    // Node's response to a missing Host has no body. refuseUnknownRoutes sends the envelope.
+    requireHostHeader: false,
+  };
+  const tls = { ...limits, ...certificate, handshakeTimeout: timeouts.headersMs };
+  // The server of either kind has the same methods, so that the rest of the program knows one type.
+  const transport = (certificate === undefined ? { http: limits } : { https: tls }) as { http: typeof limits };
   const app = fastify({
+    ...transport,
     genReqId: newUlid,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: timeouts.requestMs,
     connectionTimeout: timeouts.idleMs,
     keepAliveTimeout: timeouts.keepAliveMs,
-    http: {
-      headersTimeout: timeouts.headersMs,
-      connectionsCheckingInterval: timeouts.checkMs,
-      // Node's response to a missing Host has no body. refuseUnknownRoutes sends the envelope.
-      requireHostHeader: false,
-    },
     trustProxy: trustProxy.length > 0 && [...trustProxy],
     routerOptions: { maxParamLength: PARAMETER_CHARS_MAX },
     // Open connections are served while the server closes. Fastify's 503 has no envelope.
@@ -80,7 +87,9 @@ export function createHttpServer({ logger, timeouts, trustProxy }: HttpServerOpt
 
 /** Sends the envelope by hand, since there is no reply object before a valid request. */
 function refuseConnection(error: { code?: string; rawPacket?: unknown }, socket: Socket, lastResponseMs: number): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
+  // After a failed handshake nothing can be written.
+  const isHandshake = error.code?.startsWith("ERR_SSL_") || error.code?.startsWith("ERR_TLS_");
+  if (!socket.writable || error.code === "ECONNRESET" || isHandshake) {
     socket.destroy();
     return;
   }

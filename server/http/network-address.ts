@@ -16,6 +16,11 @@ export function networkOf(address: string): string {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
 }
 
+/** Whether a host name or address is this machine's own, so that nobody else hears what is sent to it. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
 function groupsOf(part: string): string[] {
   return part === "" ? [] : part.split(":");
 }

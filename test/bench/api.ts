@@ -1,3 +1,4 @@
+import { besideDashboard } from "./api/beside-dashboard.ts";
 import { responses } from "./api/responses.ts";
 import { pages } from "./api/pages.ts";
 import { atScale } from "./api/scale.ts";
@@ -12,6 +13,17 @@ export async function* api(quick: boolean): AsyncGenerator<Figure> {
   try {
     yield* responses(clinic, quick);
     yield* pages(clinic, quick);
+    yield* besideDashboard(clinic, quick);
+  } finally {
+    await clinic.end();
+  }
+}
+
+/** Measures only what an open dashboard costs the API. */
+export async function* dashboard(quick: boolean): AsyncGenerator<Figure> {
+  const clinic = await startClinic({ clinics: 1, patients: PATIENTS, studies: 0 });
+  try {
+    yield* besideDashboard(clinic, quick);
   } finally {
     await clinic.end();
   }

@@ -1,4 +1,4 @@
-import { api, apiAtScale } from "./api.ts";
+import { api, apiAtScale, dashboard } from "./api.ts";
 import { astm } from "./astm.ts";
 import { dicom } from "./dicom.ts";
 import { print } from "./figure.ts";
@@ -8,7 +8,7 @@ import { poct1a } from "./poct1a.ts";
 
 // npm run bench -- NAME [--quick] prints each figure beside its baseline from the same run. Exits 1 if a figure misses its bar.
 
-const benches = { astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, import: importing };
+const benches = { astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard, import: importing };
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);

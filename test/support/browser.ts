@@ -12,11 +12,12 @@ export function browserProblem(): string | null {
   return existsSync(CHROMIUM) ? null : `${CHROMIUM} is missing (Debian: apt install chromium)`;
 }
 
-/** Starts a browser that reaches this machine alone: a request for another host fails. */
-export async function startBrowser(): Promise<Browser> {
+/** Starts a browser that reaches this machine alone: a request for another host fails. `names` are names of this machine. */
+export async function startBrowser(...names: readonly string[]): Promise<Browser> {
+  const own = names.map((name) => `MAP ${name} 127.0.0.1, `).join("");
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+    args: ["--no-sandbox", `--host-resolver-rules=${own}MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`],
   });
 }
 

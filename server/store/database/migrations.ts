@@ -414,6 +414,8 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create index study_by_receipt on study (received_at);
   `,
+  // The page of a patient lists its appointments.
+  () => "create index calendar_event_of_patient on calendar_event (patient_id, start_at);",
 ];
 
 const soapContent = [

@@ -15,7 +15,7 @@ export interface Clinic {
   end(): Promise<void>;
 }
 
-const PERMISSIONS = "clinic.patient.view,clinic.calendar.view,clinic.inventory.view";
+const PERMISSIONS = "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view,clinic.inventory.view";
 const SERVER_CORE = "0";
 const CLIENT_CORE = "1";
 
