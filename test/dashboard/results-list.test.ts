@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { rowChanges } from "../../server/domain/revision-changes.ts";
+import { outsideOf } from "../../server/domain/study-rows.ts";
 import { folded, isNameLike, severityOf } from "../../server/domain/study-search.ts";
 import { arrivedSince, withMore, withNewFirstPage } from "../../server/web/screens/results/shown-list.ts";
 import { filtersOf, queryText } from "../../server/web/screens/results/query.ts";
@@ -17,7 +18,7 @@ function listed(fp: string, received_at = "2026-11-20T10:00:00.000Z", revision =
 }
 
 function page(fps: string, next: string | null): ResultsPage {
-  return { items: [...fps].map((fp) => listed(fp)), next, is_search_cut: false, patient: null };
+  return { items: fps.split("").map((fp) => listed(fp)), next, is_search_cut: false, patient: null };
 }
 
 const fpsOf = ({ items }: { items: readonly ListedStudy[] }) => items.map(({ fp }) => fp).join("");
@@ -77,6 +78,20 @@ test("a search compares names without letter case, accents and the two Turkish i
 test("the worst flag of a study decides", () => {
   const of = (...flags: Result["flag"][]) => severityOf(flags.map((flag) => ({ flag })));
   expect([of(), of(null, "normal"), of("normal", "low"), of("high", "critical")]).toEqual([0, 0, 1, 2]);
+});
+
+test("values outside their intervals come critical ones first, and a critical one gets the side of its range", () => {
+  const row = (analyte: string, value: number, flag: Result["flag"]): Result => ({
+    ...{ analyte, value, unit: "mmol/L", reference_range: "3.3-6.1", flag },
+  });
+  const rows = [row("A", 1, "low"), row("B", 20, "critical"), row("C", 5, "normal"), row("D", 0.5, "critical")];
+  const { outside, outside_total } = outsideOf(rows);
+  expect(outside.map(({ analyte, side }) => [analyte, side])).toEqual([
+    ["B", "high"],
+    ["D", "low"],
+    ["A", "low"],
+  ]);
+  expect(outside_total).toBe(3);
 });
 
 test("a difference pairs the second row of an analyte with the second one before", () => {

@@ -5,10 +5,11 @@ import { clinicPath } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { modalityName } from "../../ui/modality.ts";
+import { speciesName } from "../../ui/species.ts";
 import { Filters } from "./filters.tsx";
 import { type FilterName, filtersOf, queryText } from "./query.ts";
 import type { ShownList } from "./shown-list.ts";
-import { speciesName, t } from "./texts.ts";
+import { t } from "./texts.ts";
 import { useResults, zoneName } from "./use-results.ts";
 import "./results.css";
 

@@ -5,12 +5,13 @@ import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";
 import { modalityName } from "../../ui/modality.ts";
+import { speciesName } from "../../ui/species.ts";
 import { markSeen } from "../today/seen.ts";
+import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
 import { StudyTable } from "./study-table.tsx";
 import { t } from "./study-texts.ts";
-import { speciesName } from "./texts.ts";
 import { zoneName } from "./use-results.ts";
 import "./results.css";
 import "./study.css";
@@ -45,7 +46,7 @@ function Whole({ study }: { study: StudyPage }) {
         </p>
       )}
       <StudyTable study={study} />
-      {/* The previews of the images come here. */}
+      <Previews fp={study.fp} />
       {study.notes.length > 0 && (
         <section>
           <h2>{t("notes")}</h2>

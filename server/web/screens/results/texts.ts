@@ -39,14 +39,6 @@ export const t = texts(
     noValues: "no measured values",
     noneOutside: "none of {count}",
     others: "and {count} more",
-    dog: "dog",
-    cat: "cat",
-    rabbit: "rabbit",
-    bird: "bird",
-    reptile: "reptile",
-    exotic: "exotic",
-    horse: "horse",
-    cow: "cow",
   },
   {
     results: "Sonuçlar",
@@ -84,23 +76,7 @@ export const t = texts(
     noValues: "ölçülmüş değer yok",
     noneOutside: "{count} değerin hiçbiri",
     others: "ve {count} tane daha",
-    dog: "köpek",
-    cat: "kedi",
-    rabbit: "tavşan",
-    bird: "kuş",
-    reptile: "sürüngen",
-    exotic: "egzotik",
-    horse: "at",
-    cow: "sığır",
   },
 );
 
 export const modalities = ["BIOCHEMISTRY", "HEMATOLOGY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const;
-
-const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"] as const;
-
-/** Returns the word for a species; an unknown one stays as it is. */
-export function speciesName(name: string): string {
-  const known = species.find((each) => each === name);
-  return known === undefined ? name : t(known);
-}
