@@ -4,10 +4,24 @@ import { parseJsonBodies } from "./http/json-body.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { accountRoutes } from "./dashboard/routes/account.ts";
+import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
+import { deviceRoutes } from "./dashboard/routes/devices.ts";
+import { auditRoutes } from "./dashboard/routes/audit.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
+import { patientRoutes } from "./dashboard/routes/patients.ts";
+import { keyRoutes } from "./dashboard/routes/keys.ts";
+import { resultRoutes } from "./dashboard/routes/results.ts";
+import { rangeRoutes } from "./dashboard/routes/ranges.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
+import { userRoutes } from "./dashboard/routes/users.ts";
+import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
+import { calendarRoutes } from "./dashboard/routes/calendar.ts";
+import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
+import { recordRoutes } from "./dashboard/routes/records.ts";
+import { stockRoutes } from "./dashboard/routes/stock.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
@@ -26,7 +40,21 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  patientRoutes(scope, context);
+  keyRoutes(scope, context);
+  accountRoutes(scope, context);
+  userRoutes(scope, context);
+  clinicSettingsRoutes(scope, context);
+  resultRoutes(scope, context);
+  toPlaceRoutes(scope, context);
+  recordRoutes(scope, context);
+  calendarRoutes(scope, context);
+  stockRoutes(scope, context);
+  patientChoiceRoutes(scope, context);
+  deviceRoutes(scope, context);
   todayRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
+  auditRoutes(scope, context);
+  rangeRoutes(scope, context);
 }

@@ -1,4 +1,4 @@
-import { type Options, stringify } from "csv-stringify/sync";
+import { csvLine } from "../dashboard/csv.ts";
 import type { AuditDescription } from "../store/audit.ts";
 
 // Formats the audit: text for a reader, NDJSON for a program, CSV for a spreadsheet.
@@ -18,31 +18,29 @@ const columns = [
   "address",
   "request_id",
   "times",
+  "user",
 ] as const satisfies (keyof AuditDescription)[];
-
-/** RFC 4180. A spreadsheet computes a cell that begins with = + - @ TAB or CR, so such text gets an apostrophe in front. */
-const CSV: Options = { record_delimiter: "windows", escape_formulas: true, quoted_match: /[\r\n]/ };
 
 /** Formats the rows as lines, each with its line end. */
 export async function* auditLines(rows: AsyncIterable<AuditDescription>, format: AuditFormat): AsyncGenerator<string> {
-  if (format === "csv") yield stringify([columns], CSV);
+  if (format === "csv") yield csvLine(columns);
   for await (const row of rows) yield formatters[format](row);
 }
 
 const formatters: Record<AuditFormat, (row: AuditDescription) => string> = {
   text: (row) => `${sentence(row)}\n`,
   json: (row) => `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`,
-  csv: (row) => stringify([columns.map((column) => row[column])], CSV),
+  csv: (row) => csvLine(columns.map((column) => row[column])),
 };
 
 function sentence(row: AuditDescription): string {
   const { at, method, route, fp, count, status, address, times } = row;
-  const key = row.key ?? (status === null ? "" : "unknown key");
+  const caller = row.user ?? row.key ?? (status === null ? "" : "unknown key");
   if (route === null) {
     const what = status === null ? "entries lost" : `further requests with status ${status}`;
-    return [at, `${times} ${what}`, key].filter((part) => part !== "").join("  ");
+    return [at, `${times} ${what}`, caller].filter((part) => part !== "").join("  ");
   }
   const subject = fp ?? (count === null ? "-" : `${count} records`);
   const often = times === 1 ? [] : [`${times} times`];
-  return [at, status ?? "-", method, route, subject, key, address, row.request_id, ...often].join("  ");
+  return [at, status ?? "-", method, route, subject, caller, address, row.request_id, ...often].join("  ");
 }

@@ -1,7 +1,10 @@
-import type { Static, TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 import { ApiError } from "../http/errors.ts";
+
+/** Name of a user or of a clinic. */
+export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
 
 /** Max faults of a body that an error names. */
 const FAULTS_MAX = 5;

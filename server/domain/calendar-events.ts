@@ -11,6 +11,12 @@ const next: Readonly<Record<EventStatus, EventStatus | null>> = {
   CANCELLED: null,
 };
 
+/** @returns the statuses that may follow: the next step and CANCELLED, or none after a final status */
+export function nextEventStatuses(from: EventStatus): EventStatus[] {
+  const following = next[from];
+  return following === null ? [] : [following, "CANCELLED"];
+}
+
 /** Allows one step forward, or CANCELLED before a final status. @returns the reason of an illegal change, else null */
 export function eventStatusProblem(from: EventStatus, to: EventStatus): string | null {
   const following = next[from];

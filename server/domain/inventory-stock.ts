@@ -21,6 +21,20 @@ export type Consumption =
   | { outcome: "nothing" }
   | { outcome: "refused"; reason: string };
 
+/** @returns the quantity on hand after a delivery. A virtual item has no stock, so that a delivery changes nothing */
+export function receive(
+  item: Stock,
+  quantity: number,
+): { outcome: "received"; quantityOnHand: number } | { outcome: "nothing" } | { outcome: "refused"; reason: string } {
+  if (item.is_virtual) return { outcome: "nothing" };
+  const quantityOnHand = item.quantity_on_hand + quantity;
+  if (!Number.isSafeInteger(quantity) || quantity < 1 || !Number.isSafeInteger(quantityOnHand)) {
+    const most = Number.MAX_SAFE_INTEGER - item.quantity_on_hand;
+    return { outcome: "refused", reason: `quantity is ${quantity}, expected a whole number from 1 to ${most}` };
+  }
+  return { outcome: "received", quantityOnHand };
+}
+
 /** Takes the whole quantity from the batches of an item, or refuses. A virtual item has no stock. */
 export function consume(item: Stock, batches: readonly Batch[], quantity: number): Consumption {
   // A virtual item (fee, procedure) is no error: billing a visit consumes all its items alike.

@@ -9,6 +9,11 @@ const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
   LOCKED: null,
 };
 
+/** @returns the only status that may follow; null after the last one */
+export function nextSoapStatus(from: SoapStatus): SoapStatus | null {
+  return next[from];
+}
+
 /** Allows one step forward. @returns the reason of an illegal change, else null */
 export function soapStatusProblem(from: SoapStatus, to: SoapStatus): string | null {
   if (next[from] === to) return null;

@@ -8,8 +8,9 @@ import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
-import { PageIndexCache } from "../store/patients/page-index.ts";
+import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
+import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
@@ -77,7 +78,7 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
 
 /** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */
 function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
-  const pageIndexes = new PageIndexCache();
+  const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },

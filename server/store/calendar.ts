@@ -1,4 +1,5 @@
 import type { CalendarEvent, EventStatus, EventType } from "../../shared/api/calendar.ts";
+import { newFp } from "../../shared/api/fp.ts";
 import { type TimeRange, eventStatusProblem } from "../domain/calendar-events.ts";
 import { query, type Session } from "./database/query.ts";
 import type { EventColumns } from "./database/schema.ts";
@@ -47,6 +48,13 @@ export async function importEvent(
   if (problem !== null) return { problem };
   await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
   return "changed";
+}
+
+/** Stores a new event of a clinic. Run it in a transaction. @returns its fp */
+export async function addEvent(session: Session, event: Omit<EventColumns, "fp" | "status">): Promise<string> {
+  const fp = newFp("calevt");
+  await session.all(insert, { ...event, fp, status: "SCHEDULED" });
+  return fp;
 }
 
 /** Changes the status of an event. Run it in a transaction. @returns the reason if the change is illegal, else null */

@@ -92,10 +92,13 @@ export async function servedClinics(session: Session): Promise<Set<number>> {
   return new Set((await session.all(clinicsOfUsedKeys, {})).map(({ clinic_id }) => clinic_id));
 }
 
-/** Revokes a key by public id. A second call keeps the first time. @returns false if the key is unknown */
-export async function revokeKey(session: Session, publicId: string, now: number): Promise<boolean> {
+/**
+ * Revokes a key by public id. With `clinicId`, a key of another clinic is unknown. A second call keeps the first time.
+ * @returns false if the key is unknown
+ */
+export async function revokeKey(session: Session, publicId: string, now: number, clinicId?: number): Promise<boolean> {
   const key = await findKeyById(session, publicId);
-  if (key === undefined) return false;
+  if (key === undefined || (clinicId !== undefined && key.clinic_id !== clinicId)) return false;
   await session.all(revoke, { id: key.id, clinicId: key.clinic_id, now });
   return true;
 }

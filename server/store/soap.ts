@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { newFp } from "../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "../domain/soap.ts";
@@ -91,6 +92,45 @@ export async function storedAmendmentProblem(session: Session, fp: string, amend
     if (met.has(next)) return `amends_fp is ${amendsFp}, which amends this record itself in turn`;
     met.add(next);
     next = (await session.first(storedByFp, { fp: next }))?.amends_fp ?? null;
+  }
+  return null;
+}
+
+/** The fields that a user writes. */
+export type SoapContent = Pick<Soap, "soap_type" | "subjective" | "objective" | "assessment" | "plan">;
+
+/**
+ * Identifies the content of a record. A user who edits or signs names it, so that nobody overwrites or signs a text of another
+ * user unseen.
+ */
+export function contentVersion({ soap_type, subjective, objective, assessment, plan }: SoapContent): string {
+  const content = JSON.stringify([soap_type, subjective, objective, assessment, plan]);
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** Stores a new DRAFT of a clinic. Run it in a transaction. @returns its fp */
+export async function writeSoap(
+  session: Session,
+  { clinicId, patientId, content, now }: { clinicId: number; patientId: number; content: SoapContent; now: number },
+): Promise<string> {
+  const fp = newFp("soap");
+  const isNew = { status: "DRAFT" as const, signed_at: null, created_at: now, amends_fp: null };
+  await session.all(insert, { ...content, ...isNew, fp, clinic_id: clinicId, patient_id: patientId });
+  return fp;
+}
+
+/** Changes the content of an unsigned record for its owner. Run it in a transaction. @returns the reason if it is illegal, else null */
+export async function editSoap(
+  session: Session,
+  { clinicId, fp, changes }: { clinicId: number; fp: string; changes: Partial<SoapContent> },
+): Promise<string | null> {
+  const stored = await session.first(storedByFp, { fp });
+  if (stored?.clinic_id !== clinicId) return notOwned(fp);
+  const differing = (Object.keys(changes) as (keyof SoapContent)[]).filter((name) => changes[name] !== stored[name]);
+  const problem = soapChangeProblem(stored.status, stored.status, differing);
+  if (problem !== null) return problem;
+  if (differing.length > 0) {
+    await session.all(update, { ...stored, ...changes, previousPatientId: stored.patient_id });
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
-import { consume, type Consumption } from "../domain/inventory-stock.ts";
+import { type Batch, consume, type Consumption, receive } from "../domain/inventory-stock.ts";
 import type { Page } from "./patients/patients.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./database/schema.ts";
@@ -44,6 +44,38 @@ export async function consumeStock(
     previousClinicId: item.clinic_id,
   });
   return consumption;
+}
+
+/** Adds a delivery to an item: a batch, and its quantity on hand. Run it in a transaction. */
+export async function receiveStock(
+  session: Session,
+  { clinicId, fp, ...delivery }: { clinicId: number; fp: string } & Omit<BatchColumns, "item_id">,
+): Promise<ReturnType<typeof receive>> {
+  const item = await session.first(itemByFp, { fp });
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
+  const receipt = receive({ ...item, is_virtual: item.is_virtual === 1 }, delivery.quantity);
+  if (receipt.outcome !== "received") return receipt;
+  const batch = { ...delivery, item_id: item.id };
+  const same = await session.first(storedBatch, batch);
+  if (same === undefined) await session.all(insertBatch, batch);
+  else await session.all(setBatch, { id: same.id, quantity: same.quantity + delivery.quantity });
+  await session.all(updateItem, {
+    ...item,
+    quantity_on_hand: receipt.quantityOnHand,
+    previousClinicId: item.clinic_id,
+  });
+  return receipt;
+}
+
+/** Finds an item of a clinic and its batches, empty ones included. */
+export async function findStock(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<{ item: InventoryItem; batches: (Batch & { lot: string | null })[] } | undefined> {
+  const item = await session.first(itemByFp, { fp });
+  if (item?.clinic_id !== clinicId) return undefined;
+  return { item: toItem(item), batches: await session.all(batchesOf, { itemId: item.id }) };
 }
 
 /** Stores an item of an import file. A virtual item has no stock, whatever the file states. */

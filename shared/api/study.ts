@@ -213,29 +213,57 @@ export type Outcome = Static<typeof Outcome>;
 /** Max studies in one POST /agent/v1/studies. Beyond it the request gets 400. */
 export const STUDIES_PER_PUSH_MAX = 100;
 
+/** Interval of an agent's heartbeats, in seconds. */
+export const HEARTBEAT_S = 60;
+
+/** Max unknown callers in a heartbeat: the latest ones. */
+export const CALLERS_MAX = 20;
+
+const Count = Type.Integer({ minimum: 0 });
+const Instant = Nullable(Type.String({ maxLength: 64 }));
+
+/** A device in a heartbeat. */
+const HeardDevice = Type.Object({
+  id: Type.String({ maxLength: 64 }),
+  profile: Type.Optional(Type.String({ maxLength: 64 })),
+  /** Name of the model. */
+  name: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+  protocol: Type.Optional(Type.String({ maxLength: 64 })),
+  /** Address or serial port as in agent.yaml. */
+  connection: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+  connected: Type.Optional(Type.Boolean()),
+  last_message_at: Type.Optional(Instant),
+  /** State of the device, its reason, and its begin. */
+  state: Type.Optional(Type.String({ maxLength: 64 })),
+  reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  /** The cause of `reason` may be a device that is switched off. */
+  may_be_off: Type.Optional(Type.Boolean()),
+  since: Type.Optional(Instant),
+  /** Messages since midnight in the agent's time zone. */
+  today: Type.Optional(Type.Object({ received: Count, filed: Count, unmatched: Count, quarantined: Count })),
+});
+
+/** An address that connected to the port of a device and was refused, or whose bytes no profile takes. */
+const UnknownCaller = Type.Object({
+  device: Type.String({ maxLength: 64 }),
+  address: Type.String({ maxLength: 64 }),
+  at: Type.String({ maxLength: 64 }),
+  count: Count,
+  /** `not allowed` or `not understood`; agents of other versions may know more. */
+  why: Type.String({ maxLength: 64 }),
+  /** What the bytes look like. The bytes themselves may hold a patient's name, so they stay with the agent. */
+  protocol: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+});
+export type UnknownCaller = Static<typeof UnknownCaller>;
+
+/** What an agent tells of itself every HEARTBEAT_S. Agents of other versions omit some of it. */
 export const Heartbeat = Type.Object({
   version: Type.Optional(Type.String({ maxLength: 64 })),
   uptime_s: Type.Optional(Type.Number()),
-  outbox: Type.Optional(
-    Type.Object({
-      depth: Type.Integer({ minimum: 0 }),
-      oldest_at: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-    }),
-  ),
-  devices: Type.Optional(
-    Type.Array(
-      Type.Object({
-        id: Type.String({ maxLength: 64 }),
-        profile: Type.Optional(Type.String({ maxLength: 64 })),
-        connected: Type.Optional(Type.Boolean()),
-        last_message_at: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-        /** State of the device, its reason, and its begin. */
-        state: Type.Optional(Type.String({ maxLength: 64 })),
-        reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-        since: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-      }),
-      { maxItems: 1000 },
-    ),
-  ),
+  /** The machine's clock minus the server's; null before the first response with a Date. */
+  clock_offset_s: Type.Optional(Nullable(Type.Number())),
+  outbox: Type.Optional(Type.Object({ depth: Count, oldest_at: Type.Optional(Instant) })),
+  devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
+  callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
 });
 export type Heartbeat = Static<typeof Heartbeat>;

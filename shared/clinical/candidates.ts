@@ -21,6 +21,10 @@ export interface PatientCandidate {
   /** Points of the matching signs less those of the contradicting ones. It only sorts candidates. */
   readonly score: number;
   readonly reasons: readonly string[];
+  /** The sign of each reason, for texts in other languages. */
+  readonly signs: readonly CandidateSign[];
+  /** The number of the patient that is equal or near to the device's; null if none is. */
+  readonly number: string | null;
 }
 
 /** Points of each sign. Users mostly enter a name; the other signs only distinguish namesakes. */
@@ -39,6 +43,8 @@ const POINTS = {
   weight: 10,
   otherWeight: -10,
 } as const;
+
+export type CandidateSign = keyof typeof POINTS;
 
 /** Min similarity of names; tolerances of weights, as shares. */
 const NEAR_NAME = 0.7;
@@ -67,16 +73,19 @@ export function rankCandidates(
 
 function weigh(sent: PatientHint, { patient, identifiers, appointed, owners }: MatchEvidence): PatientCandidate | null {
   const reasons: string[] = [];
+  const signs: CandidateSign[] = [];
   let score = 0;
-  const note = (sign: keyof typeof POINTS, reason: string) => {
+  const note = (sign: CandidateSign, reason: string) => {
     score += POINTS[sign];
     reasons.push(reason);
+    signs.push(sign);
   };
 
   const number = sent.identifier?.trim() ?? "";
   const [nearest = ""] = identifiers.toSorted((a, b) => similarity(b, number) - similarity(a, number));
   if (number !== "" && number === nearest) note("identifier", `has the number ${number}`);
   else if (number.length > 3 && slips(nearest, number) === 1) note("nearIdentifier", `its number is ${nearest}`);
+  const isNumberNear = signs.length > 0;
 
   const name = fold(patient.name).trim();
   const likeness = sent.name === null || sent.name === "" ? 0 : similarity(name, sent.name);
@@ -106,7 +115,7 @@ function weigh(sent: PatientHint, { patient, identifiers, appointed, owners }: M
     else if (difference > WEIGHT_FAR)
       note("otherWeight", `weighs ${patient.weight_kg} kg, the device says ${sent.weight_kg}`);
   }
-  return { patient, score, reasons };
+  return { patient, score, reasons, signs, number: isNumberNear ? nearest : null };
 }
 
 /** Whether one name may be a typing error of the other. Case, accents and blanks make no difference. */

@@ -5,7 +5,7 @@ import type { SignedIn } from "../../http/request-context.ts";
 import { findSession, touchSession } from "../../store/dashboard/sessions.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
 import type { DashboardContext } from "../context.ts";
-import { IDLE_MS, presentedDigest } from "./session-cookie.ts";
+import { endOfSession, presentedDigest } from "./session-cookie.ts";
 
 // Plugin: finds the session of a request, and refuses what the user may not do.
 
@@ -39,7 +39,8 @@ export function guardRoutes(scope: FastifyInstance, { store, now }: DashboardCon
     const found = digest === undefined ? undefined : await findSession(store, digest, clock);
     if (found !== undefined) {
       if (clock - found.last_used_at >= TOUCH_MS) {
-        await store.transaction((session) => touchSession(session, found.id, clock, clock + IDLE_MS));
+        const end = endOfSession(found.created_at, clock);
+        await store.transaction((session) => touchSession(session, found.id, clock, end));
       }
       request.context.signedIn = {
         sessionId: found.id,

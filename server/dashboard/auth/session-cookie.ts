@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import { parseCookie, stringifySetCookie } from "cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { insertSession } from "../../store/dashboard/sessions.ts";
+import { insertSession, removeSession } from "../../store/dashboard/sessions.ts";
+import type { StoredUser } from "../../store/dashboard/users.ts";
 import type { Store } from "../../store/database/store.ts";
 
 // The cookie of a session: 256 random bits. The store keeps their SHA-256.
 
-/** A session ends this long after its last use. */
-export const IDLE_MS = 12 * 3_600_000;
+/** A session ends this long after its last use, and at the latest this long after its start. */
+const IDLE_MS = 12 * 3_600_000;
+const LONGEST_MS = 30 * 24 * 3_600_000;
 
 const TOKEN_BYTES = 32;
 const BROWSER_CHARS_MAX = 200;
@@ -17,15 +19,32 @@ function cookieName({ protocol }: FastifyRequest): string {
   return protocol === "https" ? "__Host-vetwire" : "vetwire";
 }
 
-/** Starts a session and sets its cookie. */
-export async function startSession(
-  store: Store,
-  { request, reply, userId, now }: { request: FastifyRequest; reply: FastifyReply; userId: number; now: number },
-): Promise<void> {
+/** The end of a session that is used now. */
+export function endOfSession(startedAt: number, now: number): number {
+  return Math.min(now + IDLE_MS, startedAt + LONGEST_MS);
+}
+
+interface NewUserSession {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "totp_secret">;
+  readonly now: number;
+}
+
+/** Starts a session and sets its cookie. A session that the browser had ends. The audit row of the request names the user. */
+export async function startSession(store: Store, { request, reply, user, now }: NewUserSession): Promise<void> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const browser = request.headers["user-agent"]?.slice(0, BROWSER_CHARS_MAX) ?? null;
-  const wanted = { digest: digestOf(token), userId, now, expiresAt: now + IDLE_MS, address: request.ip, browser };
-  await store.transaction((session) => insertSession(session, wanted));
+  const expiresAt = endOfSession(now, now);
+  const wanted = { digest: digestOf(token), userId: user.id, now, expiresAt, address: request.ip, browser };
+  const replaced = request.context.signedIn;
+  const sessionId = await store.transaction(async (session) => {
+    if (replaced !== null) await removeSession(session, replaced.sessionId);
+    return insertSession(session, wanted);
+  });
+  const { id: userId, public_id: userPublicId, name } = user;
+  const hasSecondFactor = user.totp_secret !== null;
+  request.context.signedIn = { sessionId, userId, userPublicId, name, hasSecondFactor, clinic: null };
   setCookie(request, reply, token);
 }
 

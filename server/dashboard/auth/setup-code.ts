@@ -1,14 +1,13 @@
-import { randomInt, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { countUsers } from "../../store/dashboard/users.ts";
 import type { SetupCode } from "../context.ts";
 import type { Store } from "../../store/database/store.ts";
+import { randomText } from "./random-text.ts";
 
 // The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.
 
-/** Without letters and digits that look alike. */
-const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const CODE_CHARS = 12;
 
 /**
@@ -24,11 +23,11 @@ export async function createSetupCode(
     rmSync(file, { force: true });
     return undefined;
   }
-  let letters = "";
-  for (let count = 0; count < CODE_CHARS; count += 1) letters += LETTERS.charAt(randomInt(LETTERS.length));
-  const code = letters.replaceAll(/(.{4})(?=.)/g, "$1-");
+  const code = randomText(CODE_CHARS);
+  const letters = code.replaceAll("-", "");
   rmSync(file, { force: true });
-  writeFileSync(file, `${code}\n`, { mode: 0o600 });
+  // A new file alone, so that a link in its place is not followed.
+  writeFileSync(file, `${code}\n`, { mode: 0o600, flag: "wx" });
   let isOver = false;
   return {
     code,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { findSession } from "../../store/dashboard/sessions.ts";
-import { clinicOf } from "../auth/guard.ts";
+import { clinicsOfUser } from "../../store/dashboard/users.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
 import { presentedDigest } from "../auth/session-cookie.ts";
 import type { DashboardContext } from "../context.ts";
 import { LiveChanges } from "../live-changes.ts";
@@ -13,6 +14,14 @@ const PING_MS = 15_000;
 export function eventRoutes(app: FastifyInstance, { store, now, logger }: DashboardContext): void {
   const changes = new LiveChanges(store, logger);
   const open = new Set<() => void>();
+
+  /** Whether the session is over, or its user left the clinic. */
+  async function hasEnded(digest: string, userId: number, clinicId: number): Promise<boolean> {
+    if ((await findSession(store, digest, now())) === undefined) return true;
+    const clinics = await clinicsOfUser(store, userId);
+    return !clinics.some(({ clinic_id }) => clinic_id === clinicId);
+  }
+
   app.addHook("preClose", (done) => {
     for (const end of open) end();
     done();
@@ -21,8 +30,11 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/events",
     config: { access: "reader" },
+    // A stream has no end, and HEAD would wait for it.
+    exposeHeadRoute: false,
     handler: (request, reply) => {
       const { id } = clinicOf(request);
+      const { userId } = userOf(request);
       const digest = presentedDigest(request) ?? "";
       reply.hijack();
       reply.raw.writeHead(200, {
@@ -34,18 +46,20 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
       reply.raw.write("retry: 2000\nevent: ready\ndata:\n\n");
       const stop = changes.listen(id, () => reply.raw.write("event: changed\ndata:\n\n"));
       const endIfOver = async () => {
-        const found = await findSession(store, digest, now()).catch(() => null);
-        if (found === undefined) reply.raw.end();
-        else reply.raw.write(":\n\n");
+        const isOver = await hasEnded(digest, userId, id).catch(() => false);
+        if (isOver) end();
+        else if (!reply.raw.writableEnded) reply.raw.write(":\n\n");
       };
       const ping = setInterval(() => void endIfOver(), PING_MS);
-      const end = () => reply.raw.end();
-      open.add(end);
-      reply.raw.on("close", () => {
+      // Listening ends first: a write after the end of the answer would stop the server.
+      const end = () => {
         clearInterval(ping);
         stop();
         open.delete(end);
-      });
+        reply.raw.end();
+      };
+      open.add(end);
+      reply.raw.on("close", end);
     },
   });
 }

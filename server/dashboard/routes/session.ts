@@ -1,29 +1,38 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { newFp } from "../../../shared/api/fp.ts";
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, type SessionState } from "../../../shared/dashboard/session.ts";
+import type { SessionState } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { insertClinic, listClinics } from "../../store/dashboard/clinics.ts";
 import { removeSession } from "../../store/dashboard/sessions.ts";
-import { clinicsOfUser, countUsers, findUserByName, insertUser, setRole } from "../../store/dashboard/users.ts";
+import {
+  clinicsOfUser,
+  countUsers,
+  findUserByName,
+  insertUser,
+  setRole,
+  type StoredUser,
+  takeStep,
+} from "../../store/dashboard/users.ts";
+import type { Store } from "../../store/database/store.ts";
 import { userOf } from "../auth/guard.ts";
 import { hashPassword, isPassword } from "../auth/password.ts";
+import { stepOf } from "../auth/second-factor.ts";
 import { clearSessionCookie, startSession } from "../auth/session-cookie.ts";
 import { createSignInLimit } from "../auth/sign-in-limit.ts";
-import { bodyReader } from "../body.ts";
+import { bodyReader, Name } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 
 // Set-up by the first admin, signing in and out, and the state of the session.
 
 const closed = { additionalProperties: false };
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
 
 const setUpBody = bodyReader(
   Type.Object(
     {
       code: Type.String({ maxLength: 100 }),
       name: Name,
-      password: Type.String({ minLength: PASSWORD_CHARS_MIN, maxLength: PASSWORD_CHARS_MAX }),
+      password: Type.String(),
       clinic_name: Type.Optional(Name),
     },
     closed,
@@ -34,7 +43,7 @@ const signInBody = bodyReader(
   Type.Object(
     {
       name: Type.String({ maxLength: 100 }),
-      password: Type.String({ maxLength: PASSWORD_CHARS_MAX }),
+      password: Type.String(),
       totp: Type.Optional(Type.String({ maxLength: 20 })),
     },
     closed,
@@ -79,23 +88,32 @@ function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: D
       await countAttempt({ name: "set-up", address: request.ip, now: now() });
       if (setupCode?.matches(code) !== true) throw new ApiError("SESSION.SETUP_CODE");
       const hash = await hashPassword(password);
-      const userId = await store.transaction(async (session) => {
+      const user = await store.transaction(async (session) => {
         if ((await countUsers(session)) > 0) throw new ApiError("SESSION.SETUP_CODE");
         const clinics = await listClinics(session);
         if (clinics.length === 0) {
           if (clinic_name === undefined) throw new ApiError("REQUEST.INVALID_BODY", "clinic_name is missing.");
           clinics.push(await insertClinic(session, { fp: newFp("clinic"), name: clinic_name.trim() }));
         }
-        const user = await insertUser(session, { name, password: hash, now: now() });
-        if (user === undefined) throw new ApiError("SESSION.SETUP_CODE");
-        for (const clinic of clinics) await setRole(session, user.id, clinic.id, "admin");
-        return user.id;
+        const added = await insertUser(session, { name, password: hash, now: now() });
+        if (added === undefined) throw new ApiError("SESSION.SETUP_CODE");
+        for (const clinic of clinics) await setRole(session, added.id, clinic.id, "admin");
+        return { ...added, name, totp_secret: null };
       });
       setupCode.end();
-      await startSession(store, { request, reply, userId, now: now() });
+      await startSession(store, { request, reply, user, now: now() });
       return {};
     },
   });
+}
+
+/** @throws ApiError unless the user has no second factor, or the code is right and no code of its time was used */
+async function checkSecondFactor(store: Store, user: StoredUser, code: string | undefined, now: number): Promise<void> {
+  if (user.totp_secret === null) return;
+  if (code === undefined) throw new ApiError("SESSION.SECOND_FACTOR", "Enter the code of your second factor.");
+  const step = stepOf(code, user.totp_secret, now);
+  if (step !== null && (await store.transaction((session) => takeStep(session, user.id, step)))) return;
+  throw new ApiError("SESSION.SECOND_FACTOR", "This code is wrong or was used already. Wait for the next one.");
 }
 
 function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
@@ -105,13 +123,14 @@ function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardC
     url: "/clinic/v1/sign-in",
     config: { access: "anyone" },
     handler: async (request, reply) => {
-      const { name, password } = signInBody(request.body);
+      const { name, password, totp } = signInBody(request.body);
       await countAttempt({ name, address: request.ip, now: now() });
       const user = await findUserByName(store, name);
       // An unknown name takes the time of a wrong password, and gets the same answer.
       const isRight = await isPassword(password, user?.password);
       if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
-      await startSession(store, { request, reply, userId: user.id, now: now() });
+      await checkSecondFactor(store, user, totp, now());
+      await startSession(store, { request, reply, user, now: now() });
       return {};
     },
   });

@@ -2,6 +2,7 @@ import zlib from "node:zlib";
 import { createHmac, randomInt } from "node:crypto";
 import { newUlid } from "../../../shared/api/fp.ts";
 import { type ApiKey, countActiveKeys, expireKey, findKeyById, insertKey, type KeyType } from "../../store/keys.ts";
+import { type AuditActor, auditCommand } from "../../store/audit.ts";
 import type { Session } from "../../store/database/query.ts";
 import type { Store } from "../../store/database/store.ts";
 
@@ -44,10 +45,34 @@ export interface NewApiKey {
   now: number;
   /** Milliseconds since 1970, or null for a key that never expires. */
   expiresAt: number | null;
+  /** The user of the dashboard who creates it, for the audit. */
+  actor?: AuditActor;
+}
+
+/** The key cannot be created. The reason is for programs, the message for the command line. */
+export class KeyRefused extends Error {
+  readonly reason: "unknown" | "inactive" | "limit";
+
+  constructor(reason: KeyRefused["reason"], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface Roll {
+  publicId: string;
+  /** A key of another clinic is unknown. Without it, keys of all clinics are known. */
+  clinicId?: number;
+  graceMs: number;
+  now: number;
+  /** End of the new key; null for a key that never expires. By default the end of the old one. */
+  expiresAt?: number | null;
+  /** The user of the dashboard who rolls it, for the audit. */
+  actor?: AuditActor;
 }
 
 /**
- * Creates a key for a clinic and stores its digest. Rejects if the clinic has ACTIVE_KEYS_MAX active keys.
+ * Creates a key for a clinic and stores its digest. Rejects with KeyRefused if the clinic has ACTIVE_KEYS_MAX active keys.
  * @returns the only copy of the key
  */
 export async function createKey(store: Store, pepper: Buffer, wanted: NewApiKey): Promise<string> {
@@ -55,33 +80,47 @@ export async function createKey(store: Store, pepper: Buffer, wanted: NewApiKey)
 }
 
 /**
- * Creates a successor of an active key, with the same permissions. The old key expires after `graceMs`. The new key
- * expires when the old one would have, unless `expiresAt` is given.
+ * Creates a successor of an active key, with the same permissions. The old key expires after `graceMs`. Rejects with KeyRefused if
+ * the key is unknown or no longer active.
  */
 export async function rollKey(
   store: Store,
   pepper: Buffer,
-  { publicId, graceMs, now, expiresAt }: { publicId: string; graceMs: number; now: number; expiresAt?: number },
+  { publicId, clinicId, graceMs, now, expiresAt, actor }: Roll,
 ): Promise<{ key: string; oldExpiresAt: number; expiresAt: number | null }> {
   return store.transaction(async (session) => {
     const old = await findKeyById(session, publicId);
-    if (old === undefined) throw new Error(`key ${publicId} does not exist, expected an id that keys list shows`);
-    if (!isActive(old, now)) throw new Error(`key ${publicId} is revoked or expired, make a new one with keys create`);
-    const made = { ...old, clinicId: old.clinic_id, now, expiresAt: expiresAt ?? old.expires_at };
-    const key = await makeKey(session, pepper, made);
+    if (old === undefined || (clinicId !== undefined && old.clinic_id !== clinicId)) {
+      throw new KeyRefused("unknown", `key ${publicId} does not exist, expected an id that keys list shows`);
+    }
+    if (!isActive(old, now)) {
+      const problem = `key ${publicId} is revoked or expired, make a new one with keys create`;
+      throw new KeyRefused("inactive", problem);
+    }
+    const end = expiresAt === undefined ? old.expires_at : expiresAt;
+    const key = await makeKey(session, pepper, {
+      ...old,
+      clinicId: old.clinic_id,
+      now,
+      expiresAt: end,
+      ...(actor && { actor }),
+    });
+    if (actor !== undefined) await auditCommand(session, "keys roll", [publicId], actor);
     const oldExpiresAt = Math.min(now + graceMs, old.expires_at ?? Number.MAX_SAFE_INTEGER);
     await expireKey(session, old, oldExpiresAt);
-    return { key, oldExpiresAt, expiresAt: made.expiresAt };
+    return { key, oldExpiresAt, expiresAt: end };
   });
 }
 
 async function makeKey(session: Session, pepper: Buffer, wanted: NewApiKey): Promise<string> {
   if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
-    throw new Error(`the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`);
+    const problem = `the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`;
+    throw new KeyRefused("limit", problem);
   }
   const key = newKey();
+  const publicId = `key_${newUlid()}`;
   await insertKey(session, {
-    public_id: `key_${newUlid()}`,
+    public_id: publicId,
     clinic_id: wanted.clinicId,
     name: wanted.name,
     type: wanted.type,
@@ -92,6 +131,7 @@ async function makeKey(session: Session, pepper: Buffer, wanted: NewApiKey): Pro
     created_at: wanted.now,
     expires_at: wanted.expiresAt,
   });
+  if (wanted.actor !== undefined) await auditCommand(session, "keys create", [publicId], wanted.actor);
   return key;
 }
 

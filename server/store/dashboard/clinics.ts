@@ -1,6 +1,8 @@
-import { query, type Session } from "../database/query.ts";
+import type { ClinicSettings } from "../../../shared/dashboard/clinic-settings.ts";
+import type { Language } from "../../../shared/dashboard/session.ts";
+import { noInvalidation, query, type Session } from "../database/query.ts";
 
-// The clinics of the server, for the set-up of the dashboard.
+// The clinics of the server, for the set-up of the dashboard, and their settings.
 
 interface Clinic {
   id: number;
@@ -18,9 +20,25 @@ export async function insertClinic(session: Session, { fp, name }: { fp: string;
   return { id: row.id, fp, name };
 }
 
+/** Stores the language and the time zone in which the dashboard shows a clinic. Null stands for the choice of each browser. */
+export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
+  await session.all(upsertSettings, { clinicId, language: settings.language, timeZone: settings.time_zone });
+}
+
 const all = query((db) => db.selectFrom("clinic").select(["id", "fp", "name"]).orderBy("name").orderBy("fp"));
 
 const insert = query(
   (db, p: { fp: string; name: string }) => db.insertInto("clinic").values({ fp: p.fp, name: p.name }).returning("id"),
   () => ({}),
+);
+
+const upsertSettings = query(
+  (db, p: { clinicId: number; language: Language | null; timeZone: string | null }) =>
+    db
+      .insertInto("clinic_settings")
+      .values({ clinic_id: p.clinicId, language: p.language, time_zone: p.timeZone })
+      .onConflict((conflict) =>
+        conflict.column("clinic_id").doUpdateSet({ language: p.language, time_zone: p.timeZone }),
+      ),
+  noInvalidation,
 );

@@ -11,6 +11,7 @@ export interface StoredSession {
   user_public_id: string;
   user_name: string;
   has_second_factor: boolean;
+  created_at: number;
   last_used_at: number;
 }
 
@@ -23,9 +24,12 @@ export interface NewSession {
   browser: string | null;
 }
 
-export async function insertSession(session: Session, wanted: NewSession): Promise<void> {
+/** Stores a session, and removes ended ones of all users. @returns its id */
+export async function insertSession(session: Session, wanted: NewSession): Promise<number> {
   await session.all(removeEnded, { now: wanted.now });
-  await session.all(insert, { ...wanted, publicId: `ses_${newUlid()}` });
+  const row = await session.first(insert, { ...wanted, publicId: `ses_${newUlid()}` });
+  if (row === undefined) throw new Error("an insert returned no row");
+  return row.id;
 }
 
 /** Finds a session that has neither ended nor a disabled user, by the digest of its cookie. */
@@ -45,23 +49,36 @@ export async function removeSession(session: Session, id: number): Promise<void>
   await session.all(remove, { id });
 }
 
-/** Ends all sessions of a user. */
-export async function removeSessionsOf(session: Session, userId: number): Promise<void> {
-  await session.all(removeOfUser, { userId });
+/** Ends all sessions of a user, or all but one. */
+export async function removeSessionsOf(session: Session, userId: number, exceptId?: number): Promise<void> {
+  await session.all(removeOfUser, { userId, exceptId: exceptId ?? 0 });
+}
+
+/** Ends one session of a user. @returns its id, or undefined if the user has no such session */
+export async function removeSessionOf(session: Session, userId: number, publicId: string): Promise<number | undefined> {
+  return (await session.first(removeByPublicId, { userId, publicId }))?.id;
+}
+
+/** Lists the sessions of a user that have not ended, the last used first. */
+export async function listSessionsOf(session: Session, userId: number, now: number) {
+  return session.all(ofUser, { userId, now });
 }
 
 const insert = query(
   (db, p: NewSession & { publicId: string }) =>
-    db.insertInto("dashboard_session").values({
-      public_id: p.publicId,
-      digest: p.digest,
-      user_id: p.userId,
-      created_at: p.now,
-      last_used_at: p.now,
-      expires_at: p.expiresAt,
-      address: p.address,
-      browser: p.browser,
-    }),
+    db
+      .insertInto("dashboard_session")
+      .values({
+        public_id: p.publicId,
+        digest: p.digest,
+        user_id: p.userId,
+        created_at: p.now,
+        last_used_at: p.now,
+        expires_at: p.expiresAt,
+        address: p.address,
+        browser: p.browser,
+      })
+      .returning("id"),
   noInvalidation,
 );
 
@@ -69,7 +86,8 @@ const byDigest = query((db, p: { digest: string; now: number }) =>
   db
     .selectFrom("dashboard_session as session")
     .innerJoin("dashboard_user as user", "user.id", "session.user_id")
-    .select(["session.id", "session.public_id", "session.user_id", "session.last_used_at"])
+    .select(["session.id", "session.public_id", "session.user_id"])
+    .select(["session.created_at", "session.last_used_at"])
     .select(["user.public_id as user_public_id", "user.name as user_name", "user.totp_secret"])
     .where("session.digest", "=", p.digest)
     .where("session.expires_at", ">", p.now)
@@ -88,8 +106,29 @@ const remove = query(
 );
 
 const removeOfUser = query(
-  (db, p: { userId: number }) => db.deleteFrom("dashboard_session").where("user_id", "=", p.userId),
+  (db, p: { userId: number; exceptId: number }) =>
+    db.deleteFrom("dashboard_session").where("user_id", "=", p.userId).where("id", "!=", p.exceptId),
   noInvalidation,
+);
+
+const removeByPublicId = query(
+  (db, p: { userId: number; publicId: string }) =>
+    db
+      .deleteFrom("dashboard_session")
+      .where("user_id", "=", p.userId)
+      .where("public_id", "=", p.publicId)
+      .returning("id"),
+  noInvalidation,
+);
+
+const ofUser = query((db, p: { userId: number; now: number }) =>
+  db
+    .selectFrom("dashboard_session")
+    .select(["id", "public_id", "browser", "address", "created_at", "last_used_at"])
+    .where("user_id", "=", p.userId)
+    .where("expires_at", ">", p.now)
+    .orderBy("last_used_at", "desc")
+    .orderBy("id", "desc"),
 );
 
 const removeEnded = query(

@@ -1,6 +1,7 @@
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { ClinicOfUser, Role } from "../../../shared/dashboard/session.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
+import { removeSessionsOf } from "./sessions.ts";
 
 // Users of the dashboard and the clinics they belong to.
 
@@ -14,9 +15,13 @@ export interface StoredUser {
   disabled_at: number | null;
 }
 
-/** Compares names without letter case, as a user types them. */
+/**
+ * Compares names without letter case, as a user types them. The Turkish `İ` and `ı` count as `i`: a phone capitalises `ipek`
+ * to `İpek`, and lower case without a language turns `IŞIL` into `işil`.
+ */
 export function signInName(name: string): string {
-  return name.trim().normalize("NFC").toLowerCase();
+  const lower = name.trim().normalize("NFC").toLowerCase();
+  return lower.replaceAll("i\u0307", "i").replaceAll("ı", "i").replaceAll(/\s+/g, " ");
 }
 
 export async function countUsers(session: Session): Promise<number> {
@@ -26,6 +31,41 @@ export async function countUsers(session: Session): Promise<number> {
 /** Finds a user by the name that the user typed, disabled users included. */
 export async function findUserByName(session: Session, name: string): Promise<StoredUser | undefined> {
   return session.first(byName, { name: signInName(name) });
+}
+
+/** Finds a user by id, disabled users included. */
+export async function findUser(session: Session, id: number): Promise<StoredUser | undefined> {
+  return session.first(byId, { id });
+}
+
+export async function setPassword(session: Session, id: number, password: string): Promise<void> {
+  await session.all(updatePassword, { id, password });
+}
+
+/** Gives a user another password, ends the sessions and switches the second factor off: the phone may be lost too. */
+export async function resetUser(session: Session, id: number, password: string): Promise<void> {
+  await setPassword(session, id, password);
+  await setSecondFactor(session, id, null);
+  await removeSessionsOf(session, id);
+}
+
+/** Switches the second factor on, with the step of the code that proved it; null switches it off. */
+export async function setSecondFactor(
+  session: Session,
+  id: number,
+  factor: { secret: string; step: number } | null,
+): Promise<void> {
+  await session.all(updateSecondFactor, { id, secret: factor?.secret ?? null, step: factor?.step ?? null });
+}
+
+/** Notes the step of an accepted code. @returns whether no code of this step or a later one was accepted before */
+export async function takeStep(session: Session, id: number, step: number): Promise<boolean> {
+  return (await session.first(updateStep, { id, step })) !== undefined;
+}
+
+/** Disables a user, or enables the user with null. */
+export async function setDisabled(session: Session, id: number, disabledAt: number | null): Promise<void> {
+  await session.all(updateDisabled, { id, disabledAt });
 }
 
 /** Stores a user. Needs a transaction. @returns the ids, or undefined if the name is taken */
@@ -61,11 +101,43 @@ const count = query((db) =>
   db.selectFrom("dashboard_user").select((select) => select.fn.countAll<number>().as("total")),
 );
 
+const userColumns = ["id", "public_id", "name", "password", "totp_secret", "totp_last_step", "disabled_at"] as const;
+
 const byName = query((db, p: { name: string }) =>
-  db
-    .selectFrom("dashboard_user")
-    .select(["id", "public_id", "name", "password", "totp_secret", "totp_last_step", "disabled_at"])
-    .where("sign_in_name", "=", p.name),
+  db.selectFrom("dashboard_user").select(userColumns).where("sign_in_name", "=", p.name),
+);
+
+const byId = query((db, p: { id: number }) =>
+  db.selectFrom("dashboard_user").select(userColumns).where("id", "=", p.id),
+);
+
+const updatePassword = query(
+  (db, p: { id: number; password: string }) =>
+    db.updateTable("dashboard_user").set({ password: p.password }).where("id", "=", p.id),
+  noInvalidation,
+);
+
+const updateSecondFactor = query(
+  (db, p: { id: number; secret: string | null; step: number | null }) =>
+    db.updateTable("dashboard_user").set({ totp_secret: p.secret, totp_last_step: p.step }).where("id", "=", p.id),
+  noInvalidation,
+);
+
+const updateStep = query(
+  (db, p: { id: number; step: number }) =>
+    db
+      .updateTable("dashboard_user")
+      .set({ totp_last_step: p.step })
+      .where("id", "=", p.id)
+      .where((where) => where.or([where("totp_last_step", "is", null), where("totp_last_step", "<", p.step)]))
+      .returning("id"),
+  noInvalidation,
+);
+
+const updateDisabled = query(
+  (db, p: { id: number; disabledAt: number | null }) =>
+    db.updateTable("dashboard_user").set({ disabled_at: p.disabledAt }).where("id", "=", p.id),
+  noInvalidation,
 );
 
 const insert = query(

@@ -375,8 +375,20 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     alter table audit add column user_id bigint;
     alter table audit add column clinic_id bigint;
     create index study_of_clinic on study (clinic_id, acquired_at);
-    create index study_of_patient_by_time on study (patient_id, acquired_at);
     create index study_revision_by_time on study_revision (replaced_at);
+  `,
+  // The list of results. On SQLite an index holds its columns, because a row is long; PostgreSQL keeps long texts apart.
+  (_id, { shared }) => `
+    alter table study add column severity integer not null default 0;
+    alter table study add column search_words text;
+    update study set severity = 2 where results like '%"flag":"critical"%';
+    update study set severity = 1
+      where severity = 0 and (results like '%"flag":"low"%' or results like '%"flag":"high"%');
+    update study set search_words = lower(substr(source, ${shared ? "strpos" : "instr"}(source, '"sample_ids":[') + 13))
+      where source like '%"sample_ids":[%';
+    create index study_list on study (patient_id, acquired_at, id
+      ${shared ? "" : ", clinic_id, modality, device_name, severity, search_words"});
+    create index audit_of_record on audit (fp) where fp is not null;
   `,
   // Studies that users saw, and small pictures of image studies.
   () => `
@@ -401,6 +413,8 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create index study_by_receipt on study (received_at);
   `,
+  // The page of a patient lists its appointments.
+  () => "create index calendar_event_of_patient on calendar_event (patient_id, start_at);",
 ];
 
 const soapContent = [

@@ -51,7 +51,7 @@ export interface Tables {
     patient_species: string;
     patient_updated_at: number;
   };
-  study: StudyColumns & { id: Generated<number> };
+  study: StudyColumns & StudySearchColumns & { id: Generated<number> };
   study_revision: {
     study_id: number;
     revision: number;
@@ -256,6 +256,14 @@ export interface StudyColumns {
   placed_by_user: number;
   /** Reason of the user who removed it from the list of unmatched studies. */
   rejected_reason: string | null;
+}
+
+/** Facts of a study for the dashboard's list, as studies.ts derives them from the other columns. */
+export interface StudySearchColumns {
+  /** 0: no value outside its interval, 1: some, 2: a critical one. */
+  severity: number;
+  /** JSON list of folded words: sample numbers, and what the device says of the patient. */
+  search_words: string | null;
 }
 
 export type StudyCause =

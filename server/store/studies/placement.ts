@@ -53,12 +53,24 @@ export async function missingPatientProblem(session: Session, fp: string): Promi
     : `patient ${fp} does not exist, expected the fp of an imported patient`;
 }
 
-/** @returns null if the device stated no species, or a word that the species map does not contain */
-function speciesContradiction(stored: StoredStudy, { fp, species }: Patient): string | null {
-  const words = (parseStored(stored.patient_hint) as PatientHint | null)?.species ?? "";
+/**
+ * Returns the device's word for the species if it contradicts the patient's. Null if the device stated none, or a word that the
+ * species map does not contain.
+ */
+export function contradictedSpecies(
+  { patient_hint }: Pick<StoredStudy, "patient_hint">,
+  { species }: Pick<Patient, "species">,
+): string | null {
+  const words = (parseStored(patient_hint) as PatientHint | null)?.species ?? "";
   const stated = readSpecies(words);
-  if (stated === null || stated === (readSpecies(species) ?? species)) return null;
-  return `the device states the species ${shown(words)} (${stated}) and patient ${fp} is a ${species}`;
+  return stated === null || stated === (readSpecies(species) ?? species) ? null : words;
+}
+
+function speciesContradiction(stored: StoredStudy, patient: Patient): string | null {
+  const words = contradictedSpecies(stored, patient);
+  if (words === null) return null;
+  const { fp, species } = patient;
+  return `the device states the species ${shown(words)} (${readSpecies(words)}) and patient ${fp} is a ${species}`;
 }
 
 /** Adds a note to a snapshot. Null stays null: the cause of the revision then tells the fact alone. */

@@ -1,8 +1,9 @@
 import type { Insertable } from "kysely";
-import type { Study } from "../../../shared/api/study.ts";
+import type { PatientHint, Result, Study, StudySource } from "../../../shared/api/study.ts";
+import { searchWords, severityOf } from "../../domain/study-search.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
-import type { StudyColumns, Tables } from "../database/schema.ts";
-import { toStudy } from "./study-content.ts";
+import type { StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
+import { parseStored, toStudy } from "./study-content.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
 
@@ -28,12 +29,13 @@ export async function findStoredStudy(session: Session, fp: string): Promise<Sto
 }
 
 export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
-  await session.all(insert, row);
+  await session.all(insert, { ...row, ...searchColumns(row) });
 }
 
 /** Overwrites the current revision. The history keeps no copy. */
 export async function updateStudy(session: Session, stored: StoredStudy, row: StudyColumns): Promise<void> {
-  await session.all(update, { ...row, id: stored.id, previousPatientId: stored.patient_id });
+  const ids = { id: stored.id, previousPatientId: stored.patient_id };
+  await session.all(update, { ...row, ...searchColumns(row), ...ids });
 }
 
 /** Replaces the current revision and moves it to the history. */
@@ -95,20 +97,30 @@ const storedByFp = query((db, p: { fp: string }) =>
     .where("study.fp", "=", p.fp),
 );
 
+function searchColumns({ results, source, patient_hint }: StudyColumns): StudySearchColumns {
+  return {
+    severity: severityOf(JSON.parse(results) as Result[]),
+    search_words: searchWords(
+      parseStored(source) as StudySource | null,
+      parseStored(patient_hint) as PatientHint | null,
+    ),
+  };
+}
+
 const insert = query(
-  (db, p: StudyColumns) => db.insertInto("study").values(studyValues(p)),
+  (db, p: StudyColumns & StudySearchColumns) => db.insertInto("study").values(studyValues(p)),
   ({ patient_id }) => ({ patients: [patient_id] }),
 );
 
 // The clinics of the previous patient lose the study if it moves to another patient.
 const update = query(
-  (db, p: StudyColumns & { id: number; previousPatientId: number | null }) =>
+  (db, p: StudyColumns & StudySearchColumns & { id: number; previousPatientId: number | null }) =>
     db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
   ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
 );
 
 // Lists each column, because the parameters of a query cannot be spread.
-function studyValues(p: StudyColumns): StudyColumns {
+function studyValues(p: StudyColumns & StudySearchColumns): StudyColumns & StudySearchColumns {
   return {
     fp: p.fp,
     clinic_id: p.clinic_id,
@@ -131,6 +143,8 @@ function studyValues(p: StudyColumns): StudyColumns {
     cause: p.cause,
     placed_by_user: p.placed_by_user,
     rejected_reason: p.rejected_reason,
+    severity: p.severity,
+    search_words: p.search_words,
   };
 }
 

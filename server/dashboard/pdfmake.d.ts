@@ -1,0 +1,12 @@
+// The part of pdfmake 0.3 that the reports use. The package has no types.
+
+declare module "pdfmake" {
+  const pdfmake: {
+    setFonts(fonts: Record<string, { normal: string; bold: string; italics: string; bolditalics: string }>): void;
+    setLocalAccessPolicy(isAllowed: (path: string) => boolean): void;
+    setUrlAccessPolicy(isAllowed: (url: string) => boolean): void;
+    createPdf(definition: object): { getBuffer(): Promise<Buffer> };
+  };
+  // oxlint-disable-next-line import/no-default-export -- the package exports an object
+  export default pdfmake;
+}

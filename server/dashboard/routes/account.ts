@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { AccountState, NewSecondFactor } from "../../../shared/dashboard/account.ts";
+import { ApiError } from "../../http/errors.ts";
+import { listSessionsOf, removeSessionOf, removeSessionsOf } from "../../store/dashboard/sessions.ts";
+import { findUser, setPassword, setSecondFactor, type StoredUser } from "../../store/dashboard/users.ts";
+import { userOf } from "../auth/guard.ts";
+import { hashPassword, isPassword } from "../auth/password.ts";
+import { newSecondFactor, stepOf } from "../auth/second-factor.ts";
+import { clearSessionCookie } from "../auth/session-cookie.ts";
+import { createSignInLimit } from "../auth/sign-in-limit.ts";
+import { bodyReader } from "../body.ts";
+import type { DashboardContext } from "../context.ts";
+
+// The signed-in user's own account: password, sessions, second factor.
+
+const closed = { additionalProperties: false };
+
+const passwordBody = bodyReader(Type.Object({ old_password: Type.String(), new_password: Type.String() }, closed));
+const offBody = bodyReader(Type.Object({ password: Type.String() }, closed));
+const onBody = bodyReader(
+  Type.Object(
+    { secret: Type.String({ pattern: "^[A-Z2-7]{32}$" }), code: Type.String({ minLength: 1, maxLength: 20 }) },
+    closed,
+  ),
+);
+
+export function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
+  sessionListRoutes(app, context);
+  passwordRoutes(app, context);
+}
+
+function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.route({
+    method: "GET",
+    url: "/clinic/v1/account",
+    config: { access: "signed in" },
+    handler: async (request): Promise<AccountState> => {
+      const { userId, sessionId, name, hasSecondFactor } = userOf(request);
+      const sessions = await listSessionsOf(store, userId, now());
+      return {
+        name,
+        has_second_factor: hasSecondFactor,
+        sessions: sessions.map(({ id, public_id, browser, address, created_at, last_used_at }) => ({
+          id: public_id,
+          is_this: id === sessionId,
+          browser,
+          address,
+          started_at: new Date(created_at).toISOString(),
+          last_used_at: new Date(last_used_at).toISOString(),
+        })),
+      };
+    },
+  });
+  app.route({
+    method: "DELETE",
+    url: "/clinic/v1/account/sessions/:session",
+    config: { access: "signed in" },
+    handler: async (request, reply) => {
+      const { userId, sessionId } = userOf(request);
+      const { session: publicId } = request.params as { session: string };
+      const removed = await store.transaction((session) => removeSessionOf(session, userId, publicId));
+      if (removed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This session");
+      if (removed === sessionId) clearSessionCookie(request, reply);
+      return {};
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/account/sign-out-everywhere",
+    config: { access: "signed in" },
+    handler: async (request, reply) => {
+      const { userId } = userOf(request);
+      await store.transaction((session) => removeSessionsOf(session, userId));
+      clearSessionCookie(request, reply);
+      return {};
+    },
+  });
+}
+
+function passwordRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
+  const countAttempt = createSignInLimit(counters);
+
+  /** A stolen session must not suffice. @returns the user, if the password is right */
+  async function provenUser(request: FastifyRequest, password: string): Promise<StoredUser> {
+    const { userId, name } = userOf(request);
+    await countAttempt({ name, address: request.ip, now: now() });
+    const user = await findUser(store, userId);
+    if (user === undefined || !(await isPassword(password, user.password)))
+      throw new ApiError("SESSION.WRONG_PASSWORD");
+    return user;
+  }
+
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/account/password",
+    config: { access: "signed in" },
+    handler: async (request) => {
+      const { old_password, new_password } = passwordBody(request.body);
+      const { id } = await provenUser(request, old_password);
+      const hash = await hashPassword(new_password);
+      await store.transaction(async (session) => {
+        await setPassword(session, id, hash);
+        await removeSessionsOf(session, id, userOf(request).sessionId);
+      });
+      return {};
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/account/second-factor/secret",
+    config: { access: "signed in" },
+    // The page sends the secret back with its first code, so the server keeps none that is not in use.
+    handler: (request): NewSecondFactor => newSecondFactor(userOf(request).name),
+  });
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/account/second-factor/on",
+    config: { access: "signed in" },
+    handler: async (request) => {
+      const { secret, code } = onBody(request.body);
+      const step = stepOf(code, secret, now());
+      if (step === null) throw new ApiError("RECORD.REFUSED", "This code is wrong. Check the clock of your phone.");
+      await store.transaction(async (session) => {
+        const user = await findUser(session, userOf(request).userId);
+        if (user?.totp_secret !== null) throw new ApiError("RECORD.REFUSED", "Your second factor is on already.");
+        await setSecondFactor(session, user.id, { secret, step });
+      });
+      return {};
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/account/second-factor/off",
+    config: { access: "signed in" },
+    handler: async (request) => {
+      const { password } = offBody(request.body);
+      const { id } = await provenUser(request, password);
+      await store.transaction((session) => setSecondFactor(session, id, null));
+      return {};
+    },
+  });
+}

@@ -1,0 +1,121 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { KEY_DAYS_MAX, type KeyEntry, type KeyList, type MadeKey } from "../../../shared/dashboard/keys.ts";
+import { ACTIVE_KEYS_MAX, createKey, KeyRefused, permissions, rollKey } from "../../http/auth/api-keys.ts";
+import { ApiError } from "../../http/errors.ts";
+import { auditCommand } from "../../store/audit.ts";
+import { type KeyDescription, listKeys, revokeKey } from "../../store/keys.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
+import { bodyReader } from "../body.ts";
+import type { DashboardContext } from "../context.ts";
+
+// API keys of the clinic: made, rolled and revoked by an admin. A key of another clinic answers like a missing one.
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const GRACE_HOURS_MAX = 30 * 24;
+
+const closed = { additionalProperties: false };
+const Days = Type.Union([Type.Integer({ minimum: 1, maximum: KEY_DAYS_MAX }), Type.Null()]);
+
+const newKeyBody = bodyReader(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
+      type: Type.Enum(["integration", "device", "partner"]),
+      permissions: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
+      expires_in_days: Days,
+    },
+    closed,
+  ),
+);
+
+const rollBody = bodyReader(
+  Type.Object({ grace_hours: Type.Integer({ minimum: 0, maximum: GRACE_HOURS_MAX }), expires_in_days: Days }, closed),
+);
+
+const URL = "/clinic/v1/clinics/:clinic/keys";
+
+export function keyRoutes(app: FastifyInstance, { store, now, pepper }: DashboardContext): void {
+  app.route({
+    method: "GET",
+    url: URL,
+    config: { access: "admin" },
+    handler: async (request): Promise<KeyList> => {
+      const keys = (await listKeys(store, clinicOf(request).id)).map((key) => entryOf(key, now())).toReversed();
+      const active = keys.filter(({ state }) => state === "active");
+      const ended = keys.filter(({ state }) => state !== "active");
+      return { keys: [...active, ...ended], active: active.length, active_max: ACTIVE_KEYS_MAX };
+    },
+  });
+  app.route({
+    method: "POST",
+    url: URL,
+    config: { access: "admin" },
+    handler: async (request): Promise<MadeKey> => {
+      const { name, type, permissions: granted, expires_in_days } = newKeyBody(request.body);
+      const expiresAt = endOf(expires_in_days, now());
+      const wanted = { clinicId: clinicOf(request).id, name: name.trim(), type, permissions: granted, expiresAt };
+      const actor = actorOf(request, now());
+      return { key: await orRefusal(createKey(store, pepper, { ...wanted, now: actor.now, actor })) };
+    },
+  });
+  app.route({
+    method: "POST",
+    url: `${URL}/:id/roll`,
+    config: { access: "admin" },
+    handler: async (request): Promise<MadeKey> => {
+      const { id: publicId } = request.params as { id: string };
+      const { grace_hours, expires_in_days } = rollBody(request.body);
+      const end = { now: now(), graceMs: grace_hours * HOUR_MS, expiresAt: endOf(expires_in_days, now()) };
+      const actor = actorOf(request, now());
+      const wanted = { publicId, clinicId: actor.clinicId, ...end, actor };
+      return { key: (await orRefusal(rollKey(store, pepper, wanted))).key };
+    },
+  });
+  app.route({
+    method: "POST",
+    url: `${URL}/:id/revoke`,
+    config: { access: "admin" },
+    handler: async (request) => {
+      const { id: publicId } = request.params as { id: string };
+      const actor = actorOf(request, now());
+      await store.transaction(async (session) => {
+        const found = await revokeKey(session, publicId, actor.now, actor.clinicId);
+        if (!found) throw new ApiError("RECORD.NOT_FOUND", "This key");
+        await auditCommand(session, "keys revoke", [publicId], actor);
+      });
+      return {};
+    },
+  });
+}
+
+/** Who acts, for the rows of the audit that name the key. */
+function actorOf(request: FastifyRequest, now: number) {
+  const { userId, name } = userOf(request);
+  return { by: name, now, userId, clinicId: clinicOf(request).id };
+}
+
+function entryOf(key: KeyDescription, now: number): KeyEntry {
+  const isOver = key.expires_at !== null && Date.parse(key.expires_at) <= now;
+  return { ...key, state: key.revoked_at !== null ? "revoked" : isOver ? "expired" : "active" };
+}
+
+function endOf(days: number | null, now: number): number | null {
+  return days === null ? null : now + days * DAY_MS;
+}
+
+/** Converts a refusal into the error of the page. */
+async function orRefusal<T>(made: Promise<T>): Promise<T> {
+  try {
+    return await made;
+  } catch (error) {
+    if (!(error instanceof KeyRefused)) throw error;
+    if (error.reason === "unknown") throw new ApiError("RECORD.NOT_FOUND", "This key");
+    const problem =
+      error.reason === "limit"
+        ? `The clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}. Revoke one first.`
+        : "This key is revoked or expired. Create a new one.";
+    throw new ApiError("RECORD.REFUSED", problem);
+  }
+}

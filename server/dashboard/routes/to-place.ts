@@ -1,0 +1,213 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { fold, readSpecies } from "../../../shared/clinical/species.ts";
+import type {
+  AssignBody,
+  Placed,
+  PlacementPreview,
+  PlacementQueue,
+  RejectBody,
+  ReopenBody,
+  ShownPatient,
+  StudyToPlace,
+} from "../../../shared/dashboard/to-place.ts";
+import type { Patient } from "../../../shared/api/patient.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { AuditActor } from "../../store/audit.ts";
+import {
+  describeStudyToPlace,
+  findOwnPatient,
+  findOwnStudy,
+  previewFor,
+  queueOf,
+  searchPatients,
+} from "../../store/dashboard/to-place.ts";
+import type { Session } from "../../store/database/query.ts";
+import { assignStudy, contradictedSpecies, rejectStudy, reopenStudy } from "../../store/studies/placement.ts";
+import type { StoredStudy } from "../../store/studies/studies.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
+import { bodyReader } from "../body.ts";
+import type { DashboardContext } from "../context.ts";
+
+// The desk where users place unmatched studies.
+
+const BASE = "/clinic/v1/clinics/:clinic/to-place";
+const SEARCH_CHARS_MAX = 100;
+const REASON_CHARS_MAX = 200;
+
+const closed = { additionalProperties: false };
+const Revision = Type.Integer({ minimum: 1 });
+
+const assignBody: (body: unknown) => AssignBody = bodyReader(
+  Type.Object(
+    {
+      revision: Revision,
+      patient_fp: Type.String({ maxLength: 100 }),
+      typed_species: Type.Optional(Type.String({ maxLength: 100 })),
+    },
+    closed,
+  ),
+);
+
+const rejectBody: (body: unknown) => RejectBody = bodyReader(
+  Type.Object(
+    { revision: Revision, reason: Type.String({ maxLength: REASON_CHARS_MAX, minLength: 1, pattern: "\\S" }) },
+    closed,
+  ),
+);
+
+const reopenBody: (body: unknown) => ReopenBody = bodyReader(Type.Object({ revision: Revision }, closed));
+
+export function toPlaceRoutes(app: FastifyInstance, context: DashboardContext): void {
+  queueRoute(app, context);
+  studyRoutes(app, context);
+  commandRoutes(app, context);
+}
+
+function queueRoute(app: FastifyInstance, { store }: DashboardContext): void {
+  app.route({
+    method: "GET",
+    url: BASE,
+    config: { access: "reader" },
+    handler: async (request): Promise<PlacementQueue> => {
+      const { rejected, order } = request.query as { rejected?: string; order?: string };
+      const clinicId = clinicOf(request).id;
+      const wanted = { clinicId, isRejected: rejected === "1", order: order === "newest" ? order : "oldest" } as const;
+      return store.snapshot((session) => queueOf(session, wanted));
+    },
+  });
+}
+
+function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
+  app.route({
+    method: "GET",
+    url: `${BASE}/:fp`,
+    config: { access: "reader" },
+    handler: async (request): Promise<StudyToPlace> => {
+      const clinicId = clinicOf(request).id;
+      return store.snapshot(async (session) =>
+        describeStudyToPlace(session, clinicId, await ownStudy(session, request)),
+      );
+    },
+  });
+  app.route({
+    method: "GET",
+    url: `${BASE}/:fp/preview/:patient`,
+    config: { access: "reader" },
+    handler: async (request): Promise<PlacementPreview> => {
+      const { patient } = request.params as { patient: string };
+      return store.snapshot(async (session) =>
+        previewFor(session, await ownStudy(session, request), await ownPatient(session, request, patient)),
+      );
+    },
+  });
+  app.route({
+    method: "GET",
+    url: `${BASE}/patients`,
+    config: { access: "reader" },
+    handler: async (request): Promise<{ patients: ShownPatient[] }> => {
+      const { text = "" } = request.query as { text?: unknown };
+      if (typeof text !== "string" || text.length > SEARCH_CHARS_MAX) {
+        throw new ApiError(
+          "REQUEST.INVALID_PARAMETER",
+          `text is not valid, expected at most ${SEARCH_CHARS_MAX} characters`,
+        );
+      }
+      return { patients: await searchPatients(store, clinicOf(request).id, text) };
+    },
+  });
+}
+
+function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
+  command(app, context, {
+    name: "assign",
+    body: assignBody,
+    run: async (session, stored, { patient_fp, typed_species = "" }, actor, request) => {
+      const patient = await ownPatient(session, request, patient_fp);
+      const said = contradictedSpecies(stored, patient);
+      if (said !== null && !namesSpecies(typed_species, patient)) {
+        const expected = `type the patient's species, ${patient.species}, to file it all the same`;
+        return `The device says ${said}, but ${patient.name} is a ${patient.species}: ${expected}.`;
+      }
+      const despite = said === null ? {} : ({ despite: "species" } as const);
+      return assignStudy(session, { ...actor, ...despite, fp: stored.fp, patientFp: patient.fp });
+    },
+  });
+  command(app, context, {
+    name: "reject",
+    body: rejectBody,
+    run: (session, { fp }, { reason }, actor) => rejectStudy(session, { ...actor, fp, reason: reason.trim() }),
+  });
+  command(app, context, {
+    name: "reopen",
+    body: reopenBody,
+    run: (session, { fp }, _body, actor) => reopenStudy(session, { ...actor, fp }),
+  });
+}
+
+interface Command<Body extends { revision: number }> {
+  readonly name: string;
+  readonly body: (body: unknown) => Body;
+  /** @returns the reason if it changes nothing, else null */
+  readonly run: (
+    session: Session,
+    stored: StoredStudy,
+    body: Body,
+    actor: AuditActor,
+    request: FastifyRequest,
+  ) => Promise<string | null>;
+}
+
+/** Adds the route of a command. Its transaction also checks the clinic, and that the user saw the current revision. */
+function command<Body extends { revision: number }>(
+  app: FastifyInstance,
+  { store, now }: DashboardContext,
+  { name, body: read, run }: Command<Body>,
+): void {
+  app.route({
+    method: "POST",
+    url: `${BASE}/:fp/${name}`,
+    config: { access: "staff" },
+    handler: async (request): Promise<Placed> => {
+      const body = read(request.body);
+      const { name: by, userId } = userOf(request);
+      const actor = { by, userId, clinicId: clinicOf(request).id, now: now() };
+      return store.transaction(async (session) => {
+        const stored = await ownStudy(session, request);
+        if (stored.revision !== body.revision) {
+          throw new ApiError("RECORD.REFUSED", await changeSentence(session, actor.clinicId, stored));
+        }
+        const problem = await run(session, stored, body, actor, request);
+        if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
+        return { revision: stored.revision + 1 };
+      });
+    },
+  });
+}
+
+/** @throws 404 for a study of another clinic, as for a missing one */
+async function ownStudy(session: Session, request: FastifyRequest): Promise<StoredStudy> {
+  const { fp } = request.params as { fp: string };
+  const stored = await findOwnStudy(session, clinicOf(request).id, fp);
+  if (stored === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
+  return stored;
+}
+
+async function ownPatient(session: Session, request: FastifyRequest, fp: string): Promise<Patient> {
+  const patient = await findOwnPatient(session, clinicOf(request).id, fp);
+  if (patient === undefined) throw new ApiError("RECORD.NOT_FOUND", "This patient");
+  return patient;
+}
+
+/** Whether a text names the patient's species, in any language that devices use. */
+function namesSpecies(text: string, { species }: Patient): boolean {
+  return fold(text) === fold(species) || (readSpecies(text) !== null && readSpecies(text) === readSpecies(species));
+}
+
+/** Says who changed a study since the user saw it, and what it is now. */
+async function changeSentence(session: Session, clinicId: number, stored: StoredStudy): Promise<string> {
+  const { history, patient, rejected_reason } = await describeStudyToPlace(session, clinicId, stored);
+  const who = history[0]?.by ?? "The device";
+  if (patient !== null) return `${who} changed this study meanwhile: it is filed to ${patient.name} now.`;
+  return `${who} changed this study meanwhile: it ${rejected_reason === null ? "waits" : "is rejected"} now. Look again.`;
+}

@@ -1,0 +1,163 @@
+import { DateTime } from "luxon";
+import type { ReportQuery, StudyPage, StudyRow } from "../../shared/dashboard/results.ts";
+import type { CsvCell } from "./csv.ts";
+import type { PdfContent, PdfDocument } from "./pdf.ts";
+import { reportWord, type ReportWord } from "./report-text.ts";
+
+// One study on paper and as a table for a spreadsheet.
+
+/** Facts of a report beside the study. */
+export interface ReportContext extends ReportQuery {
+  readonly clinicName: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Describes the report of a study for `renderPdf`. */
+export function studyReport(study: StudyPage, context: ReportContext): PdfDocument {
+  const { language, clinicName } = context;
+  const word = (name: ReportWord) => reportWord(language, name);
+  const sources = sourceTexts(study.rows, word("ofDevice"));
+  const title = `${word("title")}: ${study.patient?.name ?? study.device_name}`;
+  return {
+    language,
+    info: { title, creator: "Vetwire" },
+    content: [
+      { text: clinicName, style: "label" },
+      { text: title, style: "title" },
+      { columns: factColumns(study, context) },
+      study.rows.length === 0 ? { text: word("noResults"), style: "heading" } : rowsTable(study, sources, word),
+      ...(sources.length === 0
+        ? []
+        : [
+            { text: word("sources"), style: "heading" },
+            { ol: sources, style: "quiet" },
+          ]),
+      ...(study.notes.length === 0
+        ? []
+        : [
+            { text: word("notes"), style: "heading" },
+            { stack: study.notes, style: "quiet" },
+          ]),
+    ],
+    footer: (page, pages) => ({
+      columns: [
+        { text: `${study.fp} · ${word("printed")} ${timeText(new Date(context.now).toISOString(), context)}` },
+        { text: `${word("page")} ${page}/${pages}`, alignment: "right" },
+      ],
+      style: ["quiet", "footer"],
+    }),
+  };
+}
+
+function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
+  const word = (name: ReportWord) => reportWord(context.language, name);
+  const { patient } = study;
+  const facts = (pairs: readonly (readonly [ReportWord, string | null])[]): PdfContent => ({
+    stack: pairs.flatMap(([name, value]) =>
+      value === null || value === "" ? [] : [{ text: [{ text: `${word(name)}: `, style: "label" }, value] }],
+    ),
+  });
+  return [
+    facts([
+      ["patient", patient === null ? `${study.hint?.name ?? ""} (${word("noPatient")})`.trim() : patient.name],
+      ["species", patient?.species ?? null],
+      ["breed", patient?.breed ?? null],
+      ["sex", patient?.sex ?? null],
+      ["born", patient?.date_of_birth ?? null],
+    ]),
+    facts([
+      ["modality", word(study.modality)],
+      ["device", study.device_name],
+      ["sample", study.sample_ids.join(", ")],
+      ["acquired", timeText(study.acquired_at, context)],
+      ["received", timeText(study.received_at, context)],
+      ["revision", String(study.revision)],
+    ]),
+  ];
+}
+
+function rowsTable(study: StudyPage, sources: readonly string[], word: (name: ReportWord) => string): PdfContent {
+  const head = (["analyte", "value", "unit", "range", "flag", "deviceSays"] as const).map((name) => ({
+    text: word(name),
+    style: "label",
+  }));
+  return {
+    table: {
+      headerRows: 1,
+      widths: ["*", "auto", "auto", "auto", "auto", "auto"],
+      dontBreakRows: true,
+      body: [head, ...study.rows.map((row) => rowCells(row, sources, word))],
+    },
+    layout: "lightHorizontalLines",
+    style: "table",
+  };
+}
+
+function rowCells(row: StudyRow, sources: readonly string[], word: (name: ReportWord) => string): PdfContent[] {
+  const style = row.flag === "critical" ? "critical" : row.flag === "low" || row.flag === "high" ? "outside" : "";
+  const source = sources.indexOf(sourceText(row, word("ofDevice")) ?? "") + 1;
+  const origin = originWord(row);
+  return [
+    {
+      text: [
+        { text: row.analyte, style: "label" },
+        row.name === null ? "" : ` ${row.name}`,
+        { text: origin === null ? "" : ` (${word(origin)})`, style: "quiet" },
+        { text: row.comment === null ? "" : ` ${row.comment}`, style: "quiet" },
+      ],
+    },
+    { text: row.value, style, alignment: "right" },
+    row.unit ?? "",
+    row.reference_range === null
+      ? { text: word("noInterval"), style: "quiet" }
+      : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
+    { text: row.flag === null ? "" : word(flagWord(row)), style },
+    { text: deviceText(row), style: "quiet" },
+  ];
+}
+
+function originWord({ code_source }: StudyRow): ReportWord | null {
+  return code_source === null ? null : code_source === "device" ? "ownCode" : "mappedCode";
+}
+
+function flagWord({ flag, side }: StudyRow): ReportWord {
+  if (flag !== "critical" || side === null) return flag ?? "normal";
+  return side === "low" ? "criticalLow" : "criticalHigh";
+}
+
+function deviceText({ device_range, device_flag }: StudyRow): string {
+  return [device_range ?? "", device_flag ?? ""].filter((text) => text !== "").join(" ");
+}
+
+/** Returns each source of an interval once, in the order of the rows. */
+function sourceTexts(rows: readonly StudyRow[], ofDevice: string): string[] {
+  return [...new Set(rows.flatMap((row) => sourceText(row, ofDevice) ?? []))];
+}
+
+function sourceText({ source }: StudyRow, ofDevice: string): string | null {
+  if (source === null) return null;
+  return source.kind === "device" ? ofDevice : (source.text ?? source.id);
+}
+
+function timeText(instant: string, { zone, language }: ReportQuery): string {
+  const time = DateTime.fromISO(instant, { zone }).setLocale(language);
+  return `${time.toLocaleString({ dateStyle: "medium", timeStyle: "short" })} (${zone})`;
+}
+
+/** The heads of a study's CSV file. They are the API's names, so that a program reads every language alike. */
+export const studyCsvHeads: readonly CsvCell[] = [
+  ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
+  ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment"],
+];
+
+/** Returns a row for each result of a study. */
+export function studyCsvRows(study: StudyPage): CsvCell[][] {
+  const { fp, patient, acquired_at, device_name } = study;
+  return study.rows.map((row) => [
+    ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
+    row.number !== null && row.value === String(row.number) ? row.number : row.value,
+    ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
+    ...[row.reason, row.comment],
+  ]);
+}

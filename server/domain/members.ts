@@ -1,0 +1,22 @@
+// The rights of a clinic's admin over its users.
+
+interface AdminOfClinics {
+  readonly userId: number;
+  /** The clinics in which the admin has the role admin. */
+  readonly adminOf: readonly number[];
+}
+
+interface UserOfClinics {
+  readonly userId: number;
+  readonly clinics: readonly number[];
+}
+
+/**
+ * Says why an admin may not change how a user signs in: a new password, an end of sessions, disabling. Otherwise the admin of
+ * one clinic could add a user of another one, give the user a new password, and sign in there. @returns null if the admin may
+ */
+export function accountProblem(admin: AdminOfClinics, user: UserOfClinics): string | null {
+  if (admin.userId === user.userId) return "This is your own account. Change it on the page behind your name.";
+  if (user.clinics.every((clinic) => admin.adminOf.includes(clinic))) return null;
+  return "This user also belongs to a clinic that you do not administer. You can only remove the user from yours.";
+}

@@ -1,0 +1,106 @@
+import type { Result, RowSnapshot, Snapshot, Study } from "../../shared/api/study.ts";
+import { analyteByCode, analytes } from "../../shared/clinical/analytes.ts";
+import { type ClinicRanges, clinicRangeById, rangeText } from "../../shared/clinical/clinic-ranges.ts";
+import { describePublished } from "../../shared/clinical/reference.ts";
+import { readRange } from "../../shared/clinical/value.ts";
+import type { IntervalSource, OutsideValue, Side, StudyRow } from "../../shared/dashboard/results.ts";
+
+// The rows of a study as a person reads them.
+
+/** Max values outside their intervals in a row of the list. */
+const OUTSIDE_MAX = 6;
+
+/** Returns the values outside their intervals, critical ones first. */
+export function outsideOf(results: readonly Result[]): { outside: OutsideValue[]; outside_total: number } {
+  const outside = results.filter(({ flag }) => flag !== null && flag !== "normal");
+  const inOrder = [
+    ...outside.filter(({ flag }) => flag === "critical"),
+    ...outside.filter(({ flag }) => flag !== "critical"),
+  ];
+  return {
+    outside: inOrder.slice(0, OUTSIDE_MAX).flatMap((result) => {
+      const { analyte, flag } = result;
+      if (flag === null) return [];
+      return [{ analyte, text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(), flag, side: sideOf(result) }];
+    }),
+    outside_total: outside.length,
+  };
+}
+
+/** Formats a value as the API has it, with its comparator. */
+export function valueText({ value, value_text, comparator }: Result): string {
+  return value_text ?? `${comparator ?? ""}${value ?? ""}`;
+}
+
+/** Returns the side of the interval on which a flagged value stands; null for a normal value. */
+function sideOf({ flag, value, reference_range }: Result): Side | null {
+  if (flag === "low" || flag === "high") return flag;
+  if (flag !== "critical" || value === null) return null;
+  const { low = null, high = null } = boundsOf(reference_range);
+  if (low !== null && value < low) return "low";
+  return high !== null && value > high ? "high" : null;
+}
+
+function boundsOf(range: string | null): { low?: number | null; high?: number | null } {
+  return (range === null ? null : readRange(range)) ?? {};
+}
+
+/** Returns the rows of a study with their names, intervals and the device's own words. */
+export function studyRows(
+  { modality, results }: Pick<Study, "modality" | "results">,
+  snapshot: Snapshot | null,
+  ranges: ClinicRanges | undefined,
+): StudyRow[] {
+  return results.map((result, index) => {
+    const kept = snapshot?.rows[index];
+    // Rows of another revision's snapshot do not describe this result.
+    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const { low = null, high = null } = boundsOf(result.reference_range);
+    const value = valueText(result);
+    const printed = row === undefined || row.text === value ? null : row.text;
+    return {
+      analyte: result.analyte,
+      name: nameOf(result, row, modality),
+      value,
+      printed,
+      // The rank of a urine pad has no place on a scale.
+      number: result.value_text === undefined ? result.value : null,
+      unit: result.unit,
+      reference_range: result.reference_range,
+      low,
+      high,
+      flag: result.flag,
+      side: sideOf(result),
+      device_range: row?.device_range ?? null,
+      device_species: row?.device_species ?? null,
+      device_flag: row?.device_flag ?? null,
+      source: sourceOf(row?.interval_id ?? null, ranges),
+      reason: row?.reason ?? null,
+      comment: result.comment ?? null,
+      code_source: result.code_source ?? null,
+      device_code: row?.device_code ?? null,
+      measured_at: row?.measured_at ?? null,
+    };
+  });
+}
+
+function nameOf({ analyte, code_source }: Result, row: RowSnapshot | undefined, modality: string): string | null {
+  if (code_source === "device") return row?.device_label ?? row?.meaning ?? null;
+  if (row?.meaning !== undefined) return row.meaning;
+  const known =
+    row === undefined
+      ? analytes.find(({ api_code, modality: of }) => api_code === analyte && of === modality)
+      : analyteByCode(row.code);
+  return known?.name ?? null;
+}
+
+function sourceOf(id: string | null, ranges: ClinicRanges | undefined): IntervalSource | null {
+  if (id === null) return null;
+  if (id === "device") return { kind: "device", id, text: null };
+  if (id.startsWith("clinic:")) {
+    const own = ranges && clinicRangeById(ranges, id);
+    return { kind: "clinic", id: id.slice("clinic:".length), text: own === undefined ? null : rangeText(own) };
+  }
+  const text = describePublished(id);
+  return { kind: text === null ? "unknown" : "published", id, text };
+}

@@ -1,0 +1,115 @@
+import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
+import type { AgentShown, CallerShown, DeviceShown } from "../../../shared/dashboard/devices.ts";
+import { agentState, deviceState, STUDIES_SINCE_MS, workingHours } from "../../domain/device-state.ts";
+import { query, type Session } from "../database/query.ts";
+
+// The agents of a clinic by their keys, with the devices of their last heartbeats.
+
+interface Asked {
+  readonly clinicId: number;
+  /** Null if the clinic chose none. */
+  readonly timeZone: string | null;
+  readonly now: number;
+}
+
+interface AgentRow {
+  public_id: string;
+  name: string;
+  expires_at: number | null;
+  revoked_at: number | null;
+  received_at: number | null;
+  body: string | null;
+}
+
+/** Returns the agents of a clinic with the states of their devices, by name. */
+export async function readAgents(session: Session, { clinicId, timeZone, now }: Asked): Promise<AgentShown[]> {
+  const rows = await session.all(agentsOfClinic, { clinicId });
+  const times = await studyTimesByDevice(session, clinicId, now);
+  const hours = workingHours([...times.values()].flat(), now, timeZone ?? "UTC");
+  const agents = rows.map((row) => {
+    const { devices = [], ...heartbeat }: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
+    const agent = agentState(row.received_at, now);
+    const shown = devices.map((device) =>
+      deviceShown(device, deviceState(device, { agent, studyTimes: times.get(device.id) ?? [], hours, now })),
+    );
+    return { row, shown: agentShown(row, heartbeat, agent, shown) };
+  });
+  return agents.filter(({ row }) => !isReplaced(row, agents, now)).map(({ shown }) => shown);
+}
+
+/** Tells whether the key has ended and other agents serve its devices: the key was rolled. An unused key that ended counts too. */
+function isReplaced(row: AgentRow, agents: readonly { row: AgentRow; shown: AgentShown }[], now: number): boolean {
+  if (!hasEnded(row, now)) return false;
+  const others = agents.filter((agent) => !hasEnded(agent.row, now));
+  const served = new Set(others.flatMap(({ shown }) => shown.devices.map(({ id }) => id)));
+  const own = agents.find((agent) => agent.row === row)?.shown.devices ?? [];
+  return own.every(({ id }) => served.has(id));
+}
+
+function hasEnded({ expires_at, revoked_at }: AgentRow, now: number): boolean {
+  return (revoked_at ?? Infinity) <= now || (expires_at ?? Infinity) <= now;
+}
+
+function agentShown(
+  { public_id: id, name, received_at }: AgentRow,
+  { version, clock_offset_s, outbox, callers = [] }: Heartbeat,
+  is: AgentShown["is"],
+  devices: DeviceShown[],
+): AgentShown {
+  return {
+    key: { id, name },
+    is,
+    last_seen_at: received_at === null ? null : new Date(received_at).toISOString(),
+    version: version ?? null,
+    clock_offset_s: clock_offset_s ?? null,
+    outbox: outbox === undefined ? null : { depth: outbox.depth, oldest_at: outbox.oldest_at ?? null },
+    devices,
+    callers: callers.map(callerShown),
+  };
+}
+
+function deviceShown(device: NonNullable<Heartbeat["devices"]>[number], state: DeviceShown["state"]): DeviceShown {
+  const { id, name = null, profile = null, protocol = null, connection = null, today = null } = device;
+  return { id, name, profile, protocol, connection, state, last_message_at: device.last_message_at ?? null, today };
+}
+
+function callerShown({ why, protocol = null, ...caller }: NonNullable<Heartbeat["callers"]>[number]): CallerShown {
+  return { ...caller, why: why === "not allowed" ? why : "not understood", protocol };
+}
+
+async function studyTimesByDevice(session: Session, clinicId: number, now: number): Promise<Map<string, number[]>> {
+  const times = new Map<string, number[]>();
+  const rows = await session.all(studyTimes, { clinicId, since: now - STUDIES_SINCE_MS, now });
+  for (const { acquired_at, source } of rows) {
+    if (source === null) continue;
+    const { device_id } = JSON.parse(source) as StudySource;
+    const known = times.get(device_id);
+    if (known === undefined) times.set(device_id, [acquired_at]);
+    else known.push(acquired_at);
+  }
+  return times;
+}
+
+const agentsOfClinic = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("api_key")
+    .leftJoin("heartbeat", (join) =>
+      join.onRef("heartbeat.api_key_id", "=", "api_key.id").onRef("heartbeat.clinic_id", "=", "api_key.clinic_id"),
+    )
+    .select(["api_key.public_id", "api_key.name", "api_key.expires_at", "api_key.revoked_at"])
+    .select(["heartbeat.received_at", "heartbeat.body"])
+    .where("api_key.clinic_id", "=", p.clinicId)
+    .where((where) => where.or([where("heartbeat.body", "is not", null), where("api_key.type", "=", "device")]))
+    .orderBy("api_key.name")
+    .orderBy("api_key.id"),
+);
+
+const studyTimes = query((db, p: { clinicId: number; since: number; now: number }) =>
+  db
+    .selectFrom("study")
+    .select(["acquired_at", "source"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("acquired_at", ">=", p.since)
+    .where("acquired_at", "<=", p.now)
+    .where("source", "is not", null),
+);

@@ -1,0 +1,89 @@
+import type { Role } from "../../../shared/dashboard/session.ts";
+import { noInvalidation, query, type Session } from "../database/query.ts";
+
+// The users of one clinic.
+
+export interface Member {
+  id: number;
+  public_id: string;
+  name: string;
+  role: Role;
+  disabled_at: number | null;
+  totp_secret: string | null;
+}
+
+/** Lists the users of a clinic by name, with their sessions that have not ended. */
+export async function listMembers(session: Session, clinicId: number, now: number) {
+  return session.all(all, { clinicId, now });
+}
+
+/** Finds a user of a clinic. A user of other clinics alone is not found. */
+export async function findMember(session: Session, clinicId: number, publicId: string): Promise<Member | undefined> {
+  return session.first(one, { clinicId, publicId });
+}
+
+/** Removes a user from a clinic. The account stays, and so do other clinics. */
+export async function removeMember(session: Session, clinicId: number, userId: number): Promise<void> {
+  await session.all(remove, { clinicId, userId });
+}
+
+/** Lists the clinics of each of the clinic's users, as pairs. */
+export async function clinicsOfMembers(session: Session, clinicId: number) {
+  return session.all(clinicsOf, { clinicId });
+}
+
+/** Lists the ids of the admins of a clinic who can sign in. */
+export async function adminsOf(session: Session, clinicId: number): Promise<number[]> {
+  return (await session.all(admins, { clinicId })).map(({ user_id }) => user_id);
+}
+
+const all = query((db, p: { clinicId: number; now: number }) =>
+  db
+    .selectFrom("dashboard_user_clinic as membership")
+    .innerJoin("dashboard_user as user", "user.id", "membership.user_id")
+    .leftJoin("dashboard_session as session", (join) =>
+      join.onRef("session.user_id", "=", "user.id").on("session.expires_at", ">", p.now),
+    )
+    .select(["user.id", "user.public_id", "user.name", "membership.role", "user.disabled_at", "user.totp_secret"])
+    .select(({ fn }) => [
+      fn.count<number>("session.id").as("sessions"),
+      fn.max<number | null>("session.last_used_at").as("last_used_at"),
+    ])
+    .where("membership.clinic_id", "=", p.clinicId)
+    .groupBy(["user.id", "user.public_id", "user.name", "membership.role", "user.disabled_at", "user.totp_secret"])
+    .groupBy("user.sign_in_name")
+    .orderBy("user.sign_in_name"),
+);
+
+const one = query((db, p: { clinicId: number; publicId: string }) =>
+  db
+    .selectFrom("dashboard_user_clinic as membership")
+    .innerJoin("dashboard_user as user", "user.id", "membership.user_id")
+    .select(["user.id", "user.public_id", "user.name", "membership.role", "user.disabled_at", "user.totp_secret"])
+    .where("membership.clinic_id", "=", p.clinicId)
+    .where("user.public_id", "=", p.publicId),
+);
+
+const remove = query(
+  (db, p: { clinicId: number; userId: number }) =>
+    db.deleteFrom("dashboard_user_clinic").where("clinic_id", "=", p.clinicId).where("user_id", "=", p.userId),
+  noInvalidation,
+);
+
+const clinicsOf = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("dashboard_user_clinic as here")
+    .innerJoin("dashboard_user_clinic as membership", "membership.user_id", "here.user_id")
+    .select(["membership.user_id", "membership.clinic_id"])
+    .where("here.clinic_id", "=", p.clinicId),
+);
+
+const admins = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("dashboard_user_clinic as membership")
+    .innerJoin("dashboard_user as user", "user.id", "membership.user_id")
+    .select("membership.user_id")
+    .where("membership.clinic_id", "=", p.clinicId)
+    .where("membership.role", "=", "admin")
+    .where("user.disabled_at", "is", null),
+);

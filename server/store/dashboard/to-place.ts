@@ -1,0 +1,267 @@
+import { sql } from "kysely";
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import { fold } from "../../../shared/clinical/species.ts";
+import { readRange } from "../../../shared/clinical/value.ts";
+import {
+  type DeviceRow,
+  FOUND_MAX,
+  type PlacementPreview,
+  type PlacementQueue,
+  type PlacementStep,
+  type PreviewRow,
+  QUEUE_MAX,
+  type QueuedStudy,
+  type QueueOrder,
+  type ShownPatient,
+  type StudyToPlace,
+} from "../../../shared/dashboard/to-place.ts";
+import { query, type Session } from "../database/query.ts";
+import type { StudyColumns } from "../database/schema.ts";
+import { findPatient } from "../patients/patients.ts";
+import { candidatesFor } from "../studies/candidates.ts";
+import { flagForPatient } from "../studies/flags.ts";
+import { historyOf } from "../studies/history.ts";
+import { contradictedSpecies } from "../studies/placement.ts";
+import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
+import { parseStored, timestampOf } from "../studies/study-content.ts";
+
+// The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
+
+/**
+ * Finds a study that the clinic's own agent sent. It is unmatched, or filed to a patient that the clinic sees.
+ * @returns undefined for any other study
+ */
+export async function findOwnStudy(session: Session, clinicId: number, fp: string): Promise<StoredStudy | undefined> {
+  const stored = await findStoredStudy(session, fp);
+  if (stored?.clinic_id !== clinicId || stored.source === null) return undefined;
+  if (stored.patient_id === null) return stored;
+  const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
+  return patient === undefined ? undefined : stored;
+}
+
+/** Finds a patient with an active connection to the clinic. */
+export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<Patient | undefined> {
+  const found = await findPatient(session, clinicId, fp);
+  return found?.connected === true ? found.patient : undefined;
+}
+
+/** Lists the waiting or the rejected studies in the order of their arrival, at most QUEUE_MAX, and counts both. */
+export async function queueOf(
+  session: Session,
+  { clinicId, isRejected, order }: { clinicId: number; isRejected: boolean; order: QueueOrder },
+): Promise<PlacementQueue> {
+  const counts = { waiting: 0, rejected: 0 };
+  for (const { is_rejected, total } of await session.all(unmatchedCounts, { clinicId })) {
+    counts[is_rejected === 1 ? "rejected" : "waiting"] = total;
+  }
+  const rows = await session.all(queues[order][isRejected ? "rejected" : "waiting"], { clinicId });
+  return { ...counts, studies: rows.map(queuedStudy) };
+}
+
+/** Describes a study with its candidates and its history. The study is one of findOwnStudy(). */
+export async function describeStudyToPlace(
+  session: Session,
+  clinicId: number,
+  stored: StoredStudy,
+): Promise<StudyToPlace> {
+  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
+  const source = parseStored(stored.source) as StudySource | null;
+  const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
+  const candidates = stored.patient_id === null ? await candidatesFor(session, stored.fp) : [];
+  return {
+    ...queuedStudy(stored),
+    revision: stored.revision,
+    device_id: source?.device_id ?? null,
+    sample_ids: source?.sample_ids ?? [],
+    reason: stored.patient_id === null ? reasonOf(stored, snapshot) : null,
+    patient: patient === undefined ? null : shownPatient(patient),
+    can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
+    results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
+    candidates: candidates.map(({ signs, number, ...each }) => ({
+      patient: shownPatient(each.patient),
+      signs: [...signs],
+      number,
+    })),
+    history: await stepsOf(session, clinicId, stored),
+  };
+}
+
+/** Flags a study for a patient of the clinic, without storing it. */
+export async function previewFor(session: Session, stored: StoredStudy, patient: Patient): Promise<PlacementPreview> {
+  const flagged = await flagForPatient(session, stored, patient);
+  const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
+  const results = JSON.parse(flagged.results) as Result[];
+  return {
+    patient: shownPatient(patient),
+    contradicted_species: contradictedSpecies(stored, patient),
+    results: results.map((result, index): PreviewRow => {
+      const row = snapshot?.rows[index];
+      return {
+        analyte: result.analyte,
+        value: printed(result),
+        unit: result.unit,
+        reference_range: result.reference_range,
+        flag: result.flag,
+        side: sideOf(result),
+        reason: row?.analyte === result.analyte ? row.reason : null,
+      };
+    }),
+  };
+}
+
+/** Searches the clinic's patients by a part of the name, the beginning of a number, or the fp. */
+export async function searchPatients(session: Session, clinicId: number, text: string): Promise<ShownPatient[]> {
+  const name = fold(text).trim();
+  const number = text.trim().toUpperCase();
+  if (number === "") return [];
+  const byNumber = new Set<number>();
+  for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
+    if (identifier.toUpperCase().startsWith(number)) byNumber.add(patient_id);
+  }
+  const found: { place: number; patient: ShownPatient }[] = [];
+  for (const { id, ...patient } of await session.all(patientsOfClinic, { clinicId })) {
+    const at = name === "" ? -1 : fold(patient.name).trim().indexOf(name);
+    if (byNumber.has(id) || patient.fp.toUpperCase() === number) found.push({ place: -1, patient });
+    else if (at >= 0) found.push({ place: at, patient });
+  }
+  const order = (a: (typeof found)[number], b: (typeof found)[number]) =>
+    a.place - b.place || (a.patient.name < b.patient.name ? -1 : 1);
+  return found.toSorted(order).slice(0, FOUND_MAX).map(shownFound);
+}
+
+function shownFound({ patient }: { patient: ShownPatient }): ShownPatient {
+  return patient;
+}
+
+type QueuedColumns = Pick<
+  StudyColumns,
+  "fp" | "modality" | "device_name" | "acquired_at" | "received_at" | "patient_hint" | "rejected_reason"
+>;
+
+function queuedStudy(row: QueuedColumns): QueuedStudy {
+  return {
+    fp: row.fp,
+    modality: row.modality as Study["modality"],
+    device_name: row.device_name,
+    acquired_at: timestampOf(row.acquired_at),
+    received_at: timestampOf(row.received_at),
+    hint: parseStored(row.patient_hint) as PatientHint | null,
+    rejected_reason: row.rejected_reason,
+  };
+}
+
+const UNMATCHED_NOTE = "unmatched: ";
+
+/** The agent's own reason stands in the notes: the server knows only that it got no patient. */
+function reasonOf({ placed_by_user, unmatched_reason }: StoredStudy, snapshot: Snapshot | null): string | null {
+  const note = snapshot?.notes.find((each) => each.startsWith(UNMATCHED_NOTE));
+  return note !== undefined && placed_by_user === 0 ? note.slice(UNMATCHED_NOTE.length) : unmatched_reason;
+}
+
+function deviceRows(results: readonly Result[], snapshot: Snapshot | null): DeviceRow[] {
+  return results.map((result, index) => {
+    const kept = snapshot?.rows[index];
+    const row = kept?.analyte === result.analyte ? kept : undefined;
+    return {
+      analyte: result.analyte,
+      label: row?.device_label ?? row?.meaning ?? null,
+      value: printed(result),
+      unit: result.unit,
+      device_range: row?.device_range ?? null,
+      device_flag: row?.device_flag ?? null,
+      comment: result.comment ?? null,
+    };
+  });
+}
+
+function printed({ value, value_text, comparator }: Result): string {
+  return value_text ?? `${comparator ?? ""}${value}`;
+}
+
+/** The side of the interval on which a value lies. A critical flag tells none. */
+function sideOf({ value, reference_range }: Result): "low" | "high" | null {
+  const range = reference_range === null ? null : readRange(reference_range);
+  if (value === null || range === null) return null;
+  if (range.low !== null && value < range.low) return "low";
+  return range.high !== null && value > range.high ? "high" : null;
+}
+
+function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg }: Patient): ShownPatient {
+  return { fp, name, species, breed, sex, date_of_birth, weight_kg };
+}
+
+/** Lists the revisions, the last one first. The audit knows the users. */
+async function stepsOf(session: Session, clinicId: number, { fp }: StoredStudy): Promise<PlacementStep[]> {
+  const commands = await session.all(commandsOn, { fp });
+  const names = new Map<string, string | null>();
+  const steps: PlacementStep[] = [];
+  for (const { revision, at, cause, patient_fp, rejected_reason } of await historyOf(session, fp)) {
+    if (patient_fp !== null && !names.has(patient_fp)) {
+      names.set(patient_fp, (await findOwnPatient(session, clinicId, patient_fp))?.name ?? null);
+    }
+    const by = commands.find((command) => timestampOf(command.at) === at)?.address ?? null;
+    const patient = patient_fp === null ? null : { fp: patient_fp, name: names.get(patient_fp) ?? null };
+    steps.push({ revision, at, cause, patient, rejected_reason, by });
+  }
+  return steps.toReversed();
+}
+
+const unmatchedCounts = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .select((select) => [
+      sql<number>`case when rejected_reason is null then 0 else 1 end`.as("is_rejected"),
+      select.fn.countAll<number>().as("total"),
+    ])
+    .where("patient_id", "is", null)
+    .where("clinic_id", "=", p.clinicId)
+    .groupBy("is_rejected"),
+);
+
+const queues = {
+  oldest: { waiting: queueQuery("asc", "is"), rejected: queueQuery("asc", "is not") },
+  newest: { waiting: queueQuery("desc", "is"), rejected: queueQuery("desc", "is not") },
+};
+
+function queueQuery(order: "asc" | "desc", rejected: "is" | "is not") {
+  return query((db, p: { clinicId: number }) =>
+    db
+      .selectFrom("study")
+      .select(["fp", "modality", "device_name", "acquired_at", "received_at", "patient_hint", "rejected_reason"])
+      .where("patient_id", "is", null)
+      .where("clinic_id", "=", p.clinicId)
+      .where("rejected_reason", rejected, null)
+      .orderBy("id", order)
+      .limit(QUEUE_MAX),
+  );
+}
+
+const patientsOfClinic = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .select(["patient.id", "patient.fp", "patient.name", "patient.species", "patient.breed", "patient.sex"])
+    .select(["patient.date_of_birth", "patient.weight_kg"])
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1),
+);
+
+const identifiersOfClinic = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
+    .select(["patient_identifier.patient_id", "patient_identifier.identifier"])
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1),
+);
+
+// As a literal, so that the index of commands serves the query.
+const commandsOn = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("audit")
+    .select(["at", "address"])
+    .where("fp", "=", p.fp)
+    .where("method", "=", sql.lit("COMMAND"))
+    .orderBy("id"),
+);

@@ -1,0 +1,89 @@
+import type { Role } from "../../../../shared/dashboard/session.ts";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { Empty } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { texts } from "../../text.ts";
+import "./frame.css";
+
+// The frame of the settings: a menu of the parts, which each part shows beside its content.
+
+type Part = "clinic" | "users" | "keys" | "ranges" | "audit";
+
+/** The parts in the order of their menu, and the role that a part needs. */
+const parts: readonly { part: Part; role: Role }[] = [
+  { part: "clinic", role: "admin" },
+  { part: "users", role: "admin" },
+  { part: "keys", role: "admin" },
+  { part: "ranges", role: "reader" },
+  { part: "audit", role: "admin" },
+];
+
+/** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
+export function SettingsFrame({ part, children }: { part: Part; children: ComponentChildren }) {
+  const isAllowed = parts.some((one) => one.part === part && may(one.role));
+  return (
+    <div class="settings">
+      <nav aria-label={t("settings")} class="settings-menu no-print">
+        <ul>
+          {shownParts().map((shown) => (
+            <li key={shown}>
+              <a href={hrefOf(shown)} aria-current={shown === part ? "page" : undefined}>
+                {shown === "keys" && <span class="quiet">{t("developer")} </span>}
+                {t(shown)}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="settings-part">
+        <h1>{t(part)}</h1>
+        {isAllowed ? children : <Empty title={t("forbidden")}>{t("forbiddenNext")}</Empty>}
+      </div>
+    </div>
+  );
+}
+
+/** Goes on to the first part that the role may see. */
+export function SettingsHome() {
+  const { route } = useLocation();
+  const [first] = shownParts();
+  useEffect(() => {
+    if (first !== undefined) route(hrefOf(first), true);
+  }, [first]);
+  return null;
+}
+
+function shownParts(): Part[] {
+  return parts.filter(({ role }) => may(role)).map(({ part }) => part);
+}
+
+function hrefOf(part: Part): string {
+  return `/dashboard/settings/${part}`;
+}
+
+const t = texts(
+  {
+    settings: "Settings",
+    developer: "Developer ›",
+    clinic: "Clinic",
+    users: "Users",
+    keys: "API keys",
+    ranges: "Reference ranges",
+    audit: "Audit",
+    forbidden: "Your role does not allow this",
+    forbiddenNext: "An admin of the clinic can open this part.",
+  },
+  {
+    settings: "Ayarlar",
+    developer: "Geliştirici ›",
+    clinic: "Klinik",
+    users: "Kullanıcılar",
+    keys: "API anahtarları",
+    ranges: "Referans aralıkları",
+    audit: "Denetim kaydı",
+    forbidden: "Rolünüz buna izin vermiyor",
+    forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
+  },
+);

@@ -1,0 +1,174 @@
+import type { KeyEntry, KeyList } from "../../../../../shared/dashboard/keys.ts";
+import { useState } from "preact/hooks";
+import { call } from "../../../api.ts";
+import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
+import { clinicPath } from "../../../session.ts";
+import { ago, date, dateTime } from "../../../text.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { useAction } from "../../../ui/use-action.ts";
+import { SettingsFrame } from "../frame.tsx";
+import { Buttons } from "./buttons.tsx";
+import { NewKeyDialog, RollDialog } from "./make-key.tsx";
+import { t } from "./texts.ts";
+import "./keys.css";
+
+/** Days before its end from which a key is said to end soon. */
+const SOON_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Settings, Developer, API keys. */
+export function Keys() {
+  return (
+    <SettingsFrame part="keys">
+      <KeysOfClinic />
+    </SettingsFrame>
+  );
+}
+
+type Open = { dialog: "new" } | { dialog: "roll" | "revoke"; key: KeyEntry } | null;
+
+function KeysOfClinic() {
+  const list = useResource<KeyList>("/keys");
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => {
+    setOpen(null);
+    void list.reload();
+  };
+  return (
+    <>
+      <p class="quiet">
+        {t("intro")} <a href="/dashboard/help/api-keys">{t("help")}</a>
+      </p>
+      <Loaded of={list}>
+        {({ keys, active, active_max }) => (
+          <>
+            <p class="actions">
+              <button type="button" class="primary" onClick={() => setOpen({ dialog: "new" })}>
+                {t("newKey")}
+              </button>
+              <span class="quiet">{t("count", { active, max: active_max })}</span>
+            </p>
+            {keys.length === 0 ? (
+              <Empty title={t("none")}>{t("noneNext")}</Empty>
+            ) : (
+              <KeyTable keys={keys} open={setOpen} />
+            )}
+          </>
+        )}
+      </Loaded>
+      {open?.dialog === "new" && <NewKeyDialog close={close} />}
+      {open?.dialog === "roll" && <RollDialog of={open.key} close={close} />}
+      {open?.dialog === "revoke" && <RevokeDialog of={open.key} close={close} />}
+    </>
+  );
+}
+
+function KeyTable({ keys, open }: { keys: readonly KeyEntry[]; open: (wanted: Open) => void }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("keys")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("name")}</th>
+            <th scope="col">{t("opens")}</th>
+            <th scope="col">{t("created")}</th>
+            <th scope="col">{t("lastUsed")}</th>
+            <th scope="col">{t("state")}</th>
+            <th scope="col">{t("actions")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id} class={key.state === "active" ? undefined : "ended-key"}>
+              <th scope="row">
+                {key.name}
+                <div class="quiet key-type">{t(key.type)}</div>
+                <code>{key.key}</code>
+              </th>
+              <td>
+                <Permissions of={key} />
+              </td>
+              <td>{date(key.created_at)}</td>
+              <td>{key.last_used_at === null ? t("never") : <LastUse at={key.last_used_at} />}</td>
+              <td>
+                <State of={key} />
+              </td>
+              <td>
+                {key.state === "active" && (
+                  <div class="actions key-actions">
+                    <button type="button" onClick={() => open({ dialog: "roll", key })}>
+                      {t("roll")}
+                    </button>
+                    <button type="button" class="danger" onClick={() => open({ dialog: "revoke", key })}>
+                      {t("revoke")}
+                    </button>
+                  </div>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function LastUse({ at }: { at: string }) {
+  return <time dateTime={at}>{ago(at)}</time>;
+}
+
+function Permissions({ of: { permissions } }: { of: KeyEntry }) {
+  return (
+    <ul class="key-permissions">
+      {permissions.map((permission) => (
+        <li key={permission}>{permissionName(permission)}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Returns a permission in words; its own name if a newer server has one that the page does not know. */
+function permissionName(permission: string): string {
+  const known = ["patient.view", "lab.view", "soap.view", "calendar.view", "inventory.view", "lab.ingest"] as const;
+  const name = known.find((one) => permission === `clinic.${one}`);
+  return name === undefined ? permission : t(name);
+}
+
+function State({ of: { state, expires_at, revoked_at } }: { of: KeyEntry }) {
+  if (state === "revoked") return <>{t("revokedAt", { time: dateTime(revoked_at ?? "") })}</>;
+  if (expires_at === null) return <>{t("endless")}</>;
+  if (state === "expired") return <>{t("endedAt", { time: dateTime(expires_at) })}</>;
+  return endsSoon(expires_at) ? (
+    <strong class="key-soon">{t("endsSoon", { time: dateTime(expires_at) })}</strong>
+  ) : (
+    <>{t("endsAt", { time: date(expires_at) })}</>
+  );
+}
+
+function endsSoon(expiresAt: string): boolean {
+  return Date.parse(expiresAt) - Date.now() < SOON_DAYS * DAY_MS;
+}
+
+function RevokeDialog({ of: key, close }: { of: KeyEntry; close: () => void }) {
+  const { run, error, isRunning } = useAction();
+  const revoke = () =>
+    void run(async () => {
+      await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
+      close();
+    });
+  return (
+    <Dialog title={t("revokeTitle", { name: key.name })} close={close}>
+      <p>{t("revokeWhy")}</p>
+      <p>
+        <code>{key.key}</code> ·{" "}
+        {key.last_used_at === null ? t("never") : t("usedAgo", { time: ago(key.last_used_at) })}
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      <Buttons>
+        <button type="button" class="danger" disabled={isRunning} onClick={revoke}>
+          {t("revoke")}
+        </button>
+      </Buttons>
+    </Dialog>
+  );
+}

@@ -1,0 +1,180 @@
+import type {
+  KeyEntry,
+  KeyHolder,
+  KeyPermission,
+  MadeKey,
+  NewKeyBody,
+  RollBody,
+} from "../../../../../shared/dashboard/keys.ts";
+import { keyPermissions } from "../../../../../shared/dashboard/keys.ts";
+import { useState } from "preact/hooks";
+import { call } from "../../../api.ts";
+import { Problem } from "../../../resource.tsx";
+import { clinicPath } from "../../../session.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { formValues } from "../../../ui/form.ts";
+import { useAction } from "../../../ui/use-action.ts";
+import { Buttons } from "./buttons.tsx";
+import { Secret } from "./secret.tsx";
+import { t } from "./texts.ts";
+
+// Dialogs that make a key and show it once.
+
+/** Permissions that the agent on a clinic PC needs. */
+const ofAgent: readonly KeyPermission[] = ["clinic.patient.view", "clinic.calendar.view", "clinic.lab.ingest"];
+
+export function NewKeyDialog({ close }: { close: () => void }) {
+  const { made, run, error, isRunning } = useMadeKey();
+  const [type, setType] = useState<KeyHolder>("integration");
+  const [chosen, setChosen] = useState<readonly KeyPermission[]>([]);
+  const submit = (event: SubmitEvent) => {
+    const { name = "", days = "" } = formValues(event);
+    run("/keys", { name, type, permissions: [...chosen], expires_in_days: daysOf(days) } satisfies NewKeyBody);
+  };
+  const choose = (holder: KeyHolder) => {
+    setType(holder);
+    setChosen(holder === "device" ? ofAgent : []);
+  };
+  return (
+    <Dialog title={t(made === null ? "newKey" : "made")} close={close}>
+      {made !== null ? (
+        <Secret of={made} />
+      ) : (
+        <form onSubmit={submit}>
+          <Field label={t("name")} hint={t("nameHint")}>
+            <input name="name" maxLength={100} autocomplete="off" required />
+          </Field>
+          <Field label={t("type")}>
+            <select value={type} onChange={({ currentTarget }) => choose(currentTarget.value as KeyHolder)}>
+              {(["integration", "device", "partner"] as const).map((holder) => (
+                <option key={holder} value={holder}>
+                  {t(holder)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <PermissionChoice chosen={chosen} choose={setChosen} />
+          <EndChoice />
+          {error !== undefined && <Problem error={error} />}
+          <Buttons>
+            <button type="submit" class="primary" disabled={isRunning || chosen.length === 0}>
+              {t("create")}
+            </button>
+          </Buttons>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+function PermissionChoice({
+  chosen,
+  choose,
+}: {
+  chosen: readonly KeyPermission[];
+  choose: (permissions: readonly KeyPermission[]) => void;
+}) {
+  return (
+    <fieldset class="key-choice">
+      <legend>{t("opens")}</legend>
+      {keyPermissions.map((permission) => {
+        const id = `key-${permission}`;
+        return (
+          <div key={permission} class="key-permission">
+            <input
+              id={id}
+              type="checkbox"
+              checked={chosen.includes(permission)}
+              aria-describedby={`${id}-words`}
+              onChange={({ currentTarget }) => {
+                const others = chosen.filter((one) => one !== permission);
+                choose(currentTarget.checked ? [...others, permission] : others);
+              }}
+            />
+            <label for={id}>{t(shortName(permission))}</label>
+            <span id={`${id}-words`} class="quiet">
+              {t(`${shortName(permission)} words`)}
+            </span>
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+type Short<Permission> = Permission extends `clinic.${infer Name}` ? Name : never;
+
+function shortName<Permission extends KeyPermission>(permission: Permission): Short<Permission> {
+  return permission.slice("clinic.".length) as Short<Permission>;
+}
+
+/** Chooses the end of a key. */
+function EndChoice() {
+  return (
+    <Field label={t("end")}>
+      <select name="days">
+        <option value="30">{t("days30")}</option>
+        <option value="90">{t("days90")}</option>
+        <option value="365" selected>
+          {t("days365")}
+        </option>
+        <option value="">{t("endlessChoice")}</option>
+      </select>
+    </Field>
+  );
+}
+
+function daysOf(text: string): number | null {
+  return text === "" ? null : Number(text);
+}
+
+export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void }) {
+  const { made, run, error, isRunning } = useMadeKey();
+  const submit = (event: SubmitEvent) => {
+    const { grace = "", days = "" } = formValues(event);
+    const body: RollBody = { grace_hours: Number(grace), expires_in_days: daysOf(days) };
+    run(`/keys/${key.id}/roll`, body);
+  };
+  return (
+    <Dialog title={made === null ? t("rollTitle", { name: key.name }) : t("made")} close={close}>
+      {made !== null ? (
+        <Secret of={made} />
+      ) : (
+        <form onSubmit={submit}>
+          <p>{t("rollWhy")}</p>
+          <Field label={t("grace")} hint={t("graceHint")}>
+            <select name="grace">
+              <option value="0">{t("grace0")}</option>
+              <option value="1">{t("grace1")}</option>
+              <option value="24" selected>
+                {t("grace24")}
+              </option>
+              <option value="168">{t("grace168")}</option>
+              <option value="720">{t("grace720")}</option>
+            </select>
+          </Field>
+          <EndChoice />
+          {error !== undefined && <Problem error={error} />}
+          <Buttons>
+            <button type="submit" class="primary" disabled={isRunning}>
+              {t("roll")}
+            </button>
+          </Buttons>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+/** Asks the server for a key, which stays in this component alone. */
+function useMadeKey() {
+  const { run, error, isRunning } = useAction();
+  const [made, setMade] = useState<string | null>(null);
+  const make = (path: string, body: NewKeyBody | RollBody) =>
+    void run(async () => {
+      const { key } = await call<MadeKey>("POST", `${clinicPath()}${path}`, body);
+      setMade(key);
+    });
+  return { made, run: make, error, isRunning };
+}

@@ -1,0 +1,84 @@
+import type { StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
+import { dateTime } from "../../text.ts";
+import { t } from "./texts.ts";
+
+/** The left side: what the device said about the animal, and its results. */
+export function DeviceSaid({ study }: { study: StudyToPlace }) {
+  const { hint, reason, results } = study;
+  const facts: [string, string | null | undefined][] = [
+    [t("name"), hint?.name],
+    [t("number"), hint?.identifier],
+    [t("species"), hint?.species],
+    [t("breed"), hint?.breed],
+    [t("sex"), hint?.sex],
+    [t("owner"), hint?.owner],
+    [t("dateOfBirth"), hint?.date_of_birth],
+    [t("weight"), hint?.weight_kg == null ? null : `${hint.weight_kg} kg`],
+    [t("sample"), study.sample_ids.join(", ") || null],
+    [t("device"), study.device_id === null ? study.device_name : `${study.device_name} (${study.device_id})`],
+    [t("measured"), dateTime(study.acquired_at)],
+    [t("received"), dateTime(study.received_at)],
+  ];
+  return (
+    <section class="card" aria-labelledby="desk-said">
+      <h2 id="desk-said">{t("said")}</h2>
+      <dl class="facts">
+        {facts.map(([name, value]) =>
+          value == null ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
+        {reason !== null && (
+          <div>
+            <dt>{t("why")}</dt>
+            {/* The agent writes its reasons in English. */}
+            <dd lang="en">{reason}</dd>
+          </div>
+        )}
+      </dl>
+      {results.length === 0 ? <p class="quiet">{t("noResults")}</p> : <DeviceResults study={study} />}
+    </section>
+  );
+}
+
+function DeviceResults({ study: { results } }: { study: StudyToPlace }) {
+  const hasOwn = results.some(({ device_range, device_flag }) => device_range !== null || device_flag !== null);
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
+      <table class="dense">
+        <caption>{t("results")}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t("analyte")}</th>
+            <th scope="col" class="number">
+              {t("value")}
+            </th>
+            <th scope="col">{t("unit")}</th>
+            {hasOwn && <th scope="col">{t("deviceRange")}</th>}
+            {hasOwn && <th scope="col">{t("deviceFlag")}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {results.map(({ analyte, label, value, unit, device_range, device_flag, comment }, index) => (
+            <tr key={index}>
+              <th scope="row">
+                {analyte}
+                {label !== null && <span class="quiet"> {label}</span>}
+              </th>
+              <td class="number">
+                {value}
+                {comment !== null && <span class="quiet in-doubt">{comment}</span>}
+              </td>
+              <td>{unit}</td>
+              {hasOwn && <td>{device_range}</td>}
+              {hasOwn && <td>{device_flag}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

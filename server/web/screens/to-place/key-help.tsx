@@ -1,0 +1,46 @@
+import { signal } from "@preact/signals";
+import { t } from "./texts.ts";
+
+/** Whether keys act. A user of speech input switches them off (WCAG 2.1.4). */
+export const keysAreOn = signal(localStorage.getItem("desk-keys") !== "off");
+
+function switchKeys(isOn: boolean): void {
+  localStorage.setItem("desk-keys", isOn ? "on" : "off");
+  keysAreOn.value = isOn;
+}
+
+/** Lists the keys of the desk. */
+export function KeyHelp({ mayAct }: { mayAct: boolean }) {
+  return (
+    <div class="desk-keys quiet no-print">
+      <strong>{t("keys")}</strong>
+      <span>
+        <kbd>j</kbd> <kbd>k</kbd> {t("keyMove")}
+      </span>
+      <span>
+        <kbd>1</kbd>–<kbd>9</kbd> {t("keyChoose")}
+      </span>
+      {mayAct && (
+        <>
+          <span>
+            <kbd>Enter</kbd> {t("keyConfirm")}
+          </span>
+          <span>
+            <kbd>r</kbd> {t("keyReject")}
+          </span>
+          <span>
+            <kbd>u</kbd> {t("keyUndo")}
+          </span>
+        </>
+      )}
+      <label>
+        <input
+          type="checkbox"
+          checked={keysAreOn.value}
+          onChange={({ currentTarget }) => switchKeys(currentTarget.checked)}
+        />{" "}
+        {t("keysOn")}
+      </label>
+    </div>
+  );
+}

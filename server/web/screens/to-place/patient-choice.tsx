@@ -1,0 +1,119 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
+import type { Candidate, ShownPatient, StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
+import { Loaded, useResource } from "../../resource.tsx";
+import { Field } from "../../ui/field.tsx";
+import { patientFacts } from "./patient-facts.ts";
+import { sign, speciesWord, t } from "./texts.ts";
+import type { Desk } from "./use-desk.ts";
+
+/** The likely patients, and a search for any other one of the clinic. */
+export function PatientChoice({ desk, study }: { desk: Desk; study: StudyToPlace }) {
+  const [text, setText] = useState("");
+  const wanted = text.trim();
+  const found = useResource<{ patients: ShownPatient[] }>(
+    wanted === "" ? null : `/to-place/patients?text=${encodeURIComponent(wanted)}`,
+  );
+  return (
+    <>
+      {study.candidates.length === 0 && <p class="quiet">{t("noCandidates")}</p>}
+      <ol class="choices">
+        {study.candidates.map((candidate, index) => (
+          <li key={candidate.patient.fp}>
+            <Choice desk={desk} patient={candidate.patient} ordinal={index + 1}>
+              <Signs candidate={candidate} study={study} />
+            </Choice>
+          </li>
+        ))}
+      </ol>
+      <Field label={t("search")} hint={t("searchHint")}>
+        <input
+          type="search"
+          autocomplete="off"
+          maxLength={100}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </Field>
+      {wanted !== "" && (
+        <Loaded of={found}>
+          {({ patients }) =>
+            patients.length === 0 ? (
+              <p class="quiet">{t("nothingFound")}</p>
+            ) : (
+              <ul class="choices">
+                {patients.map((patient) => (
+                  <li key={patient.fp}>
+                    <Choice desk={desk} patient={patient} />
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly desk: Desk;
+  readonly patient: ShownPatient;
+  /** The key that chooses this patient. */
+  readonly ordinal?: number;
+  readonly children?: ComponentChildren;
+}
+
+function Choice({ desk: { chosen, choose }, patient, ordinal, children }: ChoiceProps) {
+  return (
+    <button type="button" class="choice" aria-pressed={chosen?.fp === patient.fp} onClick={() => choose(patient)}>
+      {ordinal !== undefined && <kbd>{ordinal}</kbd>}
+      <span>
+        <strong>{patient.name}</strong> {speciesWord(patient.species)}{" "}
+        <span class="quiet">{patientFacts(patient)}</span>
+        {children}
+      </span>
+    </button>
+  );
+}
+
+const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherWeight"];
+
+function Signs({ candidate, study }: { candidate: Candidate; study: StudyToPlace }) {
+  return (
+    <span class="signs">
+      {candidate.signs.map((each) => (
+        <span key={each} class={against.includes(each) ? "sign sign-against" : "sign"}>
+          <span aria-hidden="true">{against.includes(each) ? "✗" : "✓"}</span> {signText(each, candidate, study)}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function signText(each: CandidateSign, { patient, number }: Candidate, { hint }: StudyToPlace): string {
+  const species = speciesWord(patient.species);
+  switch (each) {
+    case "identifier":
+    case "nearIdentifier":
+      return sign(each, { number: number ?? "" });
+    case "species":
+      return sign(each, { species });
+    case "otherSpecies":
+      return sign(each, { species, said: hint?.species ?? "" });
+    case "owner":
+      return sign(each, { said: hint?.owner ?? "" });
+    case "otherSex":
+      return sign(each, { sex: patient.sex ?? "", said: hint?.sex ?? "" });
+    case "otherWeight":
+      return sign(each, { weight: patient.weight_kg ?? "", said: hint?.weight_kg ?? "" });
+    case "name":
+    case "nearName":
+    case "appointed":
+    case "dateOfBirth":
+    case "sex":
+    case "weight":
+      return sign(each);
+  }
+}

@@ -1,0 +1,94 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { PlacementPreview, PreviewRow } from "../../../../shared/dashboard/to-place.ts";
+import { may } from "../../session.ts";
+import { Field } from "../../ui/field.tsx";
+import { Flag } from "../../ui/flag.tsx";
+import { formValues } from "../../ui/form.ts";
+import { speciesWord, t } from "./texts.ts";
+import type { Desk } from "./use-desk.ts";
+
+/** What the flags would become for the chosen patient, and the confirmation. */
+export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPreview }) {
+  const { patient, contradicted_species: said, results } = preview;
+  const form = useRef<HTMLFormElement>(null);
+  // The next key confirms: Enter on the button, or the word that a contradiction asks for.
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, button")?.focus(), []);
+  const name = patient.name;
+  return (
+    <>
+      <h3>{t("preview", { name })}</h3>
+      <PreviewTable results={results} name={name} />
+      {may("staff") && (
+        <form
+          ref={form}
+          class="desk-confirm"
+          onSubmit={(event) => void desk.assign(patient, formValues(event)["species"])}
+        >
+          {said !== null && <Contradiction preview={preview} said={said} />}
+          <div class="actions">
+            <button type="submit" class={said === null ? "primary" : "danger"} disabled={desk.action.isRunning}>
+              {said === null ? t("confirm", { name }) : t("confirmDespite")}
+            </button>
+            <button type="button" onClick={() => desk.choose(undefined)}>
+              {t("cancel")}
+            </button>
+          </div>
+        </form>
+      )}
+    </>
+  );
+}
+
+function Contradiction({ preview: { patient }, said }: { preview: PlacementPreview; said: string }) {
+  const species = speciesWord(patient.species);
+  return (
+    <>
+      <p class="problem" role="alert">
+        <strong>{t("contradiction", { said, name: patient.name, species })}</strong>
+      </p>
+      <Field label={t("typeSpecies", { species })}>
+        <input name="species" required maxLength={100} autocomplete="off" autocapitalize="none" spellcheck={false} />
+      </Field>
+    </>
+  );
+}
+
+function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name: string }) {
+  if (results.length === 0) return <p class="quiet">{t("noResults")}</p>;
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("previewTable", { name })}>
+      <table class="dense">
+        <thead>
+          <tr>
+            <th scope="col">{t("analyte")}</th>
+            <th scope="col" class="number">
+              {t("value")}
+            </th>
+            <th scope="col">{t("unit")}</th>
+            <th scope="col">{t("range")}</th>
+            <th scope="col">{t("flag")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {results.map(({ analyte, value, unit, reference_range, flag, side, reason }, index) => (
+            <tr key={index}>
+              <th scope="row">{analyte}</th>
+              <td class="number">{value}</td>
+              <td>{unit}</td>
+              <td>{reference_range}</td>
+              <td>
+                {flag === null ? (
+                  <span class="quiet" lang="en">
+                    {reason ?? "–"}
+                  </span>
+                ) : (
+                  <Flag flag={flag} side={side} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

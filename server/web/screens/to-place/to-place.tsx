@@ -1,0 +1,140 @@
+import { useState } from "preact/hooks";
+import { QUEUE_MAX, type QueuedStudy, type QueueOrder } from "../../../../shared/dashboard/to-place.ts";
+import { Empty, Loaded } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { ago } from "../../text.ts";
+import { DeviceSaid } from "./device-said.tsx";
+import { KeyHelp, keysAreOn } from "./key-help.tsx";
+import { PlacePanel } from "./place-panel.tsx";
+import { RejectDialog } from "./reject-dialog.tsx";
+import { Parts } from "./parts.tsx";
+import { t } from "./texts.ts";
+import { type Desk, useDesk } from "./use-desk.ts";
+import { useKeys } from "./use-keys.ts";
+import "./to-place.css";
+
+/** The desk where a user gives each unmatched study its patient. */
+export function ToPlace() {
+  const desk = useDesk();
+  const [isRejecting, setRejecting] = useState(false);
+  const { study, chosen, preview } = desk;
+  const mayAct = may("staff");
+  const waits = study.data !== undefined && study.data.patient === null && study.data.rejected_reason === null;
+  useKeys(keysAreOn.value, {
+    j: () => desk.move(1),
+    ArrowDown: () => desk.move(1),
+    k: () => desk.move(-1),
+    ArrowUp: () => desk.move(-1),
+    ...(waits && candidateKeys(desk)),
+    ...(mayAct && {
+      u: () => void desk.undo(),
+      ...(waits && {
+        r: () => setRejecting(true),
+        Enter() {
+          if (chosen !== undefined && preview.data?.contradicted_species === null) void desk.assign(chosen);
+        },
+      }),
+    }),
+  });
+  return (
+    <>
+      <h1>{t("title")}</h1>
+      <Parts at="studies" />
+      <Toolbar desk={desk} />
+      {desk.last !== undefined && <Notice desk={desk} />}
+      <Loaded of={desk.queue}>
+        {({ studies }) =>
+          desk.fp === undefined ? (
+            <NothingHere desk={desk} />
+          ) : (
+            <div class="desk">
+              <Queue desk={desk} studies={studies} />
+              <Loaded of={study}>
+                {(data) => (
+                  <>
+                    <DeviceSaid study={data} />
+                    <PlacePanel key={data.fp} desk={desk} study={data} reject={() => setRejecting(true)} />
+                  </>
+                )}
+              </Loaded>
+            </div>
+          )
+        }
+      </Loaded>
+      <KeyHelp mayAct={mayAct} />
+      {isRejecting && <RejectDialog desk={desk} close={() => setRejecting(false)} />}
+    </>
+  );
+}
+
+function candidateKeys({ study, choose }: Desk): Record<string, () => void> {
+  const candidates = study.data?.candidates ?? [];
+  return Object.fromEntries(candidates.map(({ patient }, index) => [String(index + 1), () => choose(patient)]));
+}
+
+function Toolbar({ desk: { queue, isRejected, showRejected, order, setOrder } }: { desk: Desk }) {
+  const { waiting = 0, rejected = 0 } = queue.data ?? {};
+  return (
+    <div class="actions desk-toolbar">
+      <button type="button" aria-pressed={!isRejected} onClick={() => showRejected(false)}>
+        {t("waiting", { count: waiting })}
+      </button>
+      <button type="button" aria-pressed={isRejected} onClick={() => showRejected(true)}>
+        {t("rejected", { count: rejected })}
+      </button>
+      <select
+        aria-label={t("order")}
+        value={order}
+        onChange={({ currentTarget }) => setOrder(currentTarget.value as QueueOrder)}
+      >
+        <option value="oldest">{t("oldest")}</option>
+        <option value="newest">{t("newest")}</option>
+      </select>
+    </div>
+  );
+}
+
+/** Says what the last command did, and offers its undo. */
+function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
+  if (last === undefined) return null;
+  return (
+    <p class="desk-notice" role="status">
+      <span>{last.name === null ? t("rejectedNotice") : t("filedNotice", { name: last.name })}</span>
+      <button type="button" disabled={action.isRunning} onClick={() => void undo()}>
+        {t("undo")}
+      </button>
+    </p>
+  );
+}
+
+function NothingHere({ desk: { isRejected } }: { desk: Desk }) {
+  return isRejected ? (
+    <Empty title={t("noneRejected")}>{t("noneRejectedNext")}</Empty>
+  ) : (
+    <Empty title={t("noneWaiting")}>{t("noneWaitingNext")}</Empty>
+  );
+}
+
+function Queue({ desk, studies }: { desk: Desk; studies: readonly QueuedStudy[] }) {
+  const { waiting = 0, rejected = 0 } = desk.queue.data ?? {};
+  const isCut = studies.length < (desk.isRejected ? rejected : waiting);
+  return (
+    <nav class="desk-queue" aria-label={t("queue")}>
+      {studies.length === 0 && <NothingHere desk={desk} />}
+      <ol>
+        {studies.map((study) => (
+          <li key={study.fp}>
+            <a href={`/dashboard/to-place/${study.fp}`} aria-current={study.fp === desk.fp ? "true" : undefined}>
+              <strong>{study.hint?.name ?? study.hint?.identifier ?? t("noName")}</strong>
+              {study.hint?.species != null && <span> · {study.hint.species}</span>}
+              <span class="quiet">
+                {study.device_name} · {ago(study.received_at)}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ol>
+      {isCut && <p class="quiet">{t("truncated", { count: QUEUE_MAX })}</p>}
+    </nav>
+  );
+}

@@ -1,0 +1,31 @@
+import { useEffect, useRef } from "preact/hooks";
+
+/**
+ * Calls an action for each key of `actions` while `isOn`. No key acts in a field or a dialog, nor with Control, Alt or Meta. Enter
+ * stays with a focused link or button, and the arrows with a table that scrolls.
+ */
+export function useKeys(isOn: boolean, actions: Readonly<Record<string, () => void>>): void {
+  const current = useRef(actions);
+  current.current = actions;
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const onKey = (event: KeyboardEvent) => {
+      const action = current.current[event.key];
+      if (action === undefined || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+      if (isTaken(event)) return;
+      event.preventDefault();
+      action();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [isOn]);
+}
+
+/** Whether the focused element uses the key itself. */
+function isTaken({ key, target }: KeyboardEvent): boolean {
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input, select, textarea") !== null) return true;
+  if (key === "Enter") return target.closest("a, button, summary") !== null;
+  return key.startsWith("Arrow") && target.closest(".table-frame") !== null;
+}

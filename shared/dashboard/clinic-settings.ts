@@ -1,0 +1,8 @@
+import type { Language } from "./session.ts";
+
+/** The body of `PUT .../settings/clinic`. Null stands for the choice of each browser. */
+export interface ClinicSettings {
+  language: Language | null;
+  /** IANA name. */
+  time_zone: string | null;
+}

@@ -1,0 +1,77 @@
+// The clinic PCs with their devices, as GET /clinic/v1/clinics/:clinic/devices shows them. Times are those of the API.
+
+/** The answer of `GET devices`. */
+export interface DevicesBody {
+  /** By name. */
+  agents: AgentShown[];
+}
+
+/** The agent of one clinic PC. A device key stands for it. */
+export interface AgentShown {
+  key: { id: string; name: string };
+  is: AgentState;
+  last_seen_at: string | null;
+  /** Null for an agent that does not tell it. */
+  version: string | null;
+  /** The PC's clock minus the server's in seconds. Null for an agent that does not tell it. */
+  clock_offset_s: number | null;
+  /** Studies that wait for the server. Null for an agent that does not tell it. */
+  outbox: { depth: number; oldest_at: string | null } | null;
+  devices: DeviceShown[];
+  callers: CallerShown[];
+}
+
+/** `never heard`: its key exists, and no agent has used it. */
+export type AgentState = "running" | "silent" | "never heard";
+
+export interface DeviceShown {
+  /** As in agent.yaml. */
+  id: string;
+  name: string | null;
+  profile: string | null;
+  protocol: string | null;
+  /** Address or port of the device as in agent.yaml. */
+  connection: string | null;
+  state: DeviceState;
+  last_message_at: string | null;
+  /** Messages of this day. Null for an agent that does not tell them. */
+  today: DayCounts | null;
+}
+
+/** Messages of one day. A message may also wait, or be a control, so the sum may be smaller than `received`. */
+export interface DayCounts {
+  received: number;
+  filed: number;
+  unmatched: number;
+  quarantined: number;
+}
+
+/** The state of a device. A fault needs a person, and so does a silence beyond the device's rhythm. */
+export type DeviceState =
+  /** `ready`: the agent waits for the device to connect. `unknown`: its agent is silent. */
+  | { is: "connected" | "ready" | "never heard" | "unknown" }
+  /** `off`: the device does not answer, and may be switched off. */
+  | { is: "faulty" | "off"; reason: string }
+  /** Working time since its last message, and its longest pause before; null if it is silent for more than 14 days. */
+  | { is: "silent"; working_ms: number; longest_ms: number | null };
+
+/** Whether the state of a device needs a person. */
+export function needsPerson({ is }: DeviceState): boolean {
+  return is === "faulty" || is === "silent";
+}
+
+/** Someone who connected to a port of the agent and is no device of it. */
+export interface CallerShown {
+  /** The device whose port it called. */
+  device: string;
+  address: string;
+  at: string;
+  count: number;
+  /** Its address is not in `allow`, or no profile takes its bytes. */
+  why: "not allowed" | "not understood";
+  /** What its bytes look like; null for unknown ones. */
+  protocol: string | null;
+}
+
+/** Clock offset in seconds above which results get wrong times. */
+export const CLOCK_OFFSET_S_MAX = 60;

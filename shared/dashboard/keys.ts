@@ -1,0 +1,61 @@
+// The API keys of a clinic, as the settings show them.
+
+/** Holder of a key. */
+export type KeyHolder = "integration" | "device" | "partner";
+
+export interface KeyEntry {
+  id: string;
+  name: string;
+  type: KeyHolder;
+  permissions: string[];
+  /** The first and last characters, by which a person recognises the key. */
+  key: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+  state: "active" | "expired" | "revoked";
+}
+
+/** The answer of `GET .../keys`: active keys first, newer ones first. */
+export interface KeyList {
+  keys: KeyEntry[];
+  active: number;
+  active_max: number;
+}
+
+/** The permissions of a key, in the order in which the page shows them. */
+export const keyPermissions = [
+  "clinic.patient.view",
+  "clinic.lab.view",
+  "clinic.soap.view",
+  "clinic.calendar.view",
+  "clinic.inventory.view",
+  "clinic.lab.ingest",
+] as const;
+
+export type KeyPermission = (typeof keyPermissions)[number];
+
+export const KEY_DAYS_MAX = 3650;
+
+/** The body of `POST .../keys`. */
+export interface NewKeyBody {
+  name: string;
+  type: KeyHolder;
+  permissions: KeyPermission[];
+  /** Null for a key that never expires. */
+  expires_in_days: number | null;
+}
+
+/** The body of `POST .../keys/:id/roll`. */
+export interface RollBody {
+  /** Hours for which the old key still works. */
+  grace_hours: number;
+  /** End of the new key. */
+  expires_in_days: number | null;
+}
+
+/** A new key. No later answer contains it. */
+export interface MadeKey {
+  key: string;
+}
