@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
+import { heartbeatTask } from "./heartbeat.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
-import { isoOrNull } from "./runtime/iso-time.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import { sleep } from "./runtime/timer.ts";
 import type { Spool } from "./spool/spool.ts";
@@ -14,8 +14,8 @@ import type { Directory } from "./study/patient-directory.ts";
 // The periodic tasks of the running agent, each with its interval and its log message on failure.
 
 /**
- * A sync without changes costs two requests of the agent's endpoints and one of the public API. The rate limits of a device key,
- * 120 a minute and 3000 an hour of each kind, allow ten agents with one key.
+ * A sync without changes costs three requests of the agent's endpoints and one of the public API. The rate limits of a device key,
+ * 120 a minute and 3000 an hour of each kind, allow six agents with one key.
  */
 const DIRECTORY_EVERY_MS = 25_000;
 const DIRECTORY_RETRY_MS = 15_000;
@@ -23,9 +23,9 @@ const APPOINTMENTS_EVERY_MS = 5 * 60_000;
 const REMATCH_EVERY_MS = 5_000;
 /** Maximum age of the counters in `status`. */
 const COUNTERS_EVERY_MS = 1_000;
-const HEARTBEAT_EVERY_MS = 60_000;
-/** Maximum length of a reason in a heartbeat; the server refuses longer ones. */
-const REASON_CHARS_MAX = 1_000;
+/** Interval between checks for a reason to send a heartbeat. Ten agents with one key stay below its 3000 requests an hour. */
+const HEARTBEAT_CHECK_MS = 15_000;
+const HEARTBEAT_RETRY_MS = 60_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
 const FREE_SPACE_EVERY_MS = 5 * 60_000;
@@ -79,11 +79,8 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       () => syncAppointments(spool, server, config.timeZone),
       warn("directory", "today's appointments cannot be fetched: host queries get none of them"),
     ),
-    runPeriodically(
-      HEARTBEAT_EVERY_MS,
-      HEARTBEAT_EVERY_MS,
-      () => sendHeartbeat(agent),
-      (reason) => log.debug({ stage: "push", reason }, "heartbeat failed"),
+    runPeriodically(HEARTBEAT_CHECK_MS, HEARTBEAT_RETRY_MS, heartbeatTask(agent), (reason) =>
+      log.debug({ stage: "push", reason }, "heartbeat failed"),
     ),
     runPeriodically(
       FREE_SPACE_EVERY_MS,
@@ -110,25 +107,6 @@ async function syncDirectory({ groups, directory, push, log }: AgentTasks): Prom
     log.info({ stage: "directory", changed }, whole ? "all patients of the clinic were fetched" : "patients changed");
   }
   push.wake();
-}
-
-async function sendHeartbeat({ spool, server, version, startedAt, devices }: AgentTasks): Promise<void> {
-  const { depth, oldestAt } = await spool.call("outbox");
-  const states = devices.map((device) => device.state());
-  await server.post("/agent/v1/heartbeat", {
-    version,
-    uptime_s: Math.round((Date.now() - startedAt) / 1000),
-    outbox: { depth, oldest_at: isoOrNull(oldestAt) },
-    devices: states.map(({ id, profile, connected, is, reason, since, lastMessageAt }) => ({
-      id,
-      profile,
-      connected,
-      state: is,
-      reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
-      since: isoOrNull(since),
-      last_message_at: isoOrNull(lastMessageAt),
-    })),
-  });
 }
 
 /** @returns a task that prunes every PRUNE_EVERY_MS, and at once if the spool is short of space */

@@ -8,13 +8,14 @@ import { accountRoutes } from "./dashboard/routes/account.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { auditRoutes } from "./dashboard/routes/audit.ts";
+import { codeRoutes } from "./dashboard/routes/codes.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
-import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
-import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
+import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
@@ -53,8 +54,9 @@ export async function dashboardRoutes(
   patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
   todayRoutes(scope, context);
-  manualStudyRoutes(scope, context);
-  previewRoutes(scope, context);
   auditRoutes(scope, context);
   rangeRoutes(scope, context);
+  codeRoutes(scope, context);
+  manualStudyRoutes(scope, context);
+  previewRoutes(scope, context);
 }

@@ -50,6 +50,7 @@ export class Connection {
       (wire) => this.#accept(wire),
       (reason) => events.warning(reason),
       (state) => events.lineChanged(state),
+      (address) => events.refused(address),
     );
   }
 

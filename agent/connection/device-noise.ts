@@ -18,7 +18,7 @@ export class DeviceNoise {
   }
 
   /** Adds a run. Noise before the last message is forgotten. @returns the sum */
-  add(run: NoiseRun, at: number, lastMessageAt: number | null): NoiseState {
+  add(run: NoiseRun, at: number, lastMessageAt: number | null, address: string): NoiseState {
     const before = this.#state !== null && (lastMessageAt ?? 0) < this.#state.at ? this.#state : null;
     this.#newest = concat([...(before === null ? [] : [this.#newest]), run.head]).slice(-NEWEST_BYTES);
     this.#state = {
@@ -28,6 +28,7 @@ export class DeviceNoise {
       at,
       sample: Array.from(this.#newest.subarray(0, SAMPLE_BYTES), hexByte).join(" "),
       protocol: protocolOf(run.head) ?? protocolOf(this.#newest),
+      address,
     };
     return this.#state;
   }

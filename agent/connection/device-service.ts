@@ -90,14 +90,15 @@ function deviceSession(status: DeviceStatus, log: Logger): DeviceSession {
       status.lineChanged(line);
     },
     bytes: (count) => status.countBytes(count),
-    warning(fault, noise) {
+    warning(fault, noise, peer = "") {
       if (noise === undefined) {
         status.countWarning(fault);
         warnOfFault(fault, repeats, log);
       } else {
-        warnOfNoise(status.countNoise(fault, noise), repeats, log);
+        warnOfNoise(status.countNoise(fault, noise, peer), repeats, log);
       }
     },
+    refused: (address) => status.countRefused(address),
     received: (at) => status.countMessage(at),
   };
 }

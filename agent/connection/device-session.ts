@@ -15,8 +15,10 @@ export interface ConnectionEvents {
   lineChanged(state: LineState): void;
   /** Counts received bytes. */
   bytes(count: number): void;
-  /** Reports a fault of the device or its line. `noise` is the run of bytes outside any message. */
-  warning(reason: string, noise?: NoiseRun): void;
+  /** Reports a fault of the device or its line. `noise` is the run of bytes outside any message, sent by `peer`. */
+  warning(reason: string, noise?: NoiseRun, peer?: string): void;
+  /** Counts a connection from an address that `allow` lacks. */
+  refused(address: string): void;
 }
 
 /** One device of the running agent: takes the reports of its connection and keeps its status, counters and log. */

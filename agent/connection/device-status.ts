@@ -5,6 +5,7 @@ import type { GaveWay, LineState } from "../states/line-state.ts";
 import type { NoiseState } from "../states/noise-state.ts";
 import type { Metrics } from "../status/metrics.ts";
 import { DeviceNoise } from "./device-noise.ts";
+import { plainAddress, RefusedCallers } from "./refused-callers.ts";
 
 const CONNECTED = { is: "connected", reason: null, mayBeOff: false } as const;
 
@@ -26,6 +27,7 @@ export class DeviceStatus {
   #lastWarning: DeviceState["lastWarning"] = null;
   #gaveWay: GaveWay | null = null;
   readonly #noise = new DeviceNoise();
+  readonly #refused = new RefusedCallers();
   readonly #counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
   /** The last connection status, and the last state in the spool, both as JSON. */
   #lastStatus = "";
@@ -50,6 +52,7 @@ export class DeviceStatus {
       lastWarning: this.#lastWarning,
       ...(this.#gaveWay === null ? {} : { gaveWay: this.#gaveWay }),
       ...(this.#noise.state === null ? {} : { noise: this.#noise.state }),
+      ...(this.#refused.list.length === 0 ? {} : { refused: this.#refused.list }),
       counters: this.#counters,
     };
   }
@@ -95,14 +98,18 @@ export class DeviceStatus {
   }
 
   /** Counts a run of bytes outside any message, as a warning. @returns the device's noise since its last message */
-  countNoise(fault: string, run: NoiseRun): NoiseState {
-    const noise = this.#noise.add(run, Date.now(), this.#lastMessageAt);
+  countNoise(fault: string, run: NoiseRun, peer: string): NoiseState {
+    const noise = this.#noise.add(run, Date.now(), this.#lastMessageAt, addressOfPeer(peer));
     this.#metrics.noise.inc({ device: this.#id }, run.bytes);
     this.#counters.noiseBytes += run.bytes;
     const hint =
       noise.protocol === null ? "" : `; they look like ${noise.protocol}: compare the profile ${this.#profile}`;
     this.countWarning(`${fault}${hint}`, noise.at);
     return noise;
+  }
+
+  countRefused(address: string): void {
+    this.#refused.add(address, Date.now());
   }
 
   storeIfChanged(): void {
@@ -121,4 +128,9 @@ export class DeviceStatus {
     this.#lastStored = text;
     return true;
   }
+}
+
+/** Removes the port of a TCP peer. A serial port has none. */
+function addressOfPeer(peer: string): string {
+  return plainAddress(peer.replace(/:\d+$/, ""));
 }

@@ -244,7 +244,7 @@ export class WireSession {
         void this.#deliver(action, session);
         break;
       case "warn":
-        this.#context.events.warning(action.reason, action.noise);
+        this.#context.events.warning(action.reason, action.noise, this.#wire.peer);
         break;
       case "sent":
         this.#outgoing.sent();

@@ -63,7 +63,8 @@ export interface MainThreadFunctions {
   disconnected(device: string): void;
   stands(device: string, state: LineState): void;
   bytes(device: string, count: number): void;
-  warning(device: string, reason: string, noise?: NoiseRun): void;
+  warning(device: string, reason: string, noise?: NoiseRun, peer?: string): void;
+  refused(device: string, address: string): void;
   stored(device: string, receivedAt: number): void;
   fault(device: string, error: unknown): void;
 }

@@ -168,7 +168,7 @@ export class ScpAssociation {
     const [first = ASSOCIATE_REQUEST] = this.#head;
     if (first === ASSOCIATE_REQUEST) return this.#events.warning(reason);
     const noise = { bytes: this.#bytes, head: this.#head };
-    this.#events.warning(`${noise.bytes} bytes outside an association: ${reason}`, noise);
+    this.#events.warning(`${noise.bytes} bytes outside an association: ${reason}`, noise, this.#wire.peer);
   }
 
   #enter(agreement: Agreement): void {

@@ -33,6 +33,7 @@ export class DicomServer {
       (wire) => this.#accept(wire),
       (reason) => this.#events.warning(reason),
       (state) => this.#events.lineChanged(state),
+      (address) => this.#events.refused(address),
     );
   }
 

@@ -85,7 +85,8 @@ export class DicomThread {
       },
       stands: (device, state) => this.#entry(device).handler.lineChanged(state),
       bytes: (device, count) => this.#entry(device).handler.bytes(count),
-      warning: (device, reason, noise) => this.#entry(device).handler.warning(reason, noise),
+      warning: (device, reason, noise, peer) => this.#entry(device).handler.warning(reason, noise, peer),
+      refused: (device, address) => this.#entry(device).handler.refused(address),
       stored: (device, receivedAt) => this.#entry(device).handler.stored(receivedAt),
       fault: (device, error) => this.#entry(device).handler.fault(error),
     });

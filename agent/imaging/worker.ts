@@ -98,7 +98,8 @@ function runWorker(): void {
       disconnected: () => main.notify("disconnected", id),
       lineChanged: (state: LineState) => main.notify("stands", id, state),
       bytes: batchedCounter((count) => main.notify("bytes", id, count)),
-      warning: (reason: string, noise?: NoiseRun) => main.notify("warning", id, reason, noise),
+      warning: (reason: string, noise?: NoiseRun, peer?: string) => main.notify("warning", id, reason, noise, peer),
+      refused: (caller: string) => main.notify("refused", id, caller),
       stored: (receivedAt: number) => main.notify("stored", id, receivedAt),
       fault: (error: unknown) => main.notify("fault", id, error),
     };

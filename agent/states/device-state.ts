@@ -1,5 +1,5 @@
 import type { GaveWay, LineState } from "./line-state.ts";
-import type { NoiseState } from "./noise-state.ts";
+import type { NoiseState, RefusedCaller } from "./noise-state.ts";
 
 // The state of one device, in the running agent and in the spool for `status`. Times are in ms since 1970.
 
@@ -21,6 +21,8 @@ export interface DeviceState {
   readonly gaveWay?: GaveWay;
   /** Undefined if every byte belonged to a message. */
   readonly noise?: NoiseState;
+  /** The latest last. Undefined if every address was allowed. */
+  readonly refused?: readonly RefusedCaller[];
   /** Counts since the start of the agent. */
   readonly counters: DeviceCounters;
 }

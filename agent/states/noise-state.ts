@@ -12,6 +12,16 @@ export interface NoiseState {
   readonly sample: string;
   /** Name of their protocol; null for an unknown one. */
   readonly protocol: string | null;
+  /** Address or serial port that sent the last run. */
+  readonly address: string;
+}
+
+/** An address that connected and was refused, because `allow` lacks it. */
+export interface RefusedCaller {
+  readonly address: string;
+  readonly count: number;
+  /** Time of the last connection. */
+  readonly at: number;
 }
 
 /** Min bytes, or else min runs, for advice. Fewer bytes come from a cable or a device that is switched on. */

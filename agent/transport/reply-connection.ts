@@ -18,7 +18,7 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
     left?.(); // the bound above replaces the backpressure
   };
   return {
-    open(accept, problem, stateChanged = () => undefined) {
+    open(accept, problem, stateChanged = () => undefined, refused = () => undefined) {
       // A fault of either connection keeps replies from the device, so either one is reported.
       let [repliesFault, deviceState]: [LineFault | null, LineState] = [null, { is: "opening" }];
       const reportState = () => stateChanged("reason" in deviceState ? deviceState : (repliesFault ?? deviceState));
@@ -44,6 +44,7 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
           repliesFault = "reason" in state ? { ...state, reason: `the reply connection, ${state.reason}` } : null;
           reportState();
         },
+        refused,
       );
       device.open(
         (wire) => accept({ ...wire, write }),
@@ -52,6 +53,7 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
           deviceState = state;
           reportState();
         },
+        refused,
       );
     },
     async close() {

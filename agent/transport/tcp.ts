@@ -66,7 +66,7 @@ export function listenTransport(
   let stopListening: (() => void) | undefined;
   let connections: OpenConnections | null = null;
   return {
-    open(accept, problem, stateChanged = () => undefined) {
+    open(accept, problem, stateChanged = () => undefined, addressRefused = () => undefined) {
       const open = new OpenConnections(connectionsMax, (gaveWay) => stateChanged({ is: "listening", gaveWay }));
       connections = open;
       const refused = oncePerChange(problem);
@@ -75,6 +75,7 @@ export function listenTransport(
       server.on("connection", (socket) => {
         const from = socket.remoteAddress ?? "";
         if (allowed !== null && !allowed.check(from, familyOf(from))) {
+          addressRefused(from);
           refused(`${from} is not in the allow list: connection refused`);
           socket.destroy();
           return;

@@ -32,12 +32,13 @@ export interface WireHandler {
 export interface Transport {
   /**
    * Opens wires until close(). `problem` reports faults of the line once per change, and faults of the device. `stateChanged`
-   * reports the state of the line while no wire is open.
+   * reports the state of the line while no wire is open, and `refused` each address that the allow list lacks.
    */
   open(
     accept: (wire: Wire) => WireHandler,
     problem: (reason: string) => void,
     stateChanged?: (state: LineState) => void,
+    refused?: (address: string) => void,
   ): void;
   close(): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { storeHeartbeat } from "../store/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
+import { listMappings } from "../store/dashboard/codes.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
@@ -33,6 +34,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   heartbeatRoute(app, context);
   directoryRoutes(app, context);
   rangesRoute(app, context);
+  codesRoute(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
@@ -110,5 +112,15 @@ function rangesRoute(app: FastifyInstance, { store }: RouteContext): void {
       const ranges = await currentRanges(store, keyOf(request).clinic_id);
       return { success: true, data: ranges ?? null };
     },
+  });
+}
+
+/** The analytes that the clinic chose for codes of its devices. */
+function codesRoute(app: FastifyInstance, { store }: RouteContext): void {
+  app.route({
+    method: "GET",
+    url: "/agent/v1/codes",
+    config: directory,
+    handler: async (request) => ({ success: true, data: await listMappings(store, keyOf(request).clinic_id) }),
   });
 }

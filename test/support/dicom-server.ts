@@ -80,6 +80,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
       disconnected: () => undefined,
       lineChanged: () => undefined,
       bytes: () => undefined,
+      refused: () => undefined,
       warning: (reason) => served.warnings.push(reason),
       stored: () => undefined,
       fault,

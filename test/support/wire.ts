@@ -16,6 +16,7 @@ export const NO_EVENTS: ConnectionEvents = {
   lineChanged: () => undefined,
   bytes: () => undefined,
   warning: () => undefined,
+  refused: () => undefined,
 };
 
 /** Transport with wires that the test opens, feeds and cuts. */

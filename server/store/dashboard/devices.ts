@@ -29,9 +29,10 @@ export async function readAgents(session: Session, { clinicId, timeZone, now }: 
   const agents = rows.map((row) => {
     const { devices = [], ...heartbeat }: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
     const agent = agentState(row.received_at, now);
-    const shown = devices.map((device) =>
-      deviceShown(device, deviceState(device, { agent, studyTimes: times.get(device.id) ?? [], hours, now })),
-    );
+    const shown = devices.map((device) => {
+      const studyTimes = times.get(device.id) ?? [];
+      return deviceShown(device, deviceState(device, { agent, studyTimes, hours, now }), Math.max(0, ...studyTimes));
+    });
     return { row, shown: agentShown(row, heartbeat, agent, shown) };
   });
   return agents.filter(({ row }) => !isReplaced(row, agents, now)).map(({ shown }) => shown);
@@ -68,9 +69,16 @@ function agentShown(
   };
 }
 
-function deviceShown(device: NonNullable<Heartbeat["devices"]>[number], state: DeviceShown["state"]): DeviceShown {
+function deviceShown(
+  device: NonNullable<Heartbeat["devices"]>[number],
+  state: DeviceShown["state"],
+  measuredAt: number,
+): DeviceShown {
   const { id, name = null, profile = null, protocol = null, connection = null, today = null } = device;
-  return { id, name, profile, protocol, connection, state, last_message_at: device.last_message_at ?? null, today };
+  // A new agent knows no message of its predecessor, and the server has its studies.
+  const heardAt = Math.max(measuredAt, Date.parse(device.last_message_at ?? "") || 0);
+  const last_message_at = heardAt === 0 ? null : new Date(heardAt).toISOString();
+  return { id, name, profile, protocol, connection, state, last_message_at, today };
 }
 
 function callerShown({ why, protocol = null, ...caller }: NonNullable<Heartbeat["callers"]>[number]): CallerShown {

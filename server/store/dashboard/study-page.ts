@@ -95,10 +95,11 @@ function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable
 /** Returns where each revision stood. A patient that the clinic may not see has no name. */
 async function placesOf(session: Session, clinicId: number, history: readonly HistoryEntry[]): Promise<Place[]> {
   const places: Place[] = [];
-  for (const { patient_fp: fp, rejected_reason, unmatched_reason } of history) {
+  for (const entry of history) {
+    const { patient_fp: fp, rejected_reason } = entry;
     if (fp === null) {
-      const kind = rejected_reason === null ? "unmatched" : "rejected";
-      places.push({ kind, reason: rejected_reason ?? unmatched_reason });
+      const isRejected = rejected_reason !== null;
+      places.push({ kind: isRejected ? "rejected" : "unmatched", reason: rejected_reason ?? reasonOf(entry) });
       continue;
     }
     const found = await findPatient(session, clinicId, fp);
@@ -107,6 +108,14 @@ async function placesOf(session: Session, clinicId: number, history: readonly Hi
     );
   }
   return places;
+}
+
+const UNMATCHED_NOTE = "unmatched: ";
+
+/** The agent's own reason stands in the notes: the server knows only that it got no patient. */
+function reasonOf({ cause, snapshot, unmatched_reason }: HistoryEntry): string | null {
+  const note = cause === "pushed" ? snapshot?.notes.find((each) => each.startsWith(UNMATCHED_NOTE)) : undefined;
+  return note?.slice(UNMATCHED_NOTE.length) ?? unmatched_reason;
 }
 
 /** Returns the user of a revision by the audit's row of the same instant, else the device that sent it. */

@@ -10,22 +10,28 @@ const run = (bytes: string) => ({ bytes: bytes.length, head: Buffer.from(bytes, 
 
 test("runs add up until a message comes", () => {
   const noise = new DeviceNoise();
-  noise.add(run("\xff"), 1_000, null);
-  expect(noise.add(run("\xfe\x80"), 2_000, null)).toEqual({
+  noise.add(run("\xff"), 1_000, null, "10.0.0.9");
+  expect(noise.add(run("\xfe\x80"), 2_000, null, "10.0.0.9")).toEqual({
     bytes: 3,
     runs: 2,
     since: 1_000,
     at: 2_000,
     sample: "FF FE 80",
     protocol: null,
+    address: "10.0.0.9",
   });
-  expect(noise.add(run("\x80"), 4_000, 3_000)).toMatchObject({ bytes: 1, runs: 1, since: 4_000, sample: "80" });
+  expect(noise.add(run("\x80"), 4_000, 3_000, "10.0.0.9")).toMatchObject({
+    bytes: 1,
+    runs: 1,
+    since: 4_000,
+    sample: "80",
+  });
 });
 
 test("the sample has at most 64 bytes, the first of the last long run", () => {
   const noise = new DeviceNoise();
-  noise.add(run("x".repeat(600)), 1_000, null);
-  const { sample } = noise.add({ bytes: 9_000, head: Buffer.alloc(512, "y") }, 2_000, null);
+  noise.add(run("x".repeat(600)), 1_000, null, "10.0.0.9");
+  const { sample } = noise.add({ bytes: 9_000, head: Buffer.alloc(512, "y") }, 2_000, null, "10.0.0.9");
   expect(sample).toBe(hex("y".repeat(64)));
 });
 

@@ -23,6 +23,7 @@ function startServer() {
     disconnected: () => void events.push("disconnected"),
     lineChanged: nothing,
     bytes: nothing,
+    refused: nothing,
     warning: nothing,
     stored: nothing,
     fault: nothing,

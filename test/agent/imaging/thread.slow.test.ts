@@ -46,6 +46,7 @@ beforeEach(async () => {
       disconnected: () => note(`${id} disconnected`),
       lineChanged: () => undefined,
       bytes: () => undefined,
+      refused: () => undefined,
       warning: (reason) => note(`${id}: ${reason}`),
       stored: () => note(`${id} stored`),
       fault: (error) => note(`${id}: internal error: ${String(error)}`),

@@ -24,6 +24,7 @@ for (const port of ports) {
       disconnected: () => undefined,
       lineChanged: () => undefined,
       bytes: () => undefined,
+      refused: () => undefined,
       warning: (reason) => process.stderr.write(`${reason}\n`),
     },
     messages: { message: () => undefined },

@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { encodeTime } from "ulid";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 import type { MessageState } from "./message-outcome.ts";
 import { type MessageRow, messageRow, type NewMessage } from "./message-row.ts";
@@ -23,6 +24,11 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
          RETURNING id`,
       )
       .pluck(),
+    // Ids begin with their time, and no index has the time of receipt.
+    countsSince: db.prepare(
+      `SELECT device, state, COUNT(*) AS count FROM message WHERE id >= @first AND received_at >= @since AND completed_by IS NULL
+       GROUP BY device, state`,
+    ),
     counts: db.prepare("SELECT state, COUNT(*) AS count FROM message GROUP BY state"),
   };
 
@@ -50,6 +56,12 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
 
     addMessage(message: NewMessage, duplicateKey: string | null = null): string | null {
       return addMessages([messageRow(message, duplicateKey)])[0]!;
+    },
+
+    /** Counts the messages since a time by device and state. A message that a later one completed counts once. */
+    countMessagesSince(since: number): { device: string; state: MessageState; count: number }[] {
+      const first = encodeTime(since);
+      return sql.countsSince.all({ first, since }) as { device: string; state: MessageState; count: number }[];
     },
 
     countMessages(): { state: MessageState; count: number }[] {

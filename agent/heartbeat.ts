@@ -1,0 +1,129 @@
+import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../shared/api/study.ts";
+import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
+import type { RunningDevice } from "./connection/device-service.ts";
+import { profileById } from "./devices/index.ts";
+import type { ServerClient } from "./push/server-client.ts";
+import { dayOf } from "./report/device-time.ts";
+import { isoOrNull } from "./runtime/iso-time.ts";
+import type { MessageState } from "./spool/queries/messages/message-outcome.ts";
+import { CLOCK_META } from "./spool/queries/status.ts";
+import type { Spool } from "./spool/spool.ts";
+import type { DeviceState } from "./states/device-state.ts";
+import { isForeign } from "./states/noise-state.ts";
+
+// The heartbeat: what the server's dashboard shows of this agent.
+
+/** The server refuses longer texts. */
+const REASON_CHARS_MAX = 1_000;
+const NAME_CHARS_MAX = 200;
+const ADDRESS_CHARS_MAX = 64;
+
+interface HeartbeatSource {
+  readonly config: Pick<Config, "devices" | "timeZone">;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly spool: Spool;
+  readonly server: ServerClient;
+  readonly devices: readonly RunningDevice[];
+}
+
+/** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller */
+export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
+  let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
+  return async () => {
+    const states = agent.devices.map((device) => device.state());
+    const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
+    const news = JSON.stringify([states.map(({ reason }) => reason), callers]);
+    if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
+    await sendHeartbeat(agent);
+    [sentAt, sentNews] = [performance.now(), news];
+  };
+}
+
+/** @throws SendError */
+async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
+  const { config, spool, server, version, startedAt } = agent;
+  const now = Date.now();
+  const [{ depth, oldestAt }, clock, counts] = await Promise.all([
+    spool.call("outbox"),
+    spool.call("getMeta", CLOCK_META),
+    spool.call("countMessagesSince", dayOf(now, config.timeZone).from),
+  ]);
+  const states = agent.devices.map((device) => device.state());
+  await server.post("/agent/v1/heartbeat", {
+    version,
+    uptime_s: Math.round((now - startedAt) / 1000),
+    clock_offset_s: clock === null ? null : Number(clock),
+    outbox: { depth, oldest_at: isoOrNull(oldestAt) },
+    devices: states.map((state) => ({
+      ...describedDevice(config.devices.find(({ id }) => id === state.id)),
+      ...deviceInWords(state),
+      today: dayCounts(counts.filter(({ device }) => device === state.id)),
+    })),
+    callers: unknownCallers(states),
+  } satisfies Heartbeat);
+}
+
+function describedDevice(device: DeviceConfig | undefined) {
+  if (device === undefined) return {};
+  const { serial, listen, dial } = device.connection;
+  const profile = profileById(device.profile);
+  // The instruments behind a POCT1-A profile name themselves.
+  const name = profile !== undefined && "device_name" in profile ? profile.device_name : null;
+  const connection = serial?.path ?? listen ?? dial ?? null;
+  return {
+    name: device.model ?? name,
+    protocol: profile?.protocol ?? DICOM,
+    connection: connection?.slice(0, NAME_CHARS_MAX) ?? null,
+  };
+}
+
+function deviceInWords({ id, profile, connected, is, reason, mayBeOff, since, lastMessageAt }: DeviceState) {
+  return {
+    id,
+    profile,
+    connected,
+    state: is,
+    reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
+    may_be_off: mayBeOff,
+    since: isoOrNull(since),
+    last_message_at: isoOrNull(lastMessageAt),
+  };
+}
+
+function dayCounts(counts: readonly { readonly state: MessageState; readonly count: number }[]) {
+  const of = (wanted: MessageState) => counts.find(({ state }) => state === wanted)?.count ?? 0;
+  return {
+    received: counts.reduce((sum, { count }) => sum + count, 0),
+    filed: of("filed"),
+    unmatched: of("unmatched"),
+    quarantined: of("quarantined"),
+  };
+}
+
+/** @returns the latest callers of all devices, the last one first */
+export function unknownCallers(
+  states: readonly Pick<DeviceState, "id" | "noise" | "refused" | "lastMessageAt">[],
+): UnknownCaller[] {
+  const callers = states.flatMap(({ id: device, noise, refused = [], lastMessageAt }) => [
+    ...refused.map((caller) => ({ device, ...caller, why: "not allowed", protocol: null })),
+    ...(noise !== undefined && isForeign(noise, lastMessageAt)
+      ? [
+          {
+            device,
+            address: noise.address,
+            count: noise.runs,
+            at: noise.at,
+            why: "not understood",
+            protocol: noise.protocol,
+          },
+        ]
+      : []),
+  ]);
+  const latest = callers.toSorted((one, other) => other.at - one.at).slice(0, CALLERS_MAX);
+  return latest.map(({ at, address, ...caller }) => ({
+    ...caller,
+    address: address.slice(0, ADDRESS_CHARS_MAX),
+    at: new Date(at).toISOString(),
+  }));
+}

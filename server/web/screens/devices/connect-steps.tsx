@@ -1,0 +1,30 @@
+import { may } from "../../session.ts";
+import { timeZone } from "../../text.ts";
+import { agentYaml } from "./agent-yaml.ts";
+import { t } from "./texts.ts";
+
+/** Says how a clinic PC gets an agent. */
+export function ConnectSteps() {
+  const zone = timeZone.value ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return (
+    <ol>
+      <li>
+        {t("stepKey")} {may("admin") ? <a href="/dashboard/settings/keys">{t("keysLink")}</a> : t("keysLink")}.
+      </li>
+      <li>
+        {t("stepFile")}
+        <Lines text={agentYaml(location.origin, zone)} />
+      </li>
+      <li>{t("stepRun")}</li>
+    </ol>
+  );
+}
+
+/** Lines of a file. They scroll in their own frame, which the keyboard reaches. */
+export function Lines({ text }: { text: string }) {
+  return (
+    <pre class="lines" tabIndex={0} role="region" aria-label="agent.yaml">
+      <code>{text}</code>
+    </pre>
+  );
+}

@@ -1,0 +1,79 @@
+import type { DayCounts, DeviceShown, DeviceState } from "../../../../shared/dashboard/devices.ts";
+import { ago, dateTime } from "../../text.ts";
+import { t } from "./texts.ts";
+
+/** One device: its state in words with what to do, its last message, and its day. */
+export function Device({ device }: { device: DeviceShown }) {
+  const { id, name, profile, protocol, connection, state, last_message_at, today } = device;
+  const { word, next, tone } = stateWords(state, connection);
+  const reason = "reason" in state ? state.reason : null;
+  return (
+    <article class={`device device-${tone}`}>
+      <h3>{name ?? id}</h3>
+      <p class="quiet origin">{[...new Set([id, profile, protocol, connection])].filter(Boolean).join(" · ")}</p>
+      <p class="device-state">
+        <strong class={`state state-${tone}`}>{word}</strong> {next}{" "}
+        {reason !== null && <span lang="en">{reason}</span>}
+      </p>
+      <p title={last_message_at === null ? undefined : dateTime(last_message_at)}>
+        {last_message_at === null ? t("noMessage") : t("lastMessage", { ago: ago(last_message_at) })}
+      </p>
+      {today !== null && (
+        <>
+          <p class="quiet day-title">{t("today")}</p>
+          <Day today={today} />
+        </>
+      )}
+      <a href={`/dashboard/results?device=${encodeURIComponent(id)}`}>{t("results", { device: name ?? id })}</a>
+    </article>
+  );
+}
+
+function Day({ today }: { today: DayCounts }) {
+  return (
+    <dl class="day">
+      {(["received", "filed", "unmatched", "quarantined"] as const).map((count) => (
+        <div key={count}>
+          <dt>{t(count)}</dt>
+          <dd class={count === "quarantined" && today[count] > 0 ? "bad" : undefined}>{today[count]}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Tone = "good" | "bad" | "plain";
+
+function stateWords(state: DeviceState, connection: string | null): { word: string; next: string; tone: Tone } {
+  switch (state.is) {
+    case "connected":
+      return { word: t("connected"), next: "", tone: "good" };
+    case "ready":
+      return { word: t("ready"), next: t("readyNext"), tone: "good" };
+    case "never heard":
+      return {
+        word: t("never heard"),
+        next: t("neverHeardDevice", { connection: connection ?? t("unknown") }),
+        tone: "plain",
+      };
+    case "unknown":
+      return { word: t("unknown device"), next: t("unknownNext"), tone: "plain" };
+    case "faulty":
+      return { word: t("faulty"), next: "", tone: "bad" };
+    case "off":
+      return { word: t("off"), next: t("offNext"), tone: "plain" };
+    case "silent":
+      return { word: t("silent"), next: silenceWords(state.working_ms, state.longest_ms), tone: "bad" };
+  }
+}
+
+function silenceWords(workingMs: number, longestMs: number | null): string {
+  if (longestMs === null) return t("silentLong");
+  return t("silentWhy", { silence: duration(workingMs), longest: duration(longestMs) });
+}
+
+function duration(ms: number): string {
+  const all = Math.round(ms / 60_000);
+  const [hours, minutes] = [Math.floor(all / 60), all % 60];
+  return hours > 0 ? t("hours", { hours, minutes }) : t("minutes", { minutes });
+}

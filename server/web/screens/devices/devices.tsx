@@ -1,0 +1,44 @@
+import { useEffect } from "preact/hooks";
+import type { DevicesBody } from "../../../../shared/dashboard/devices.ts";
+import { Loaded, useResource } from "../../resource.tsx";
+import { Agent } from "./agent.tsx";
+import { ConnectSteps } from "./connect-steps.tsx";
+import { t } from "./texts.ts";
+import "./devices.css";
+
+/** A silent PC raises no change, so the page asks now and then. */
+const RELOAD_MS = 30_000;
+
+/** The clinic PCs, each with its devices and with the unknown callers at its ports. */
+export function Devices() {
+  const resource = useResource<DevicesBody>("/devices");
+  useEffect(() => {
+    const timer = setInterval(() => void resource.reload(), RELOAD_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <h1>{t("devices")}</h1>
+      <Loaded of={resource}>
+        {({ agents }) =>
+          agents.length === 0 ? (
+            <section class="card connect">
+              <h2>{t("none")}</h2>
+              <ConnectSteps />
+            </section>
+          ) : (
+            <>
+              {agents.map((agent) => (
+                <Agent key={agent.key.id} agent={agent} />
+              ))}
+              <details class="card connect">
+                <summary>{t("connect")}</summary>
+                <ConnectSteps />
+              </details>
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}

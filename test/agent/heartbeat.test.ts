@@ -1,0 +1,74 @@
+import { Compile } from "typebox/compile";
+import { describe, expect, test } from "vitest";
+import { unknownCallers } from "../../agent/heartbeat.ts";
+import { RefusedCallers } from "../../agent/connection/refused-callers.ts";
+import { Heartbeat } from "../../shared/api/study.ts";
+import type { NoiseState } from "../../agent/states/noise-state.ts";
+
+const noise: NoiseState = {
+  bytes: 90,
+  runs: 2,
+  since: 1_000,
+  at: 5_000,
+  sample: "0B 4D 53 48",
+  protocol: "HL7",
+  address: "192.168.1.9",
+};
+
+describe("unknown callers of a heartbeat", () => {
+  test("refused addresses and foreign bytes are callers, the latest first, without the bytes", () => {
+    const refused = [{ address: "10.0.0.7", count: 3, at: 9_000 }];
+    const callers = unknownCallers([
+      { id: "chem-1", noise, lastMessageAt: null },
+      { id: "hema-1", refused, lastMessageAt: 8_000 },
+    ]);
+    expect(callers).toEqual([
+      {
+        device: "hema-1",
+        address: "10.0.0.7",
+        at: "1970-01-01T00:00:09.000Z",
+        count: 3,
+        why: "not allowed",
+        protocol: null,
+      },
+      {
+        device: "chem-1",
+        address: "192.168.1.9",
+        at: "1970-01-01T00:00:05.000Z",
+        count: 2,
+        why: "not understood",
+        protocol: "HL7",
+      },
+    ]);
+    expect(JSON.stringify(callers)).not.toContain("4D");
+  });
+
+  test("bytes before the last message are no caller", () => {
+    expect(unknownCallers([{ id: "chem-1", noise, lastMessageAt: 6_000 }])).toEqual([]);
+  });
+
+  test("the latest 20 callers of many are told, and the server takes them", () => {
+    const refused = (from: number) =>
+      Array.from({ length: 20 }, (_, index) => ({ address: `10.0.0.${from + index}`, count: 1, at: from + index }));
+    const callers = unknownCallers([
+      { id: "chem-1", refused: refused(1), lastMessageAt: null },
+      { id: "hema-1", refused: refused(100), lastMessageAt: null },
+    ]);
+    expect(callers).toHaveLength(20);
+    expect(callers.every(({ device }) => device === "hema-1")).toBe(true);
+    expect(Compile(Heartbeat).Check({ callers })).toBe(true);
+  });
+});
+
+test("the latest 20 refused addresses are counted, IPv4 in its usual form", () => {
+  const callers = new RefusedCallers();
+  for (let at = 0; at < 25; at += 1) callers.add(`::ffff:10.0.0.${at}`, at);
+  callers.add("10.0.0.10", 30);
+  callers.add("2001:db8::1", 31);
+  expect(callers.list).toHaveLength(20);
+  expect(callers.list.slice(-2)).toEqual([
+    { address: "10.0.0.10", count: 2, at: 30 },
+    { address: "2001:db8::1", count: 1, at: 31 },
+  ]);
+  expect(callers.list.some(({ address }) => address === "10.0.0.4")).toBe(false);
+});

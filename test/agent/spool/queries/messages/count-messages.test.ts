@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { encodeTime } from "ulid";
+import { openOperations, settlement } from "../../../../support/spool-operations.ts";
+
+test("the messages of the day are counted by device and state, and a completed one counts once", () => {
+  const { spool } = openOperations();
+  const midnight = Date.parse("2026-11-23T00:00:00Z");
+  const add = (device: string, receivedAt: number, ordinal: number) => {
+    const id = `${encodeTime(receivedAt)}${String(ordinal).padStart(16, "0")}`;
+    const bytes = Buffer.from("H|\\^&\rL|1|N\r");
+    spool.addMessage({
+      id,
+      session: 1,
+      ordinal,
+      device,
+      profile: "generic-astm",
+      receivedAt,
+      bytes,
+      incomplete: ordinal === 2 ? "no L record" : null,
+    });
+    return id;
+  };
+  add("chem-1", midnight - 1, 1);
+  const incomplete = add("chem-1", midnight, 2);
+  const completed = add("chem-1", midnight + 1, 3);
+  add("chem-1", midnight + 2, 4);
+  add("hema-1", midnight + 86_000_000, 5);
+  spool.settle(settlement(incomplete, { state: "quarantined", reason: "no L record" }));
+  spool.settle(settlement(completed, { state: "not-for-patients", completes: [incomplete] }));
+  expect(spool.countMessagesSince(midnight)).toEqual([
+    { device: "chem-1", state: "not-for-patients", count: 1 },
+    { device: "chem-1", state: "pending", count: 1 },
+    { device: "hema-1", state: "pending", count: 1 },
+  ]);
+});
