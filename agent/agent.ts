@@ -39,9 +39,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const startedAt = Date.now();
   const { server, serverState } = connectServer(config.server, startedAt, spool, log);
   const directory = new Directory(spool, server);
-  const push = createPush(spool, server, metrics, log);
+  const push = createPush(spool, server, metrics, log, () => imaging.acknowledged());
   const context = { config, spool, directory, metrics, log, queued: () => push.scheduleSend() };
-  const imaging = await createImaging(context);
+  const imaging = await createImaging(context, server);
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
 
@@ -169,12 +169,16 @@ function watchClock(spool: Spool, log: Logger): ClockWatch {
   });
 }
 
-function createPush(spool: Spool, server: ServerClient, metrics: Metrics, log: Logger): Push {
+/** `acknowledged` is called when the server has a study. */
+function createPush(spool: Spool, server: ServerClient, metrics: Metrics, log: Logger, acknowledged: () => void): Push {
   return new Push(
     spool,
     server,
     {
-      outcome: (outcome) => metrics.pushed.inc({ outcome }),
+      outcome(outcome) {
+        metrics.pushed.inc({ outcome });
+        acknowledged();
+      },
       failed(kind, reason) {
         metrics.pushFailures.inc({ kind });
         log.error({ stage: "push", kind, reason }, "studies cannot be sent: the agent keeps them and retries");

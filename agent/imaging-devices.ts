@@ -10,9 +10,11 @@ import { DicomServices, type ServiceDevice } from "./imaging/services.ts";
 import { DicomThread } from "./imaging/thread.ts";
 import { ForwardQueue } from "./imaging/forwarding.ts";
 import { HeaderReader } from "./imaging/header-reader.ts";
+import { PreviewUpload } from "./imaging/preview-upload.ts";
 import { type ImageDevice, StudyAssembly } from "./imaging/study-assembly.ts";
 import { removeOld, type RetentionResult } from "./imaging/retention.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
+import type { ServerClient } from "./push/server-client.ts";
 import { realTimer } from "./runtime/timer.ts";
 
 // Starts the imaging devices, with the stages from images to studies and archives.
@@ -20,6 +22,8 @@ import { realTimer } from "./runtime/timer.ts";
 export interface ImagingDevices extends DeviceGroup {
   /** Removes images beyond the configured limits. */
   removeOld(): Promise<RetentionResult>;
+  /** Sends the pictures of a study that the server acknowledged. */
+  acknowledged(): void;
 }
 
 /** Dependencies shared by all imaging devices. */
@@ -28,11 +32,12 @@ interface ImagingContext extends AgentContext {
   readonly headers: HeaderReader;
   readonly filing: StudyAssembly;
   readonly forwards: readonly ForwardQueue[];
+  readonly previews: PreviewUpload;
   readonly services: DicomServices;
   readonly commitments: ReadonlyMap<string, Commitments>;
 }
 
-export async function createImaging(agent: AgentContext): Promise<ImagingDevices> {
+export async function createImaging(agent: AgentContext, server: ServerClient): Promise<ImagingDevices> {
   const { config, spool, directory, log } = agent;
   const imaging = imagingOf(config);
   const headers = new HeaderReader();
@@ -44,7 +49,8 @@ export async function createImaging(agent: AgentContext): Promise<ImagingDevices
   const fault = (error: unknown) => log.error({ stage: "message", err: error }, "internal error");
   const services = new DicomServices(spool, directory, { mppsCompleted: () => filing.wake(), fault });
   const commitments = new Map([...imaging.values()].map((device) => [device.id, commitmentsOf(device, agent)]));
-  const context = { ...agent, imaging, headers, filing, forwards, services, commitments };
+  const previews = previewsTo(server, agent);
+  const context = { ...agent, imaging, headers, filing, forwards, previews, services, commitments };
   const thread = imaging.size === 0 ? null : startThread(context);
   const devices = thread === null ? [] : [...imaging.values()].map((device) => startModality(device, thread, context));
   return imagingGroup(context, thread, devices);
@@ -99,8 +105,8 @@ function imagingGroup(
   thread: DicomThread | null,
   devices: readonly RunningDevice[],
 ): ImagingDevices {
-  const { config, spool, imaging, headers, filing, forwards, commitments } = context;
-  const senders = [...forwards, ...commitments.values()];
+  const { config, spool, imaging, headers, filing, forwards, previews, commitments } = context;
+  const senders = [...forwards, ...commitments.values(), previews];
   const wake = () => {
     for (const sender of senders) sender.wake();
   };
@@ -119,6 +125,7 @@ function imagingGroup(
     },
     // The thread names new images, so it also removes old ones: a new image must not take a name about to be removed.
     removeOld: () => thread?.removeOld() ?? removeOld(config.data, spool, config.images),
+    acknowledged: () => previews.wake(),
   };
 }
 
@@ -140,6 +147,21 @@ function forwardTo(destination: Destination, { config, spool, metrics, log }: Ag
       failed: (kind, reason) =>
         child.error({ stage: "push", kind, reason }, "images cannot be forwarded: the agent keeps them and retries"),
       recovered: () => child.info({ stage: "push" }, "images are forwarded again"),
+    },
+    { setTimer: realTimer, random: Math.random },
+  );
+}
+
+/** No result waits for a picture, so its failure is no warning. */
+function previewsTo(server: ServerClient, { config, spool, log }: AgentContext): PreviewUpload {
+  return new PreviewUpload(
+    config.data,
+    spool,
+    (path, png) => server.putPng(path, png),
+    {
+      failed: (kind, reason) =>
+        log.info({ stage: "push", kind, reason }, "pictures cannot be sent: the agent keeps them and retries"),
+      recovered: () => log.info({ stage: "push" }, "pictures are sent again"),
     },
     { setTimer: realTimer, random: Math.random },
   );

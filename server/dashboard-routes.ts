@@ -7,9 +7,15 @@ import type { DashboardContext } from "./dashboard/context.ts";
 import { accountRoutes } from "./dashboard/routes/account.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
+import { auditRoutes } from "./dashboard/routes/audit.ts";
+import { codeRoutes } from "./dashboard/routes/codes.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
+import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
+import { rangeRoutes } from "./dashboard/routes/ranges.ts";
+import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
@@ -35,7 +41,10 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
+  patientRoutes(scope, context);
   keyRoutes(scope, context);
+  auditRoutes(scope, context);
+  rangeRoutes(scope, context);
   accountRoutes(scope, context);
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);
@@ -47,4 +56,9 @@ export async function dashboardRoutes(
   patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
   todayRoutes(scope, context);
+  auditRoutes(scope, context);
+  rangeRoutes(scope, context);
+  codeRoutes(scope, context);
+  manualStudyRoutes(scope, context);
+  previewRoutes(scope, context);
 }

@@ -3,6 +3,7 @@ import { nearAnalytes } from "../../shared/clinical/near-analytes.ts";
 import { tableLines } from "../../shared/cli/output.ts";
 import type { DeviceConfig } from "../config/schema.ts";
 import { zonedTime } from "../report/device-time.ts";
+import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { SeenCode } from "../spool/queries/studies/seen-codes.ts";
 
 // The list of `agent codes`: what devices sent outside the catalogue, and what the clinic mapped.
@@ -18,20 +19,24 @@ export interface ListedCode {
   readonly last_value: string | null;
   readonly last_unit: string | null;
   readonly last_measured_at: string | null;
-  /** The analyte in agent.yaml. */
+  /** The analyte in agent.yaml, else the one of the dashboard. */
   readonly mapped_to: string | null;
   /** The nearest analytes of the catalogue, for a code without a mapping. */
   readonly suggestions: readonly string[];
 }
 
-/** Joins the codes in the spool with those in agent.yaml, by device. A mapped code that no study has comes last. */
+/** Joins the codes in the spool with the mapped ones, by device. A mapped code that no study has comes last. */
 export function codeList(
   devices: readonly Pick<DeviceConfig, "id" | "codes">[],
   seen: readonly SeenCode[],
+  ofClinic: readonly ClinicCode[] = [],
 ): ListedCode[] {
   const ids = [...new Set([...devices.map(({ id }) => id), ...seen.map(({ device }) => device)])];
   return ids.flatMap((id) => {
-    const codes = Object.entries(devices.find((device) => device.id === id)?.codes ?? {});
+    const chosen = ofClinic
+      .filter(({ device_id }) => device_id === id)
+      .map(({ code, analyte }) => [code, analyte] as const);
+    const codes = [...chosen, ...Object.entries(devices.find((device) => device.id === id)?.codes ?? {})];
     const mapped = new Map(codes.map(([code, analyte]) => [foldName(code.trim()), { code, analyte }]));
     const own = seen.filter(({ device }) => device === id).map((each) => seenCode(each, mapped));
     const met = new Set(own.map(({ code }) => foldName(code)));

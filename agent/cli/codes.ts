@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { readSpool } from "../spool/access.ts";
+import { listClinicCodes } from "../spool/queries/clinic-codes.ts";
 import { listSeenCodes } from "../spool/queries/studies/seen-codes.ts";
 import { codeLines, codeList } from "./code-list.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
@@ -13,7 +14,8 @@ export const codesCommand = new Command("codes")
 
 function listCodes(options: ConfigOption & { json?: boolean }): void {
   const { data, devices } = readConfig(options);
-  const codes = codeList(devices, readSpool(data, listSeenCodes));
+  const { ofClinic, seen } = readSpool(data, (db) => ({ ofClinic: listClinicCodes(db), seen: listSeenCodes(db) }));
+  const codes = codeList(devices, seen, ofClinic);
   if (options.json) return printJson(codes);
   for (const line of codeLines(codes, Intl.DateTimeFormat().resolvedOptions().timeZone)) printLine(line);
   const unknown = codes.filter(({ mapped_to }) => mapped_to === null);
@@ -22,5 +24,6 @@ function listCodes(options: ConfigOption & { json?: boolean }): void {
   if (first === undefined) return;
   const example = `codes: { ${JSON.stringify(first.code)}: ANALYTE }`;
   printError(`to map a code, write ${example} under ${first.device} in ${options.config}, and restart the agent`);
+  printError("or map it in the dashboard under To place, Unknown codes");
   printError("to map stored results too, run: reprocess --state filed --state unmatched");
 }

@@ -14,6 +14,8 @@ export interface ServerClient {
   get(path: string): Promise<unknown>;
   /** @returns the JSON body of the response @throws SendError */
   post(path: string, body: unknown): Promise<unknown>;
+  /** Sends a PNG. @returns false if the server, an older one, lacks the route @throws SendError */
+  putPng(path: string, png: Uint8Array): Promise<boolean>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -100,6 +102,13 @@ export function createServerClient(
       const encoding = compressed ? { "content-encoding": "gzip" } : {};
       const headers = { "content-type": "application/json", "content-length": body.length, ...encoding };
       return bodyOf(await sendTimed("POST", path, headers, body));
+    },
+    async putPng(path, png) {
+      const headers = { "content-type": "image/png", "content-length": png.length };
+      const response = await sendTimed("PUT", path, headers, Buffer.from(png));
+      if (response.status === 404 && envelopeOf(response.body)?.code === "ROUTE.NOT_FOUND") return false;
+      bodyOf(response);
+      return true;
     },
   };
 }

@@ -236,4 +236,12 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX message_unprocessed;
   CREATE INDEX message_unprocessed ON message (processed_at) WHERE processed_at IS NULL;
   `,
+  `
+  -- Small pictures for the server, of the images of studies that it has. The position counts the images of a study from 1.
+  CREATE TABLE preview (
+    message TEXT NOT NULL, fp TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0, reason TEXT, PRIMARY KEY (fp, message)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX preview_queued ON preview (attempts, message) WHERE state = 'queued';
+  `,
 ];

@@ -1,6 +1,8 @@
 import { newFp } from "../../shared/api/fp.ts";
+import { foldName } from "../../shared/clinical/analytes.ts";
 import type { Profile } from "../devices/profile.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
+import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
@@ -16,18 +18,22 @@ export interface FilingDevice {
   readonly timeZone: string;
   /** Instrument behind a generic profile, for the intervals of that instrument. */
   readonly model: string | null;
-  /** The clinic's analytes of the device's codes; see ReadContext. */
+  /** The analytes of the device's codes in agent.yaml; see ReadContext. */
   readonly codes?: ReadonlyMap<string, string>;
   /** Without a typed identifier, the numbers of a sample name its patient. Default false. */
   readonly matchBySampleId?: boolean;
 }
 
-/** Returns the facts that a message of the device does not hold. */
+/** Returns the facts that a message of the device does not hold. A code in agent.yaml takes precedence over the clinic's. */
 export function readContext(
-  { timeZone, codes }: Pick<FilingDevice, "timeZone" | "codes">,
+  { timeZone, codes: own = new Map() }: Pick<FilingDevice, "timeZone" | "codes">,
   { device, receivedAt }: Pick<StoredMessage, "device" | "receivedAt">,
+  clinicCodes: readonly ClinicCode[],
 ): ReadContext {
-  return { device, timeZone, receivedAt, ...(codes === undefined ? {} : { codes }) };
+  const ofDevice = clinicCodes.filter(({ device_id }) => device_id === device);
+  const ofClinic = ofDevice.map(({ code, analyte }) => [foldName(code.trim()), analyte] as const);
+  const codes = new Map([...ofClinic, ...own]);
+  return { device, timeZone, receivedAt, ...(codes.size === 0 ? {} : { codes }) };
 }
 
 /** The data that the stages read besides the message. */
@@ -58,7 +64,7 @@ export async function assess(
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id) : [];
   const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
   const completes = completed.map(({ id }) => id);
-  const reading = read(bytes, device.profile, readContext(device, message));
+  const reading = read(bytes, device.profile, readContext(device, message, await directory.codes()));
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];

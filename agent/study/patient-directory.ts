@@ -2,6 +2,7 @@ import { isFp } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import type { Namesakes } from "./match.ts";
 import type { Report } from "../report/report.ts";
+import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { TestOrder } from "../spool/queries/orders/orders.ts";
 import { dayOf } from "../report/device-time.ts";
@@ -10,6 +11,7 @@ import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import { isNearName } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { ServerClient } from "../push/server-client.ts";
+import { ClinicCodes } from "./clinic-codes.ts";
 import { ClinicIntervals } from "./clinic-intervals.ts";
 import { DirectorySync, type SyncResult } from "./directory-sync.ts";
 import { ServerPages } from "./server-pages.ts";
@@ -27,12 +29,13 @@ export interface NamedPatients {
 /** Patients per read of the search for namesakes, so that commits of devices run in between. */
 const NAMESAKES_PAGE = 500;
 
-/** The clinic's patients and reference intervals in the spool, so that results are matched while the server is away. */
+/** The clinic's patients, reference intervals and codes in the spool, so that results are matched while the server is away. */
 export class Directory {
   readonly #spool: SpoolCalls;
   readonly #pages: ServerPages;
   readonly #patients: DirectorySync;
   readonly #intervals: ClinicIntervals;
+  readonly #codes: ClinicCodes;
   #syncing: Promise<SyncResult> | null = null;
   /** Start of the last sync by performance.now(); 0 before the first. */
   #syncStartedAt = 0;
@@ -43,6 +46,7 @@ export class Directory {
     this.#pages = new ServerPages(server, setTimer);
     this.#patients = new DirectorySync(spool, this.#pages);
     this.#intervals = new ClinicIntervals(spool);
+    this.#codes = new ClinicCodes(spool);
   }
 
   /** Fetches what has changed on the server. A call during a sync returns that sync. @throws SendError */
@@ -57,6 +61,7 @@ export class Directory {
   async #sync(): Promise<SyncResult> {
     // Intervals first, so that the results of a new patient are flagged by them.
     await this.#intervals.sync(this.#pages);
+    await this.#codes.sync(this.#pages);
     return this.#patients.run();
   }
 
@@ -133,6 +138,11 @@ export class Directory {
   /** @returns the clinic's own reference intervals as of the last sync; null if it has none */
   ranges(): Promise<ClinicRanges | null> {
     return this.#intervals.current();
+  }
+
+  /** @returns the analytes that the clinic chose for codes of its devices, as of the last sync */
+  codes(): Promise<readonly ClinicCode[]> {
+    return this.#codes.current();
   }
 }
 

@@ -18,6 +18,7 @@ const columns = [
   "address",
   "request_id",
   "times",
+  "user",
 ] as const satisfies (keyof AuditDescription)[];
 
 /** Formats the rows as lines, each with its line end. */
@@ -34,12 +35,12 @@ const formatters: Record<AuditFormat, (row: AuditDescription) => string> = {
 
 function sentence(row: AuditDescription): string {
   const { at, method, route, fp, count, status, address, times } = row;
-  const key = row.key ?? (status === null ? "" : "unknown key");
+  const caller = row.user ?? row.key ?? (status === null ? "" : "unknown key");
   if (route === null) {
     const what = status === null ? "entries lost" : `further requests with status ${status}`;
-    return [at, `${times} ${what}`, key].filter((part) => part !== "").join("  ");
+    return [at, `${times} ${what}`, caller].filter((part) => part !== "").join("  ");
   }
   const subject = fp ?? (count === null ? "-" : `${count} records`);
   const often = times === 1 ? [] : [`${times} times`];
-  return [at, status ?? "-", method, route, subject, key, address, row.request_id, ...often].join("  ");
+  return [at, status ?? "-", method, route, subject, caller, address, row.request_id, ...often].join("  ");
 }

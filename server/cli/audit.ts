@@ -10,10 +10,10 @@ import { textChunks } from "./text-chunks.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
 
 export const auditCommand = new Command("audit")
-  .description("print each request with its key, the oldest first")
+  .description("print each request with its key or its user, the oldest first")
   .option("--since <time>", "from then on, such as 24h ago or 2026-11-21T09:30:00Z", parseTime)
   .option("--until <time>", "before then", parseTime)
-  .addOption(clinicOption("only requests with the clinic's keys"))
+  .addOption(clinicOption("only requests with the clinic's keys and of its users"))
   .addOption(new Option("--key <id>", "only requests with the key").conflicts("clinic"))
   .addOption(new Option("--format <format>", "output format").choices(auditFormats).default("text"))
   .addOption(dataOption())

@@ -14,6 +14,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["study", async () => (await import("./study.ts")).studyCommand],
   ["explain", async () => (await import("./explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
+  ["users", async () => (await import("./users.ts")).usersCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -1,6 +1,7 @@
 import readline from "node:readline";
+import { Modality } from "../../shared/api/study.ts";
 import { printError } from "../../shared/cli/output.ts";
-import { type ManualStudy, readMeasurement } from "../domain/manual-study.ts";
+import { addResult, type ManualStudy } from "../domain/manual-study.ts";
 
 /** Prompts for a study on the terminal, result by result. An invalid result is reported and not stored. */
 export async function promptForStudy(): Promise<unknown> {
@@ -13,19 +14,20 @@ export async function promptForStudy(): Promise<unknown> {
     return next.done === true ? "" : next.value.trim();
   };
   try {
-    const modality = (await prompt("modality (HEMATOLOGY, BIOCHEMISTRY, URINALYSIS): ")).toUpperCase();
+    const modality = (await prompt(`modality (${Modality.enum.join(", ")}): `)).toUpperCase();
     const acquired_at =
       (await prompt("time of the sample (2026-11-21T09:30:00.000Z, empty: now): ")) || new Date().toISOString();
     const device_name = await prompt("device (empty: none): ");
     const results: ManualStudy["results"] = [];
+    const entry = { modality: modality as Modality, acquired_at, device_name, measurements: [], ofImages: [] };
     for (;;) {
       const line = await prompt("analyte value unit (empty: done): ");
       if (line === "") break;
       const [analyte = "", value = "", ...unit] = line.split(/\s+/);
       const result = { analyte, value, unit: unit.join(" ") };
-      const read = readMeasurement(result, modality as ManualStudy["modality"]);
-      if ("problem" in read) printError(`${read.problem}: not stored`);
-      else results.push(result);
+      const fault = addResult(entry, result);
+      if (fault === null) results.push(result);
+      else printError(`${fault.problem}: not stored`);
     }
     return { modality, acquired_at, ...(device_name !== "" && { device_name }), results };
   } finally {

@@ -99,9 +99,9 @@ export function explainLines(
       return { at, text: `revision ${revision}, ${cause ?? "stored"}${sender}: ${where}` };
     }),
     ...conflicts.map(({ at, revision, reason }) => ({ at, text: `conflict of revision ${revision}: ${reason}` })),
-    ...audit.map(({ at, method, route, status, key, address }) => ({
+    ...audit.map(({ at, method, route, status, key, user, address }) => ({
       at,
-      text: `${method} ${route} ${status ?? ""} by ${key ?? address}`,
+      text: `${method} ${route} ${status ?? ""} by ${user ?? key ?? address}`,
     })),
   ];
   const inTime = events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));

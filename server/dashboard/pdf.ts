@@ -19,6 +19,8 @@ export interface PdfNode {
     readonly body: readonly (readonly PdfContent[])[];
   };
   readonly layout?: string;
+  readonly noWrap?: boolean;
+  readonly width?: "auto";
   readonly style?: string | readonly string[];
   readonly alignment?: "right";
 }
@@ -58,6 +60,8 @@ export async function renderPdf(document: PdfDocument): Promise<Buffer> {
         label: { bold: true, color: "#444444" },
         quiet: { color: "#555555", fontSize: 8 },
         outside: { bold: true },
+        table: { margin: [0, 10, 0, 0] },
+        footer: { margin: [40, 15, 40, 0] },
         critical: { bold: true, color: "#b3261e" },
       },
     })

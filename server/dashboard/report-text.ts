@@ -34,16 +34,27 @@ const english = {
   modality: "Kind",
   low: "low",
   high: "high",
+  ofClinic: "the clinic's own intervals",
   normal: "normal",
   critical: "critical",
-  criticalLow: "critical, low",
-  criticalHigh: "critical, high",
+  criticalLow: "critical low",
+  criticalHigh: "critical high",
   HEMATOLOGY: "Hematology",
   BIOCHEMISTRY: "Biochemistry",
   URINALYSIS: "Urinalysis",
   RADIOLOGY: "Radiology",
   ULTRASOUND: "Ultrasound",
   ENDOSCOPY: "Endoscopy",
+  dog: "dog",
+  cat: "cat",
+  rabbit: "rabbit",
+  bird: "bird",
+  reptile: "reptile",
+  exotic: "exotic",
+  horse: "horse",
+  cow: "cow",
+  male: "male",
+  female: "female",
 };
 
 const turkish: Record<keyof typeof english, string> = {
@@ -78,19 +89,33 @@ const turkish: Record<keyof typeof english, string> = {
   modality: "Tetkik türü",
   low: "düşük",
   high: "yüksek",
+  ofClinic: "kliniğin kendi aralıkları",
   normal: "normal",
   critical: "kritik",
-  criticalLow: "kritik, düşük",
-  criticalHigh: "kritik, yüksek",
+  criticalLow: "kritik düşük",
+  criticalHigh: "kritik yüksek",
   HEMATOLOGY: "Hematoloji",
   BIOCHEMISTRY: "Biyokimya",
   URINALYSIS: "İdrar tahlili",
-  RADIOLOGY: "Röntgen",
+  RADIOLOGY: "Radyoloji",
   ULTRASOUND: "Ultrason",
   ENDOSCOPY: "Endoskopi",
+  dog: "köpek",
+  cat: "kedi",
+  rabbit: "tavşan",
+  bird: "kuş",
+  reptile: "sürüngen",
+  exotic: "egzotik",
+  horse: "at",
+  cow: "sığır",
+  male: "erkek",
+  female: "dişi",
 };
 
 export type ReportWord = keyof typeof english;
+
+/** The species that have a word here. */
+export const speciesWords = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"] as const;
 
 /** Returns the word in a language. */
 export function reportWord(language: Language, word: ReportWord): string {

@@ -2,7 +2,7 @@ import { DateTime } from "luxon";
 import type { ReportQuery, StudyPage, StudyRow } from "../../shared/dashboard/results.ts";
 import type { CsvCell } from "./csv.ts";
 import type { PdfContent, PdfDocument } from "./pdf.ts";
-import { reportWord, type ReportWord } from "./report-text.ts";
+import { reportWord, type ReportWord, speciesWords } from "./report-text.ts";
 
 // One study on paper and as a table for a spreadsheet.
 
@@ -13,11 +13,13 @@ export interface ReportContext extends ReportQuery {
   readonly now: number;
 }
 
+type Words = (name: ReportWord) => string;
+
 /** Describes the report of a study for `renderPdf`. */
 export function studyReport(study: StudyPage, context: ReportContext): PdfDocument {
   const { language, clinicName } = context;
   const word = (name: ReportWord) => reportWord(language, name);
-  const sources = sourceTexts(study.rows, word("ofDevice"));
+  const sources = sourceTexts(study.rows, word);
   const title = `${word("title")}: ${study.patient?.name ?? study.device_name}`;
   return {
     language,
@@ -43,7 +45,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
     footer: (page, pages) => ({
       columns: [
         { text: `${study.fp} · ${word("printed")} ${timeText(new Date(context.now).toISOString(), context)}` },
-        { text: `${word("page")} ${page}/${pages}`, alignment: "right" },
+        { text: `${word("page")} ${page}/${pages}`, alignment: "right", width: "auto" },
       ],
       style: ["quiet", "footer"],
     }),
@@ -61,9 +63,9 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
   return [
     facts([
       ["patient", patient === null ? `${study.hint?.name ?? ""} (${word("noPatient")})`.trim() : patient.name],
-      ["species", patient?.species ?? null],
+      ["species", patient === null ? null : speciesText(patient.species, word)],
       ["breed", patient?.breed ?? null],
-      ["sex", patient?.sex ?? null],
+      ["sex", patient === null ? null : sexText(patient.sex, word)],
       ["born", patient?.date_of_birth ?? null],
     ]),
     facts([
@@ -77,7 +79,16 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
   ];
 }
 
-function rowsTable(study: StudyPage, sources: readonly string[], word: (name: ReportWord) => string): PdfContent {
+function speciesText(species: string, word: Words): string {
+  const known = speciesWords.find((each) => each === species);
+  return known === undefined ? species : word(known);
+}
+
+function sexText(sex: string | null, word: Words): string | null {
+  return sex === "male" || sex === "female" ? word(sex) : sex;
+}
+
+function rowsTable(study: StudyPage, sources: readonly string[], word: Words): PdfContent {
   const head = (["analyte", "value", "unit", "range", "flag", "deviceSays"] as const).map((name) => ({
     text: word(name),
     style: "label",
@@ -94,25 +105,25 @@ function rowsTable(study: StudyPage, sources: readonly string[], word: (name: Re
   };
 }
 
-function rowCells(row: StudyRow, sources: readonly string[], word: (name: ReportWord) => string): PdfContent[] {
+function rowCells(row: StudyRow, sources: readonly string[], word: Words): PdfContent[] {
   const style = row.flag === "critical" ? "critical" : row.flag === "low" || row.flag === "high" ? "outside" : "";
-  const source = sources.indexOf(sourceText(row, word("ofDevice")) ?? "") + 1;
+  const source = sources.indexOf(sourceText(row, word) ?? "") + 1;
   const origin = originWord(row);
   return [
     {
       text: [
-        { text: row.analyte, style: "label" },
+        { text: row.analyte, style: "outside" },
         row.name === null ? "" : ` ${row.name}`,
         { text: origin === null ? "" : ` (${word(origin)})`, style: "quiet" },
         { text: row.comment === null ? "" : ` ${row.comment}`, style: "quiet" },
       ],
     },
     { text: row.value, style, alignment: "right" },
-    row.unit ?? "",
+    { text: row.unit ?? "", noWrap: true },
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
-    { text: row.flag === null ? "" : word(flagWord(row)), style },
+    { text: row.flag === null ? "" : word(flagWord(row)), style, noWrap: true },
     { text: deviceText(row), style: "quiet" },
   ];
 }
@@ -131,13 +142,17 @@ function deviceText({ device_range, device_flag }: StudyRow): string {
 }
 
 /** Returns each source of an interval once, in the order of the rows. */
-function sourceTexts(rows: readonly StudyRow[], ofDevice: string): string[] {
-  return [...new Set(rows.flatMap((row) => sourceText(row, ofDevice) ?? []))];
+function sourceTexts(rows: readonly StudyRow[], word: Words): string[] {
+  return [...new Set(rows.flatMap((row) => sourceText(row, word) ?? []))];
 }
 
-function sourceText({ source }: StudyRow, ofDevice: string): string | null {
+function sourceText({ source }: StudyRow, word: Words): string | null {
   if (source === null) return null;
-  return source.kind === "device" ? ofDevice : (source.text ?? source.id);
+  return source.kind === "device"
+    ? word("ofDevice")
+    : source.kind === "clinic"
+      ? word("ofClinic")
+      : (source.title ?? source.id);
 }
 
 function timeText(instant: string, { zone, language }: ReportQuery): string {

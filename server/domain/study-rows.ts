@@ -1,7 +1,7 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../shared/api/study.ts";
 import { analyteByCode, analytes } from "../../shared/clinical/analytes.ts";
-import { type ClinicRanges, clinicRangeById, rangeText } from "../../shared/clinical/clinic-ranges.ts";
-import { describePublished } from "../../shared/clinical/reference.ts";
+import { type ClinicRanges, clinicRangeById } from "../../shared/clinical/clinic-ranges.ts";
+import { publishedRow } from "../../shared/clinical/reference.ts";
 import { readRange } from "../../shared/clinical/value.ts";
 import type { IntervalSource, OutsideValue, Side, StudyRow } from "../../shared/dashboard/results.ts";
 
@@ -63,8 +63,8 @@ export function studyRows(
       name: nameOf(result, row, modality),
       value,
       printed,
-      // The rank of a urine pad has no place on a scale.
-      number: result.value_text === undefined ? result.value : null,
+      // The rank of a urine pad and a bound of a value have no place on a scale.
+      number: (result.value_text ?? result.comparator) === undefined ? result.value : null,
       unit: result.unit,
       reference_range: result.reference_range,
       low,
@@ -74,7 +74,7 @@ export function studyRows(
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
-      source: sourceOf(row?.interval_id ?? null, ranges),
+      source: sourceOf(row?.interval_id ?? null, result, ranges),
       reason: row?.reason ?? null,
       comment: result.comment ?? null,
       code_source: result.code_source ?? null,
@@ -94,13 +94,20 @@ function nameOf({ analyte, code_source }: Result, row: RowSnapshot | undefined, 
   return known?.name ?? null;
 }
 
-function sourceOf(id: string | null, ranges: ClinicRanges | undefined): IntervalSource | null {
+function sourceOf(
+  id: string | null,
+  { reference_range, unit }: Result,
+  ranges: ClinicRanges | undefined,
+): IntervalSource | null {
   if (id === null) return null;
-  if (id === "device") return { kind: "device", id, text: null };
-  if (id.startsWith("clinic:")) {
-    const own = ranges && clinicRangeById(ranges, id);
-    return { kind: "clinic", id: id.slice("clinic:".length), text: own === undefined ? null : rangeText(own) };
+  if (id === "device") return { kind: "device", id, title: null, text: null };
+  const printed = `${reference_range} ${unit}`;
+  const differing = (text: string | null) => (text === printed ? null : text);
+  const own = ranges && clinicRangeById(ranges, id);
+  if (own !== undefined) {
+    return { kind: "clinic", id: own.id, title: null, text: differing(`${own.low}-${own.high} ${own.unit}`) };
   }
-  const text = describePublished(id);
-  return { kind: text === null ? "unknown" : "published", id, text };
+  const found = publishedRow(id);
+  if (found === null) return { kind: "unknown", id, title: null, text: null };
+  return { kind: "published", id, title: found.source, text: differing(found.text) };
 }

@@ -79,6 +79,12 @@ export function instant(description: string): Parameter<number | null> {
   };
 }
 
+/** A whole number from 1. Null if it is absent. */
+export function wholeNumber(description: string): Parameter<number | null> {
+  const { schema, read } = positiveInteger({ otherwise: 1, max: PAGE_MAX, description });
+  return { schema, read: (given, name) => (given === null ? null : read(given, name)) };
+}
+
 /** The path parameter `fp`, shortened and without control characters, for a message. */
 function printableFp(fp: string): string {
   return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");

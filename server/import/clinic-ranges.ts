@@ -1,8 +1,10 @@
 import { Compile } from "typebox/compile";
 import { ClinicRange, subjectOf, clinicRangeProblem } from "../../shared/clinical/clinic-ranges.ts";
+import { readCsv } from "./csv-records.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 
-// Reads the file of a clinic's reference intervals: one JSON object a line. A file replaces all intervals of the clinic.
+// Reads the file of a clinic's reference intervals: one JSON object a line, or CSV with the names of the fields in its first
+// line. A file replaces all intervals of the clinic.
 
 const clinicRange = Compile(ClinicRange);
 
@@ -14,10 +16,7 @@ export function readRanges(text: string): { rows: ClinicRange[] } | { problems: 
   const rows: ClinicRange[] = [];
   const found: string[] = [];
   const seen = new Map<string, number>();
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (line.trim() === "") continue;
-    const number = index + 1;
-    const row = parse(line);
+  for (const { number, row } of rowsOf(text)) {
     const problemsOfRow = rowProblems(row);
     if (problemsOfRow.length === 0) {
       const { id, effective_from } = row as ClinicRange;
@@ -33,6 +32,33 @@ export function readRanges(text: string): { rows: ClinicRange[] } | { problems: 
   }
   if (rows.length > RANGES_MAX) found.push(`the file has ${rows.length} rows, at most ${RANGES_MAX}`);
   return found.length > 0 ? { problems: found } : { rows };
+}
+
+/** Returns the rows with the numbers of their lines. A spreadsheet writes a byte order mark in front. */
+function rowsOf(text: string): { number: number; row: unknown }[] {
+  const content = text.replace(/^\ufeff/, "");
+  if (/^\s*"?id"?\s*[,;\t]/.test(content)) return csvRows(content);
+  const lines = content.split(/\r?\n/).map((line, index) => ({ number: index + 1, line }));
+  return lines.filter(({ line }) => line.trim() !== "").map(({ number, line }) => ({ number, row: parse(line) }));
+}
+
+function csvRows(text: string): { number: number; row: unknown }[] {
+  const [header, ...records] = readCsv(text);
+  const names = header?.cells.map((name) => name.trim()) ?? [];
+  return records.map(({ line, cells }) => {
+    const fields = cells.map((cell, index): [string, unknown] => {
+      const name = names[index] ?? `column ${index + 1}`;
+      return [name, fieldOf(name, cell.trim())];
+    });
+    return { number: line, row: Object.fromEntries(fields.filter(([, value]) => value !== "")) };
+  });
+}
+
+/** Converts a cell to the type of its field. An empty cell is an absent field. */
+function fieldOf(name: string, cell: string): unknown {
+  if ((name === "age_min_days" || name === "age_max_days") && /^\d+$/.test(cell)) return Number(cell);
+  if (name === "neutered" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
+  return cell;
 }
 
 function parse(line: string): unknown {

@@ -2,6 +2,7 @@ import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
 import { noInvalidation, query, type Session } from "../store/database/query.ts";
 import type { Tables } from "../store/database/schema.ts";
+import { relist, setConnection, stampAndRelist } from "../store/patients/connections.ts";
 import { clinicByFp, customerByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine } from "./lines.ts";
@@ -20,14 +21,13 @@ export async function stampPatients(
   { stamped }: Pick<ImportContext, "stamped">,
   now: number,
 ): Promise<void> {
-  let patients: { patientId: number; now: number }[] = [];
+  let patients: number[] = [];
   async function stamp(): Promise<void> {
-    await session.each(stampPatient, patients);
-    await session.each(relist, patients);
+    await stampAndRelist(session, patients, now);
     patients = [];
   }
   for (const patientId of stamped) {
-    patients.push({ patientId, now });
+    patients.push(patientId);
     if (patients.length === STAMPED_AT_ONCE) await stamp();
   }
   await stamp();
@@ -86,7 +86,7 @@ async function isServed(session: Session, patientId: number, { served }: ImportC
 
 /** Updates the connections of a patient, unless `stampPatients` does it later. */
 async function relistNow(session: Session, patientId: number, { stamped }: ImportContext): Promise<void> {
-  if (!stamped.has(patientId)) await session.all(relist, { patientId });
+  if (!stamped.has(patientId)) await relist(session, patientId);
 }
 
 async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
@@ -117,16 +117,13 @@ export async function storeConnection(
   const patient = await session.first(patientByFp, { fp: line.patient_fp });
   if (patient === undefined) return missing("patient_fp", line.patient_fp);
 
-  const ids = { clinicId: clinic.id, patientId: patient.id };
-  const stored = await session.first(connectionBetween, ids);
-  const active = line.active ? 1 : 0;
-  if (stored?.active === active) return "unchanged";
-  await session.all(upsertConnection, { ...ids, active, fp: patient.fp, species: patient.species });
+  const change = await setConnection(session, { clinicId: clinic.id, patient, active: line.active });
+  if (change === "unchanged") return change;
   // The stamp makes the clinic's next sync find the new or removed patient. A connection that was never active needs none.
   const isNews = !context.newPatients.has(patient.id) || context.served.has(clinic.id);
-  if (isNews && (line.active || stored !== undefined)) context.stamped.add(patient.id);
+  if (isNews && (line.active || change === "changed")) context.stamped.add(patient.id);
   await relistNow(session, patient.id, context);
-  return stored === undefined ? "new" : "changed";
+  return change;
 }
 
 type PatientRow = Omit<Tables["patient"], "id">;
@@ -173,12 +170,6 @@ function patientValues(p: PatientRow): PatientRow {
   };
 }
 
-const stampPatient = query(
-  (db, p: { patientId: number; now: number }) =>
-    db.updateTable("patient").set({ updated_at: p.now }).where("id", "=", p.patientId).where("updated_at", "<", p.now),
-  ({ patientId }) => ({ patients: [patientId], lists: true }),
-);
-
 const connectedClinics = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
 );
@@ -203,57 +194,4 @@ const insertIdentifier = query(
 const deleteIdentifiers = query(
   (db, p: { patientId: number }) => db.deleteFrom("patient_identifier").where("patient_id", "=", p.patientId),
   ({ patientId }) => ({ patients: [patientId] }),
-);
-
-const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .select("active")
-    .where("clinic_id", "=", p.clinicId)
-    .where("patient_id", "=", p.patientId),
-);
-
-const upsertConnection = query(
-  (db, p: { clinicId: number; patientId: number; active: number; fp: string; species: string }) =>
-    db
-      .insertInto("clinic_patient")
-      .values({
-        clinic_id: p.clinicId,
-        patient_id: p.patientId,
-        active: p.active,
-        patient_fp: p.fp,
-        patient_species: p.species,
-        // `relist` follows and sets both.
-        listed: 1,
-        patient_updated_at: 0,
-      })
-      .onConflict((conflict) => conflict.columns(["clinic_id", "patient_id"]).doUpdateSet({ active: p.active })),
-  ({ clinicId }) => ({ clinics: [clinicId], lists: true }),
-);
-
-/**
- * Updates the copies of patient columns in its connections. Run it after each change of the patient or a connection. A closed
- * connection keeps its last copies, because that clinic must not learn of later changes.
- */
-const relist = query(
-  (db, p: { patientId: number }) =>
-    db
-      .updateTable("clinic_patient")
-      .from("patient")
-      .set((set) => ({
-        listed: set
-          .case()
-          .when(set.and([set("clinic_patient.active", "=", 1), set("patient.deleted_at", "is", null)]))
-          // Literals, because PostgreSQL takes a parameter here for text.
-          .then(set.lit(1))
-          .else(set.lit(0))
-          .end(),
-        patient_species: set.ref("patient.species"),
-        patient_updated_at: set.ref("patient.updated_at"),
-      }))
-      .whereRef("patient.id", "=", "clinic_patient.patient_id")
-      .where("clinic_patient.patient_id", "=", p.patientId)
-      // A listed row that is not active was closed just now.
-      .where((where) => where.or([where("clinic_patient.active", "=", 1), where("clinic_patient.listed", "=", 1)])),
-  ({ patientId }) => ({ patients: [patientId], lists: true }),
 );

@@ -8,11 +8,14 @@ import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
-import { PageIndexCache } from "../store/patients/page-index.ts";
+import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
+import { VersionedCache } from "../store/patients/versioned-cache.ts";
+import { listMappings } from "../store/dashboard/codes.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
+import { previewRoutes } from "./previews.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
@@ -31,6 +34,8 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   heartbeatRoute(app, context);
   directoryRoutes(app, context);
   rangesRoute(app, context);
+  codesRoute(app, context);
+  app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
 function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
@@ -75,7 +80,7 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
 
 /** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */
 function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
-  const pageIndexes = new PageIndexCache();
+  const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },
@@ -107,5 +112,15 @@ function rangesRoute(app: FastifyInstance, { store }: RouteContext): void {
       const ranges = await currentRanges(store, keyOf(request).clinic_id);
       return { success: true, data: ranges ?? null };
     },
+  });
+}
+
+/** The analytes that the clinic chose for codes of its devices. */
+function codesRoute(app: FastifyInstance, { store }: RouteContext): void {
+  app.route({
+    method: "GET",
+    url: "/agent/v1/codes",
+    config: directory,
+    handler: async (request) => ({ success: true, data: await listMappings(store, keyOf(request).clinic_id) }),
   });
 }

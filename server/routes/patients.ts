@@ -5,8 +5,9 @@ import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
-import { PageIndexCache } from "../store/patients/page-index.ts";
+import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { findPatient, listPatients } from "../store/patients/patients.ts";
+import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { instant, notFound, pageParameters, readParameters, text } from "../http/query-parameters.ts";
 
@@ -46,7 +47,7 @@ const get = {
 } satisfies Operation;
 
 export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
-  const pageIndexes = new PageIndexCache();
+  const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
 
   app.route({
     method: "GET",

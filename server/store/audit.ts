@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { newUlid } from "../../shared/api/fp.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 import type { AuditColumns, Tables } from "./database/schema.ts";
@@ -13,8 +13,11 @@ const ROWS_AT_ONCE = 20;
 /** A row in the output of `audit`. */
 export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id" | "user_id" | "clinic_id"> {
   at: string;
+  /** The clinic of the key, or in which the user acted. */
   clinic_fp: string | null;
   key: string | null;
+  /** Name of the signed-in user. */
+  user: string | null;
 }
 
 export async function insertRows(session: Session, rows: readonly AuditRow[]): Promise<void> {
@@ -46,7 +49,7 @@ export interface AuditFilter {
   /** Milliseconds since 1970; `until` is exclusive. */
   since: number;
   until: number;
-  /** Only requests with this key, or with any key of this clinic. */
+  /** Only requests with this key, or with any key and of any user of this clinic. */
   keyId?: number;
   clinicId?: number;
 }
@@ -107,21 +110,26 @@ const remove = query(
   noInvalidation,
 );
 
-const selections = { all: selection(), key: selection("audit.api_key_id"), clinic: selection("api_key.clinic_id") };
+const selections = { all: selection(), key: selection("key"), clinic: selection("clinic") };
 
 const ofRecord = query((db, p: { fp: string }) => described(db).where("audit.fp", "=", p.fp).orderBy("audit.id"));
 
-function described(db: Kysely<Tables>) {
+/** Selects the rows with the names of their keys, clinics and users. */
+export function described(db: Kysely<Tables>) {
   return db
     .selectFrom("audit")
     .leftJoin("api_key", "api_key.id", "audit.api_key_id")
-    .leftJoin("clinic", "clinic.id", "api_key.clinic_id")
+    .leftJoin("clinic", (join) => join.on("clinic.id", "=", clinicOfRow))
+    .leftJoin("dashboard_user as user", "user.id", "audit.user_id")
     .select(["audit.id", "audit.at", "clinic.fp as clinic_fp", "api_key.public_id as key", "audit.method"])
     .select(["audit.route", "audit.fp", "audit.count", "audit.status", "audit.address", "audit.request_id"])
-    .select("audit.times");
+    .select(["audit.times", "user.name as user"]);
 }
 
-function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
+/** The clinic of a row: that of its key, or in which its user acted. */
+export const clinicOfRow = sql<number | null>`coalesce(api_key.clinic_id, audit.clinic_id)`;
+
+function selection(by?: "key" | "clinic") {
   return query((db, p: { after: number; since: number; until: number; id: number }) => {
     const rows = described(db)
       .where("audit.id", ">", p.after)
@@ -129,7 +137,8 @@ function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
       .where("audit.at", "<", p.until)
       .orderBy("audit.id")
       .limit(1000);
-    return column === undefined ? rows : rows.where(column, "=", p.id);
+    if (by === "key") return rows.where("audit.api_key_id", "=", p.id);
+    return by === "clinic" ? rows.where(clinicOfRow, "=", p.id) : rows;
   });
 }
 

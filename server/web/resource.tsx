@@ -18,15 +18,15 @@ export interface Resource<T> {
 }
 
 /**
- * Loads `path` below the shown clinic, and again at each change of the clinic's data. Null loads nothing. An answer to an older
- * path is dropped.
+ * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads
+ * nothing. An answer to an older path is dropped.
  */
-export function useResource<T>(path: string | null): Resource<T> {
+export function useResource<T>(path: string | null, below = clinicPath()): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal<RequestError | undefined>(undefined);
   const isLoading = useSignal(path !== null);
   const wanted = useRef<string | null>(null);
-  const whole = path === null ? null : clinicPath() + path;
+  const whole = path === null ? null : below + path;
 
   async function load(): Promise<void> {
     if (whole === null) return;
@@ -83,7 +83,7 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   return (
     <div class="problem" role="alert">
       <strong>{isForbidden ? t("forbidden") : error.status === 0 ? t("offline") : t("failed")}</strong>
-      <p>{error.message}</p>
+      <p>{sentenceOf(error)}</p>
       {error.requestId !== null && !isForbidden && (
         <p class="quiet">
           {t("requestId")} <code>{error.requestId}</code>
@@ -97,6 +97,23 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
     </div>
   );
 }
+
+/** Returns the sentence in the page's language if it is the same at each error of that code, else the server's own sentence. */
+function sentenceOf({ code, message }: RequestError): string {
+  const known = sessionErrors.find((one) => one === code);
+  return known === undefined ? message : t(known);
+}
+
+const sessionErrors = [
+  "SESSION.REQUIRED",
+  "SESSION.SIGN_IN_FAILED",
+  "SESSION.WRONG_PASSWORD",
+  "SESSION.SETUP_CODE",
+  "SESSION.TOO_MANY_ATTEMPTS",
+  "SESSION.SECOND_FACTOR",
+  "SESSION.FORBIDDEN",
+  "OFFLINE",
+] as const;
 
 /** Says that a list has no rows, and what to do next. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -116,6 +133,14 @@ const t = texts(
     failed: "This did not work",
     requestId: "Request",
     retry: "Try again",
+    "SESSION.REQUIRED": "Your session is over. Sign in again.",
+    "SESSION.SIGN_IN_FAILED": "The name or the password is wrong.",
+    "SESSION.WRONG_PASSWORD": "The password is wrong.",
+    "SESSION.SETUP_CODE": "The set-up code is wrong, or a user exists already.",
+    "SESSION.TOO_MANY_ATTEMPTS": "Too many attempts. Wait 15 minutes.",
+    "SESSION.SECOND_FACTOR": "The code is wrong or was used already. Wait for the next one.",
+    "SESSION.FORBIDDEN": "An admin of the clinic can change your role.",
+    OFFLINE: "Check the network. The page tries again.",
   },
   {
     loading: "Yükleniyor",
@@ -124,5 +149,13 @@ const t = texts(
     failed: "İşlem başarısız oldu",
     requestId: "İstek",
     retry: "Yeniden dene",
+    "SESSION.REQUIRED": "Oturumunuz sona erdi. Yeniden oturum açın.",
+    "SESSION.SIGN_IN_FAILED": "Ad veya parola yanlış.",
+    "SESSION.WRONG_PASSWORD": "Parola yanlış.",
+    "SESSION.SETUP_CODE": "Kurulum kodu yanlış veya zaten bir kullanıcı var.",
+    "SESSION.TOO_MANY_ATTEMPTS": "Çok fazla deneme yapıldı. 15 dakika bekleyin.",
+    "SESSION.SECOND_FACTOR": "Kod yanlış veya daha önce kullanıldı. Sonraki kodu bekleyin.",
+    "SESSION.FORBIDDEN": "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
+    OFFLINE: "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor.",
   },
 );

@@ -54,6 +54,12 @@ export function texts<const English extends Record<string, string>>(
 /** The time zone in which the page prints times: the clinic's, else the browser's. */
 export const timeZone = signal<string | undefined>(undefined);
 
+/** The browser's variety of the page's language, such as en-GB. Dates differ between varieties. */
+export function locale(): string {
+  const own = navigator.languages.find((name) => name.startsWith(language.value));
+  return own ?? { en: "en-GB", tr: "tr-TR" }[language.value];
+}
+
 /** Prints an instant of the API as date and time. */
 export function dateTime(instant: string): string {
   return format(instant, { dateStyle: "medium", timeStyle: "short" });
@@ -72,7 +78,7 @@ export function ago(instant: string, now = Date.now()): string {
     ["hour", 3600],
     ["minute", 60],
   ];
-  const formatter = new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: "short" });
+  const formatter = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return formatter.format(Math.trunc(seconds / length), unit);
   }
@@ -81,5 +87,5 @@ export function ago(instant: string, now = Date.now()): string {
 
 function format(instant: string, style: Intl.DateTimeFormatOptions): string {
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
-  return new Intl.DateTimeFormat(language.value, { ...style, ...zone }).format(new Date(instant));
+  return new Intl.DateTimeFormat(locale(), { ...style, ...zone }).format(new Date(instant));
 }

@@ -165,13 +165,20 @@ export function mostSpecific(
 
 /** Formats a published row with its source, by its id in a snapshot. @returns null for an id that this catalogue lacks */
 export function describePublished(id: string): string | null {
+  const found = publishedRow(id);
+  return found === null ? null : [found.text ?? [], found.source].flat().join(", ");
+}
+
+/** Finds a published row by its id in a snapshot: its interval, which a urine pad's row lacks, and its source. */
+export function publishedRow(id: string): { text: string | null; source: string } | null {
   for (const candidates of intervals.values()) {
     for (const { interval } of candidates) {
-      if (interval.id === id) return `${interval.text} ${interval.unit}, ${sourceText(interval.source_id)}`;
+      if (interval.id !== id) continue;
+      return { text: `${interval.text} ${interval.unit}`, source: sourceText(interval.source_id) };
     }
   }
   const source = ordinalSources.get(id);
-  return source === undefined ? null : sourceText(source);
+  return source === undefined ? null : { text: null, source: sourceText(source) };
 }
 
 function sourceText(id: string): string {

@@ -71,7 +71,9 @@ export interface IntervalSource {
   kind: "clinic" | "device" | "published" | "unknown";
   /** Id of the row in its set. */
   id: string;
-  /** The row in words; null if this server's data lack it. */
+  /** The table of a published row. */
+  title: string | null;
+  /** The row as its set has it, if the printed range differs: in another unit, or with other digits. */
   text: string | null;
 }
 

@@ -40,3 +40,18 @@ export async function readStudy(server: TestServer, fp: string) {
   const { status, body } = await server.get(key, `/api/v1/lab/diagnostics/${fp}`);
   return status === 200 ? body.data : null;
 }
+
+/** Builds a study with one result under a code that the catalogue does not know. */
+export function unknownCode({
+  code = "413",
+  unit = "mg/dL",
+  word,
+}: {
+  code?: string;
+  unit?: string | null;
+  word?: string;
+} = {}): PushedStudy {
+  const value = word === undefined ? { value: 118 } : { value: null, value_text: word };
+  const result = { analyte: code, ...value, unit, reference_range: null, flag: null, code_source: "device" as const };
+  return study({ results: [result] });
+}

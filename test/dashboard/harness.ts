@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, scryptSync } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Role } from "../../shared/dashboard/session.ts";
 import { insertSession } from "../../server/store/dashboard/sessions.ts";
-import { insertUser, setRole } from "../../server/store/dashboard/users.ts";
+import { insertUser, setPassword, setRole } from "../../server/store/dashboard/users.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { startServer, type TestServer } from "../server/harness.ts";
 
@@ -52,7 +52,7 @@ export async function makeUser(
     /** The Cookie header of the session. */
     cookie,
     /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
-    async call<T = unknown>(method: Method, path: string, body?: unknown): Promise<Answer<T>> {
+    call: async <T = unknown>(method: Method, path: string, body?: unknown): Promise<Answer<T>> => {
       const url = path.startsWith("/clinic/v1/") ? path : `/clinic/v1/clinics/${clinicFps[0]}${path}`;
       const response = await app.inject({
         method,
@@ -64,6 +64,14 @@ export async function makeUser(
       return { status: response.statusCode, body: (isJson ? response.json() : null) as T, text: response.body };
     },
   };
+}
+
+/** Gives a user a password whose hash costs little. */
+export async function givePassword({ store }: Pick<TestServer, "store">, userId: number, password: string) {
+  const [salt, parameters] = [randomBytes(16), { N: 1024, r: 8, p: 1 }];
+  const hash = scryptSync(password, salt, 32, parameters);
+  const stored = `scrypt$1024$8$1$${salt.toString("base64")}$${hash.toString("base64")}`;
+  await store.transaction((session) => setPassword(session, userId, stored));
 }
 
 /** Starts a server that also listens on a port, for a browser. */

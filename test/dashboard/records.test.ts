@@ -116,7 +116,7 @@ describe("a record of the own clinic", () => {
     const tooEarly = await staff.call<Refusal>("POST", `/records/${draft.fp}/amend`, {});
     expect([tooEarly.status, tooEarly.body.error.message]).toEqual([
       409,
-      `Amends_fp is ${draft.fp}, which is DRAFT, expected a SIGNED or LOCKED record.`,
+      "This record is DRAFT, expected a signed one: change its text instead.",
     ]);
     await move(staff, draft, "IN_PROGRESS");
     await move(staff, draft, "SIGNED");

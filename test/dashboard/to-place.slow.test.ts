@@ -127,6 +127,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await second.keyboard.press("Enter");
     await second.getByText(/^staff \w+ changed this study meanwhile: it is filed to Karabaş now\.$/).waitFor();
     await second.getByText("This study is filed to Karabaş.").waitFor();
+    expect(await readStudy(dashboard, sent.fp)).toMatchObject({ patient_fp: dog.fp });
   });
 
   test("a reader sees the flags of a choice and no button that files", async () => {

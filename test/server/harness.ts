@@ -7,6 +7,7 @@ import { Client } from "pg";
 import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { buildApp } from "../../server/app.ts";
+import { createSetupCode } from "../../server/dashboard/auth/setup-code.ts";
 import { createKey, type NewApiKey, type Permission } from "../../server/http/auth/api-keys.ts";
 import { loadPepper } from "../../server/http/auth/pepper.ts";
 import type { Entity } from "../../server/import/lines.ts";
@@ -105,10 +106,12 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   const pepper = loadPepper(folder, false);
   const clock = { now: noon };
   const log: string[] = [];
+  const setupCode = await createSetupCode(store, folder);
   const app = buildApp(store, {
     pepper,
     now: () => clock.now,
     limits,
+    setupCode,
     logger: pino({ level: "debug" }, { write: (line) => log.push(line) }),
   });
   holdToContract(app);
@@ -143,14 +146,16 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     app,
     clock,
     log,
+    /** The code with which the first user is made. */
+    setupCode: setupCode?.code ?? "",
     makeKey,
     makeFreshKey,
     /** Sends GET with the key in both headers. Returns the parsed body. */
-    async get(key: string, url: string) {
+    get: async (key: string, url: string) => {
       const response = await app.inject({ url, headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
       return { status: response.statusCode, headers: response.headers, body: response.json<Body>() };
     },
-    async push(key: string, ...studies: unknown[]) {
+    push: async (key: string, ...studies: unknown[]) => {
       const response = await app.inject({
         method: "POST",
         url: "/agent/v1/studies",

@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from "vitest";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages } from "../../agent/spool/queries/messages/message-summaries.ts";
+import { CLINIC_CODES, type ClinicCode } from "../../agent/spool/queries/clinic-codes.ts";
 import type { TestOrder } from "../../agent/spool/queries/orders/orders.ts";
 import type { Spool } from "../../agent/spool/spool.ts";
 import type { FilingDevice } from "../../agent/study/assess.ts";
@@ -29,8 +30,13 @@ export class FilingClinic {
 
   constructor(used: { readonly spool: Spool; readonly folder: string }) {
     this.#used = used;
+    this.#filing = this.#newFiling();
+  }
+
+  #newFiling(): Filing {
+    const { spool } = this.#used;
     const server = createServerClient("http://127.0.0.1:9", () => "sk_live_test", 100);
-    this.#filing = new Filing(used.spool, new Directory(used.spool, server), (id) => this.devices.get(id), {
+    return new Filing(spool, new Directory(spool, server), (id) => this.devices.get(id), {
       outcomeStored: () => undefined,
       fault: (_, error) => {
         throw error;
@@ -51,6 +57,12 @@ export class FilingClinic {
     const { spool } = this.#used;
     await spool.call("upsertPatients", [{ fp: patient.fp, body: JSON.stringify(patient) }], Date.now());
     await spool.call("setIdentifiers", [{ patientFp: patient.fp, identifiers }], Date.now());
+  }
+
+  /** Stores the clinic's codes as a sync does. */
+  async learn(codes: readonly ClinicCode[]): Promise<void> {
+    await this.#used.spool.call("setMeta", CLINIC_CODES, JSON.stringify(codes));
+    this.#filing = this.#newFiling();
   }
 
   async order(order: Pick<TestOrder, "accession" | "device" | "patientFp" | "tests">): Promise<void> {

@@ -16,6 +16,7 @@ const EMPTY_PAGE: Step = { status: 200, body: { data: { items: [], total: 0, has
 /** Responds as a server without patients, intervals and appointments. */
 export function emptyServer({ url }: ScriptedRequest): Step {
   if (url.startsWith("/agent/v1/ranges")) return { status: 200, body: { data: null } };
+  if (url.startsWith("/agent/v1/codes")) return { status: 200, body: { data: [] } };
   return url.startsWith("/api/v1/calendar") ? { status: 200, body: [] } : EMPTY_PAGE;
 }
 

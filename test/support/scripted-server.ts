@@ -13,6 +13,7 @@ export type Step =
 export interface ScriptedRequest {
   readonly method: string;
   readonly url: string;
+  /** Parsed JSON, or the bytes of a picture. */
   readonly body: unknown;
 }
 
@@ -28,7 +29,8 @@ export async function scriptedServer(respond: (request: ScriptedRequest) => Step
     request.on("end", () => {
       const raw = Buffer.concat(parts);
       const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
-      const body: unknown = bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
+      const isPicture = request.headers["content-type"] === "image/png";
+      const body: unknown = isPicture ? bytes : bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
       const received = { method: request.method ?? "", url: request.url ?? "", body };
       requests.push(received);
       const step = respond(received);

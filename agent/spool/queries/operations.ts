@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { PREVIEWS_MAX } from "../../../shared/api/preview.ts";
 import { deviceCommandOperationsOn } from "./devices/device-commands.ts";
 import { deviceOperationsOn } from "./devices/devices.ts";
 import { type SessionSizes, storedBytesOn } from "./devices/stored-bytes.ts";
@@ -8,6 +9,7 @@ import { commitmentOperationsOn } from "./images/commitments.ts";
 import { forwardOperationsOn } from "./images/forwards.ts";
 import { imageRetentionOperationsOn } from "./images/image-retention.ts";
 import { instanceOperationsOn } from "./images/instances.ts";
+import { previewOperationsOn } from "./images/previews.ts";
 import { pendingImageStudyOperationsOn } from "./images/pending-image-studies.ts";
 import { procedureStepOperationsOn } from "./images/procedure-steps.ts";
 import { filingQueueOperationsOn } from "./messages/filing-queue.ts";
@@ -35,13 +37,15 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
   const sessions = sessionOperationsOn(db, storedBytes);
   const orders = orderOperationsOn(db);
   const forwards = forwardOperationsOn(db);
+  const previews = previewOperationsOn(db, PREVIEWS_MAX);
   return {
     ...sessions,
     ...noiseOperationsOn(db, storedBytes),
     ...messageOperationsOn(db, storedBytes),
     ...filingQueueOperationsOn(db),
     ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches),
-    ...outboxOperationsOn(db, outcomes, pendingMatches),
+    ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
+    ...previews,
     ...directorySyncOperationsOn(db, pendingMatches),
     ...patientOperationsOn(db, pendingMatches, orders),
     ...appointmentOperationsOn(db),

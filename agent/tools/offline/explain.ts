@@ -4,6 +4,7 @@ import { flagLines } from "../../../shared/clinical/flag-text.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
 import { type FilingDevice, readContext } from "../../study/assess.ts";
 import { read } from "../../study/read.ts";
+import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import type { Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
@@ -48,7 +49,7 @@ function explainMessage(db: Database.Database, id: string, deviceById: DeviceLoo
   const device = deviceById(message.device);
   const events = [
     ...wireEvents(db, message, device),
-    ...messageEvents(message, null, device),
+    ...messageEvents(db, message, null, device),
     ...studies.flatMap(studyEvents),
   ];
   return timeLine(events);
@@ -64,7 +65,7 @@ function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceBy
     { at: Date.parse(body.acquired_at), line: "sample    as the device dates it" },
     ...messagesOf(db, rows).flatMap((message) => [
       ...wireEvents(db, message, deviceById(message.device)),
-      ...messageEvents(message, keys, deviceById(message.device)),
+      ...messageEvents(db, message, keys, deviceById(message.device)),
     ]),
     ...rows.flatMap(studyEvents),
   ];
@@ -166,6 +167,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
 
 /** Returns the outcome of a message and its Reports. `keys` are the dedupe keys of wanted Reports; null selects all. */
 function messageEvents(
+  db: Database.Database,
   message: MessageRow,
   keys: ReadonlySet<string> | null,
   device: ReturnType<DeviceLookup>,
@@ -175,7 +177,7 @@ function messageEvents(
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
   const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${whole}; ${ended}`];
   if (device !== undefined && incomplete === null) {
-    const reading = read(bytes, device.profile, readContext(device, message));
+    const reading = read(bytes, device.profile, readContext(device, message, listClinicCodes(db)));
     if (reading.is === "reports") {
       lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
     } else lines.push(`Report    none: ${reading.reason}`);

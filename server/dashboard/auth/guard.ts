@@ -33,9 +33,7 @@ export function guardRoutes(scope: FastifyInstance, { store, now }: DashboardCon
     if (isOfClinic !== needsRole)
       throw new Error(`route ${url}: expected /:clinic/ in the path and a role, or neither`);
   });
-  scope.addHook("onRequest", async (request, reply) => {
-    // Answers hold patients and passwords, which no cache of a shared PC may keep.
-    reply.header("cache-control", "no-store");
+  scope.addHook("onRequest", async (request) => {
     const digest = presentedDigest(request);
     const clock = now();
     const found = digest === undefined ? undefined : await findSession(store, digest, clock);

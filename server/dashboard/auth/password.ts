@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { Type } from "typebox";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../../../shared/dashboard/session.ts";
+import { ApiError } from "../../http/errors.ts";
 import { randomText } from "./random-text.ts";
 
 // Passwords as scrypt hashes (RFC 7914). The parameters stand beside each hash, so that they can be raised later.
@@ -20,9 +20,6 @@ const HASH_BYTES = 32;
 /** Max hashes at once: each holds 64 MiB, and further ones would slow down the API. */
 const AT_ONCE_MAX = 2;
 
-/** A password that a user chooses. */
-export const NewPassword = Type.String({ minLength: PASSWORD_CHARS_MIN, maxLength: PASSWORD_CHARS_MAX });
-
 /** 79 bits, to be read from a screen and typed. */
 export function randomPassword(): string {
   return randomText(16).toLowerCase();
@@ -31,8 +28,15 @@ export function randomPassword(): string {
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Hashes a password. @returns `scrypt$N$r$p$salt$hash`, in base64 */
+/**
+ * Hashes a new password. The length is checked here, since an error of a schema would repeat the password.
+ * @returns `scrypt$N$r$p$salt$hash`, in base64
+ */
 export async function hashPassword(password: string): Promise<string> {
+  if (password.length < PASSWORD_CHARS_MIN || password.length > PASSWORD_CHARS_MAX) {
+    const expected = `${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`;
+    throw new ApiError("REQUEST.INVALID_BODY", `The password is too short or too long, expected ${expected}.`);
+  }
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, current);
   return ["scrypt", current.N, current.r, current.p, salt.toString("base64"), hash.toString("base64")].join("$");

@@ -30,6 +30,8 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/events",
     config: { access: "reader" },
+    // A stream has no end, and HEAD would wait for it.
+    exposeHeadRoute: false,
     handler: (request, reply) => {
       const { id } = clinicOf(request);
       const { userId } = userOf(request);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { fpPattern } from "../../../shared/api/fp.ts";
 import { Soap, SoapStatus } from "../../../shared/api/soap.ts";
-import type { RecordContent, RecordDetail, RecordList } from "../../../shared/dashboard/records.ts";
+import { isOpen, type RecordContent, type RecordDetail, type RecordList } from "../../../shared/dashboard/records.ts";
 import { ApiError } from "../../http/errors.ts";
 import { choice, pageParameters, readParameters, text } from "../../http/query-parameters.ts";
 import { auditCommand } from "../../store/audit.ts";
@@ -125,7 +125,8 @@ function statusRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     handler: async (request): Promise<RecordDetail> => {
       const { id: clinicId } = clinicOf(request);
       return store.transaction(async (session) => {
-        const { fp } = await ownRecord(session, request);
+        const { fp, status } = await ownRecord(session, request);
+        if (isOpen(status)) refuse(`this record is ${status}, expected a signed one: change its text instead`);
         const amended = await amendSoap(session, { clinicId, fp, now: now() });
         if ("problem" in amended) refuse(amended.problem);
         await auditCommand(session, "soap amend", [fp, amended.fp], actorOf(request, now()));

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DateTime, IANAZone } from "luxon";
 import { Type } from "typebox";
@@ -8,7 +9,13 @@ import type { DeviceNames, ListedStudy, ResultsPage, StudyPage } from "../../../
 import { ApiError } from "../../http/errors.ts";
 import { choice, type Parameter, readParameters, text } from "../../http/query-parameters.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
-import { type ListFilter, listDeviceNames, type ListPosition, listResults } from "../../store/dashboard/results.ts";
+import {
+  type ListFilter,
+  listDeviceNames,
+  type ListPage,
+  type ListPosition,
+  listResults,
+} from "../../store/dashboard/results.ts";
 import { readStudyPage } from "../../store/dashboard/study-page.ts";
 import { findPatient } from "../../store/patients/patients.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
@@ -19,8 +26,6 @@ import { studyCsvHeads, studyCsvRows, studyReport } from "../study-report.ts";
 
 // The list of results, one study, and both as files.
 
-/** Max studies of a CSV file of the list. */
-const CSV_STUDIES_MAX = 20_000;
 /** Studies that a CSV file reads at once. */
 const CSV_PAGE = 500;
 
@@ -75,17 +80,22 @@ function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
     config: { ...config, parameters: filters },
     handler: async (request, reply) => {
       const { filter } = await readFilter(request, store);
-      const lines = [csvLine(listHeads)];
-      let after: ListPosition | null = filter?.after ?? null;
-      while (filter !== null && lines.length <= CSV_STUDIES_MAX) {
-        const { items, next } = await listResults(store, { ...filter, after }, CSV_PAGE);
-        lines.push(...items.map((study) => csvLine(listCells(study))));
-        if (next === null) break;
-        after = next;
-      }
-      return sendFile(reply, { type: "text/csv; charset=utf-8", name: "results.csv", content: lines.join("") });
+      const content = Readable.from(listLines(store, filter));
+      return sendFile(reply, { type: "text/csv; charset=utf-8", name: "results.csv", content });
     },
   });
+}
+
+/** Makes the CSV file of a whole list, page by page. */
+async function* listLines(store: DashboardContext["store"], filter: ListFilter | null): AsyncGenerator<string> {
+  yield csvLine(listHeads);
+  let after: ListPosition | null = filter?.after ?? null;
+  while (filter !== null) {
+    const { items, next }: ListPage = await listResults(store, { ...filter, after }, CSV_PAGE);
+    yield items.map((study) => csvLine(listCells(study))).join("");
+    if (next === null) return;
+    after = next;
+  }
 }
 
 const listHeads = [
@@ -145,7 +155,7 @@ function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
 
 function sendFile(
   reply: FastifyReply,
-  { type, name, content }: { type: string; name: string; content: string | Buffer },
+  { type, name, content }: { type: string; name: string; content: string | Buffer | Readable },
 ): FastifyReply {
   return reply.type(type).header("content-disposition", `attachment; filename="${name}"`).send(content);
 }

@@ -24,10 +24,10 @@ export const defaultLimits: Limits = {
 };
 
 /**
- * The budget that a request spends. The agent's directory sync has its own, so that it cannot delay results. `ingest` has
- * its own limits, the other two have those of the key's type.
+ * The budget that a request spends. The agent's directory sync and its pictures have their own, so that they cannot delay
+ * results. `ingest` has its own limits, the others have those of the key's type.
  */
-export type Budget = "api" | "directory" | "ingest";
+export type Budget = "api" | "directory" | "ingest" | "preview";
 
 /** The windows of a budget, and the constant parts of its headers. */
 interface RateBudget {

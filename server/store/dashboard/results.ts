@@ -10,10 +10,10 @@ import { parseStored, timestampOf } from "../studies/study-content.ts";
 // The list of a clinic's studies: those of its connected patients, and its own unmatched ones.
 
 /** Rows of one page. */
-export const PAGE_ROWS = 50;
+const PAGE_ROWS = 50;
 
 /** Max patients whose name or identifier a search fits. */
-export const SEARCHED_PATIENTS_MAX = 200;
+const SEARCHED_PATIENTS_MAX = 200;
 
 /** A position in the list: after the study with this time and id. */
 export interface ListPosition {

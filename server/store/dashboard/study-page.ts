@@ -1,8 +1,10 @@
+import { type Kysely, sql } from "kysely";
 import type { PatientHint, Snapshot, StudySource } from "../../../shared/api/study.ts";
 import type { Place, Revision, StudyConflict, StudyPage, TimeLineEvent } from "../../../shared/dashboard/results.ts";
 import { rowChanges } from "../../domain/revision-changes.ts";
 import { studyRows } from "../../domain/study-rows.ts";
 import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { rangesOfVersion } from "../ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
@@ -95,10 +97,11 @@ function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable
 /** Returns where each revision stood. A patient that the clinic may not see has no name. */
 async function placesOf(session: Session, clinicId: number, history: readonly HistoryEntry[]): Promise<Place[]> {
   const places: Place[] = [];
-  for (const { patient_fp: fp, rejected_reason, unmatched_reason } of history) {
+  for (const entry of history) {
+    const { patient_fp: fp, rejected_reason } = entry;
     if (fp === null) {
-      const kind = rejected_reason === null ? "unmatched" : "rejected";
-      places.push({ kind, reason: rejected_reason ?? unmatched_reason });
+      const isRejected = rejected_reason !== null;
+      places.push({ kind: isRejected ? "rejected" : "unmatched", reason: rejected_reason ?? reasonOf(entry) });
       continue;
     }
     const found = await findPatient(session, clinicId, fp);
@@ -107,6 +110,14 @@ async function placesOf(session: Session, clinicId: number, history: readonly Hi
     );
   }
   return places;
+}
+
+const UNMATCHED_NOTE = "unmatched: ";
+
+/** The agent's own reason stands in the notes: the server knows only that it got no patient. */
+function reasonOf({ cause, snapshot, unmatched_reason }: HistoryEntry): string | null {
+  const note = cause === "pushed" ? snapshot?.notes.find((each) => each.startsWith(UNMATCHED_NOTE)) : undefined;
+  return note?.slice(UNMATCHED_NOTE.length) ?? unmatched_reason;
 }
 
 /** Returns the user of a revision by the audit's row of the same instant, else the device that sent it. */
@@ -120,7 +131,7 @@ function authorOf(
 }
 
 async function readsOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {
-  const rows = await session.all(reads, { clinicId, fp });
+  const rows = await session.all(readsOfStudy, { clinicId, fp });
   return rows.map(({ key, user, first, last, times }) => ({
     at: timestampOf(first),
     kind: "read",
@@ -151,21 +162,24 @@ const visible = query((db, p: { clinicId: number; fp: string }) =>
     ),
 );
 
+/** The audit's rows about a study. The condition on the begin of the fp lets the index of studies serve. */
+function auditOf(db: Kysely<Tables>, fp: string) {
+  return db.selectFrom("audit").where("audit.fp", "=", fp).where(sql<boolean>`substr(audit.fp, 1, 4) = 'cds_'`);
+}
+
 // Commands of the command line name no clinic.
 const commandsOn = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("audit")
+  auditOf(db, p.fp)
     .select(["audit.at", "audit.route"])
     .select((select) => select.fn.coalesce("audit.address", select.val("")).as("by"))
-    .where("audit.fp", "=", p.fp)
     .where("audit.method", "=", "COMMAND")
     .where((where) => where.or([where("audit.clinic_id", "is", null), where("audit.clinic_id", "=", p.clinicId)]))
     .orderBy("audit.id"),
 );
 
-const reads = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("audit")
+/** Reads of a study by the clinic's keys and users. */
+export const readsOfStudy = query((db, p: { clinicId: number; fp: string }) =>
+  auditOf(db, p.fp)
     .leftJoin("api_key", "api_key.id", "audit.api_key_id")
     .leftJoin("dashboard_user", "dashboard_user.id", "audit.user_id")
     .select(["api_key.name as key", "dashboard_user.name as user"])
@@ -174,7 +188,6 @@ const reads = query((db, p: { clinicId: number; fp: string }) =>
       select.fn.max("audit.at").as("last"),
       select.fn.sum<number>("audit.times").as("times"),
     ])
-    .where("audit.fp", "=", p.fp)
     .where("audit.method", "=", "GET")
     .where("audit.status", "in", [200, 304])
     .where((where) =>

@@ -88,6 +88,31 @@ export async function setRole(session: Session, userId: number, clinicId: number
   await session.all(upsertRole, { userId, clinicId, role });
 }
 
+/** A user in the output of `users list`. */
+export interface UserDescription {
+  id: string;
+  name: string;
+  clinics: { fp: string; name: string; role: Role }[];
+  second_factor: boolean;
+  created_at: string;
+  disabled_at: string | null;
+}
+
+/** Lists all users of the server by name. */
+export async function describeUsers(session: Session): Promise<UserDescription[]> {
+  const users = await session.all(allUsers, {});
+  return Promise.all(
+    users.map(async ({ id, public_id, name, totp_secret, created_at, disabled_at }) => ({
+      id: public_id,
+      name,
+      clinics: (await clinicsOfUser(session, id)).map(({ fp, name: clinic, role }) => ({ fp, name: clinic, role })),
+      second_factor: totp_secret !== null,
+      created_at: new Date(created_at).toISOString(),
+      disabled_at: disabled_at === null ? null : new Date(disabled_at).toISOString(),
+    })),
+  );
+}
+
 export interface Membership extends ClinicOfUser {
   clinic_id: number;
 }
@@ -109,6 +134,13 @@ const byName = query((db, p: { name: string }) =>
 
 const byId = query((db, p: { id: number }) =>
   db.selectFrom("dashboard_user").select(userColumns).where("id", "=", p.id),
+);
+
+const allUsers = query((db) =>
+  db
+    .selectFrom("dashboard_user")
+    .select(["id", "public_id", "name", "totp_secret", "created_at", "disabled_at"])
+    .orderBy("sign_in_name"),
 );
 
 const updatePassword = query(

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Study } from "../../../shared/api/study.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
 import type { ConflictColumns } from "../database/schema.ts";
@@ -17,24 +18,27 @@ export async function listConflicts(
   session: Session,
   { fp, clinicId }: { fp?: string; clinicId?: number },
 ): Promise<Conflict[]> {
-  const rows = await session.all(conflicts, {});
-  return rows
-    .filter((row) => (fp ?? row.fp) === row.fp && (clinicId ?? row.clinic_id) === row.clinic_id)
-    .map(({ fp: about, received_at, revision, reason, body }) => ({
-      fp: about,
-      at: timestampOf(received_at),
-      revision,
-      reason,
-      study: inPublishedOrder(JSON.parse(body) as Study),
-    }));
+  const clinics = { from: clinicId ?? 0, to: clinicId ?? Number.MAX_SAFE_INTEGER };
+  const rows = await session.all(conflicts, { fp: fp ?? "", ...clinics });
+  return rows.map(({ fp: about, received_at, revision, reason, body }) => ({
+    fp: about,
+    at: timestampOf(received_at),
+    revision,
+    reason,
+    study: inPublishedOrder(JSON.parse(body) as Study),
+  }));
 }
 
-const conflicts = query((db) =>
+// An empty fp stands for every study.
+const conflicts = query((db, p: { fp: string; from: number; to: number }) =>
   db
     .selectFrom("study_conflict")
     .innerJoin("study", "study.id", "study_conflict.study_id")
     .select(["study.fp", "study_conflict.clinic_id", "study_conflict.revision", "study_conflict.reason"])
     .select(["study_conflict.body", "study_conflict.received_at"])
+    .where((where) => where.or([sql<boolean>`${p.fp} = ''`, where("study.fp", "=", p.fp)]))
+    .where("study_conflict.clinic_id", ">=", p.from)
+    .where("study_conflict.clinic_id", "<=", p.to)
     .orderBy("study_conflict.id"),
 );
 

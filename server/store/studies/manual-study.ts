@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
-import { resultsOf } from "../../../shared/clinical/results.ts";
-import type { ManualEntry } from "../../domain/manual-study.ts";
+import { type ManualEntry, resultsOfEntry } from "../../domain/manual-study.ts";
 import { type AuditActor, auditCommand } from "../audit.ts";
 import { missingPatientProblem } from "./placement.ts";
 import { canonical, describeStudy } from "./study-content.ts";
@@ -9,25 +8,36 @@ import { findPatient } from "../patients/patients.ts";
 import { query, type Session } from "../database/query.ts";
 import { currentRanges } from "../ranges.ts";
 import { insertStudy } from "./studies.ts";
-import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 
 /** Lists the clinics that are connected to a patient. A typed study uses the intervals of one of them. */
 export async function clinicsOfPatient(session: Session, patientFp: string): Promise<{ id: number; fp: string }[]> {
   return session.all(connectedClinics, { patientFp });
 }
 
+/** A typed study, its patient and its clinic. */
+export interface NewManualStudy {
+  clinicId: number;
+  patientFp: string;
+  entry: ManualEntry;
+  /** Chosen by the page, so that a second request with it stores nothing. */
+  entryId?: string;
+}
+
 /** Stores a typed study of a patient with ranges and flags. Run it in a transaction. @returns its fp or the problem */
 export async function addStudy(
   session: Session,
-  { clinicId, patientFp, entry, ...actor }: AuditActor & { clinicId: number; patientFp: string; entry: ManualEntry },
+  { clinicId, patientFp, entry, entryId, ...actor }: AuditActor & NewManualStudy,
 ): Promise<{ fp: string } | { problem: string }> {
+  const dedupe_key = entryId === undefined ? null : `manual ${entryId}`;
+  const stored =
+    dedupe_key === null ? undefined : await session.first(byDedupeKey, { clinicId, dedupeKey: dedupe_key });
+  if (stored !== undefined) return stored;
   const patient = await findPatient(session, clinicId, patientFp);
   if (patient === undefined) return { problem: await missingPatientProblem(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
-  const { modality, device_name, acquired_at, measurements } = entry;
-  const signalment = signalmentAt(patient.patient, acquired_at);
+  const { modality, device_name, acquired_at } = entry;
   const ranges = (await currentRanges(session, clinicId)) ?? null;
-  const { results, snapshot } = resultsOf(measurements, { signalment, instrument: device_name, acquired_at, ranges });
+  const { results, snapshot } = resultsOfEntry(entry, patient.patient, ranges);
   const fp = newFp("cds");
   const study = { fp, modality, device_name, status: "COMPLETED" as const, acquired_at, results };
   const described = describeStudy(study);
@@ -39,7 +49,7 @@ export async function addStudy(
     unmatched_reason: null,
     claimed_patient_fp: patientFp,
     revision: 1,
-    dedupe_key: null,
+    dedupe_key,
     content_hash: createHash("sha256").update(canonical(described)).digest("hex"),
     source: null,
     patient_hint: null,
@@ -50,7 +60,7 @@ export async function addStudy(
     placed_by_user: 1,
     rejected_reason: null,
   });
-  await auditCommand(session, "study add", [fp, patientFp], actor);
+  await auditCommand(session, "study add", [fp, patientFp], { ...actor, clinicId });
   return { fp };
 }
 
@@ -63,4 +73,8 @@ const connectedClinics = query((db, p: { patientFp: string }) =>
     .where("patient.fp", "=", p.patientFp)
     .where("clinic_patient.listed", "=", 1)
     .orderBy("clinic.fp"),
+);
+
+const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string }) =>
+  db.selectFrom("study").select("fp").where("clinic_id", "=", p.clinicId).where("dedupe_key", "=", p.dedupeKey),
 );

@@ -1,20 +1,38 @@
 import type { Flag as FlagValue } from "../../../shared/api/study.ts";
 import { texts } from "../text.ts";
 
-/** A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval. */
+/**
+ * A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval; the
+ * word then names it too.
+ */
 export function Flag({ flag, side }: { flag: FlagValue | null; side?: "low" | "high" | null }) {
   if (flag === null) return null;
-  const direction = flag === "low" || flag === "high" ? flag : (side ?? null);
-  const arrow = flag === "normal" || direction === null ? "" : direction === "low" ? "↓" : "↑";
+  const direction = flag === "low" || flag === "high" ? flag : flag === "critical" ? (side ?? null) : null;
+  const arrow = direction === null ? "" : direction === "low" ? "↓" : "↑";
+  const word = flag !== "critical" || direction === null ? flag : direction === "low" ? "criticalLow" : "criticalHigh";
   return (
     <span class={`flag flag-${flag}`}>
       {arrow !== "" && <span aria-hidden="true">{flag === "critical" ? arrow.repeat(2) : arrow}</span>}
-      {t(flag)}
+      {t(word)}
     </span>
   );
 }
 
 const t = texts(
-  { low: "low", high: "high", normal: "normal", critical: "critical" },
-  { low: "düşük", high: "yüksek", normal: "normal", critical: "kritik" },
+  {
+    low: "low",
+    high: "high",
+    normal: "normal",
+    critical: "critical",
+    criticalLow: "critical low",
+    criticalHigh: "critical high",
+  },
+  {
+    low: "düşük",
+    high: "yüksek",
+    normal: "normal",
+    critical: "kritik",
+    criticalLow: "kritik düşük",
+    criticalHigh: "kritik yüksek",
+  },
 );

@@ -1,26 +1,37 @@
+import type { Flag } from "../../../shared/api/study.ts";
+import { place } from "./range-place.ts";
+
 /**
- * Draws where a value lies against its reference interval. The middle half of the bar is the interval; a value far outside stands
- * at the end. The picture is hidden from screen readers, because the value, interval and flag stand in words beside it.
+ * Draws where a value lies against its reference interval. The middle half of the bar is the interval; a value far outside
+ * becomes an arrow at the end. The picture is hidden from screen readers, because the value, interval and flag stand in words
+ * beside it.
  */
-export function RangeBar({ value, low, high }: { value: number; low: number | null; high: number | null }) {
+export function RangeBar({
+  value,
+  low,
+  high,
+  flag,
+}: {
+  value: number;
+  low: number | null;
+  high: number | null;
+  flag?: Flag | null;
+}) {
   if (low === null && high === null) return null;
-  const from = low ?? Math.min(0, high ?? 0);
-  const to = high ?? Math.max((low ?? 0) * 2, value);
-  const width = to - from || 1;
-  const place = Math.min(98, Math.max(2, 25 + ((value - from) / width) * 50));
+  const { at, from, to, end } = place(value, low, high);
   const isOutside = (low !== null && value < low) || (high !== null && value > high);
+  const kind = flag ?? (isOutside ? "outside" : "normal");
   return (
-    <svg class="range-bar" viewBox="0 0 100 12" aria-hidden="true" focusable="false">
-      <rect class="range-track" x="0" y="5" width="100" height="2" />
-      <rect class="range-interval" x="25" y="3" width="50" height="6" />
-      <rect
-        class={isOutside ? "range-value outside" : "range-value"}
-        x={place - 1.5}
-        y="0"
-        width="3"
-        height="12"
-        rx="1"
-      />
+    <svg class="range-bar" viewBox="0 0 100 14" aria-hidden="true" focusable="false">
+      <rect class="range-track" x="0" y="6" width="100" height="2" rx="1" />
+      <rect class="range-interval" x={from} y="3.5" width={to - from} height="7" rx="1.5" />
+      {low !== null && <line class="range-bound" x1={from} x2={from} y1="2" y2="12" />}
+      {high !== null && <line class="range-bound" x1={to} x2={to} y1="2" y2="12" />}
+      {end === null ? (
+        <rect class={`range-value ${kind}`} x={at - 2} y="0" width="4" height="14" rx="2" />
+      ) : (
+        <path class={`range-value ${kind}`} d={end === "low" ? "M8 0 L0 7 L8 14 Z" : "M92 0 L100 7 L92 14 Z"} />
+      )}
     </svg>
   );
 }

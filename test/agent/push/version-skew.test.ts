@@ -62,6 +62,8 @@ function answerTo({ url, body }: ScriptedRequest): unknown {
       return pageOf({ patient_fp: fp, identifiers: [externalId] });
     case "/agent/v1/ranges":
       return { success: true, data: ranges };
+    case "/agent/v1/codes":
+      return { success: true, data: [{ device_id: "chem-1", code: "413", analyte: "GLU" }] };
     case "/api/v1/calendar/events":
       return [{ fp: "event", status: "BOOKED", start_at: new Date().toISOString(), patient_fp: fp }];
     case "/agent/v1/studies": {

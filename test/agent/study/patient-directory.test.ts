@@ -40,6 +40,7 @@ beforeEach(async () => {
     if (pathname === "/agent/v1/ranges") {
       return ranges === undefined ? { status: 404 } : { status: 200, body: { success: true, data: ranges } };
     }
+    if (pathname === "/agent/v1/codes") return { status: 404 };
     const since = searchParams.get("updated_since") ?? "";
     const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
     if (pathname === "/agent/v1/removed") {
@@ -121,7 +122,7 @@ const changesAsked = (before: number) =>
   server.requests
     .slice(before)
     .map(({ url }) => new URL(url, "http://server"))
-    .filter(({ pathname }) => pathname !== "/agent/v1/ranges")
+    .filter(({ pathname }) => !["/agent/v1/ranges", "/agent/v1/codes"].includes(pathname))
     .map(({ pathname, searchParams }) => [pathname, searchParams.get("updated_since")]);
 
 test("an incremental sync fetches the changes since the newest one, removals first", async () => {
@@ -312,7 +313,7 @@ test("an invalid page of patients is refused and changes nothing", async () => {
 test("a sync that the rate limit refuses waits for Retry-After and continues at the same page", async () => {
   const asked: (string | null)[] = [];
   const limited = await scriptedServer(({ url }) => {
-    if (url === "/agent/v1/ranges") return { status: 404 };
+    if (["/agent/v1/ranges", "/agent/v1/codes"].includes(url)) return { status: 404 };
     asked.push(new URL(url, "http://server").searchParams.get("page"));
     if (asked.length === 2) return { status: 429, headers: { "retry-after": "40" } };
     const items = [asPatient(patients[asked.length]!)];

@@ -14,6 +14,7 @@ const row: AuditDescription = {
   address: "192.0.2.7",
   request_id: "01A",
   times: 1,
+  user: null,
 };
 
 /** Returns the address cell of the CSV. */
@@ -22,7 +23,7 @@ async function addressCell(address: string): Promise<string> {
     yield { ...row, address };
   }
   const [, line = ""] = await collect(auditLines(rows(), "csv"));
-  const [before, after] = ["2026-11-21T12:00:00.000Z,,,GET,/a,,20,200,", ",01A,1\r\n"];
+  const [before, after] = ["2026-11-21T12:00:00.000Z,,,GET,/a,,20,200,", ",01A,1,\r\n"];
   expect(line).toMatch(new RegExp(`^${before}[^]*${after}$`));
   return line.slice(before.length, -after.length);
 }

@@ -110,3 +110,43 @@ test("GET /agent/v1/ranges returns the intervals of the agent's clinic, null if 
   expect(await asked(theirs, "clinic.lab.ingest")).toEqual([200, null]);
   expect((await asked(ours, "clinic.lab.view"))[0]).toBe(403);
 });
+
+test("a CSV file with the names of the fields gives the same rows as JSON, with its own line numbers", () => {
+  const rows = [
+    { id: "a", species: "dog", analyte: "ALT", unit: "U/L", low: "12", high: "105", effective_from: "2026-01-01" },
+    {
+      id: "b",
+      species: "cat",
+      analyte: "CREA",
+      unit: "mg/dL",
+      low: "0.8",
+      high: "2.3",
+      effective_from: "2026-01-01",
+      age_min_days: 365,
+      neutered: true,
+      note: 'our "new";\nkit',
+    },
+  ];
+  const header = "id;species;analyte;unit;low;high;effective_from;age_min_days;neutered;note";
+  const first = "a;dog;ALT;U/L;12;105;2026-01-01;;;";
+  const second = 'b;cat;CREA;mg/dL;0.8;2.3;2026-01-01;365;TRUE;"our ""new"";\nkit"';
+  const csv = `\ufeff${[header, first, "", second].join("\r\n")}`;
+  expect(readRanges(csv)).toEqual({ rows });
+  expect(readRanges(csv.replaceAll(/;(?!\n)/g, ","))).toMatchObject({ rows: [rows[0], { id: "b" }] });
+  // The note of the second row takes two lines.
+  const third = "c;dog;BUN;mg/dL;ten;30;2026-01-01";
+  const { problems } = readRanges([csv, third, "d;dog"].join("\r\n")) as { problems: string[] };
+  expect(new Set(problems.map((problem) => problem.slice(0, "line 6:".length)))).toEqual(
+    new Set(["line 6:", "line 7:"]),
+  );
+});
+
+test("a CSV file with an unknown column or too many cells is refused", () => {
+  const good = "a,dog,ALT,U/L,12,105,2026-01-01";
+  for (const [header, row] of [
+    ["id,species,analyte,unit,low,high,effective_from,colour", `${good},red`],
+    ["id,species,analyte,unit,low,high,effective_from", `${good},more`],
+  ]) {
+    expect(readRanges(`${header}\n${row}`)).toMatchObject({ problems: [expect.stringMatching(/^line 2: /)] });
+  }
+});

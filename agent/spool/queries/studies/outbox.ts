@@ -13,8 +13,18 @@ export interface QueuedStudy {
   readonly snapshot: string;
 }
 
+/** Queues the pictures of a study that the server took under the fp `target`. */
+interface PreviewQueue {
+  queuePreviews(fp: string, revision: number, target: string): void;
+}
+
 /** Part of operationsOn(). */
-export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, pendingMatches: PendingMatches) {
+export function outboxOperationsOn(
+  db: Database.Database,
+  outcomes: MessageOutcomes,
+  pendingMatches: PendingMatches,
+  previews: PreviewQueue,
+) {
   const sql = {
     queued: db.prepare(
       "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
@@ -57,6 +67,7 @@ export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutco
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
         sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
         if (state === "unmatched") pendingMatches.addRefusedStudy(fp, revision);
+        if (state === "filed" || state === "unmatched") previews.queuePreviews(fp, revision, existing_fp ?? fp);
         outcomes.concludeStudy(fp, revision);
       }
     },

@@ -28,8 +28,10 @@ function SignInForm() {
       try {
         await call("POST", "/sign-in", body);
       } catch (failed) {
-        if (failed instanceof RequestError && failed.code === "SESSION.SECOND_FACTOR") setNeedsCode(true);
-        throw failed;
+        const isAsked = failed instanceof RequestError && failed.code === "SESSION.SECOND_FACTOR";
+        if (!isAsked || body.totp !== undefined) throw failed;
+        setNeedsCode(true);
+        return;
       }
       await refreshSession();
     });
@@ -43,8 +45,8 @@ function SignInForm() {
         <input name="password" type="password" autocomplete="current-password" required />
       </Field>
       {needsCode && (
-        <Field label={t("totp")}>
-          <input name="totp" inputMode="numeric" autocomplete="one-time-code" required />
+        <Field label={t("totp")} hint={t("totpHint")}>
+          <input name="totp" inputMode="numeric" autocomplete="one-time-code" maxLength={20} autofocus required />
         </Field>
       )}
       {error !== undefined && <Problem error={error} />}
@@ -94,6 +96,7 @@ const t = texts(
     name: "Name",
     password: "Password",
     totp: "Code of your second factor",
+    totpHint: "The six digits that your authenticator app shows now",
     setUp: "Set up the dashboard",
     setUpWhy: "The first user becomes the admin. The set-up code proves that you have access to the server's machine.",
     code: "Set-up code",
@@ -107,6 +110,7 @@ const t = texts(
     name: "Ad",
     password: "Parola",
     totp: "İkinci adım kodunuz",
+    totpHint: "Doğrulama uygulamanızın şu anda gösterdiği altı rakam",
     setUp: "Paneli kurun",
     setUpWhy: "İlk kullanıcı yönetici olur. Kurulum kodu, sunucunun makinesine erişiminiz olduğunu gösterir.",
     code: "Kurulum kodu",

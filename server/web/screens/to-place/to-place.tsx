@@ -41,6 +41,7 @@ export function ToPlace() {
       <h1>{t("title")}</h1>
       <Parts at="studies" />
       <Toolbar desk={desk} />
+      <KeyHelp mayAct={mayAct} />
       {desk.last !== undefined && <Notice desk={desk} />}
       <Loaded of={desk.queue}>
         {({ studies }) =>
@@ -61,7 +62,6 @@ export function ToPlace() {
           )
         }
       </Loaded>
-      <KeyHelp mayAct={mayAct} />
       {isRejecting && <RejectDialog desk={desk} close={() => setRejecting(false)} />}
     </>
   );

@@ -128,6 +128,7 @@ describe("the audit trail of requests", () => {
         address: "192.0.2.7",
         request_id: String(response.headers["x-request-id"]),
         times: 1,
+        user: null,
       });
     }
     expect(await rowsOf(server)).toEqual(expected);
@@ -156,7 +157,8 @@ describe("the audit trail of requests", () => {
       const { headers } = await server.app.inject({ url, headers: { "x-api-key": key }, remoteAddress });
       return String(headers["x-request-id"]);
     };
-    const alike = { at: new Date(noon).toISOString(), clinic_fp: null, key: null, method: "GET", count: null };
+    const nobody = { clinic_fp: null, key: null, user: null };
+    const alike = { at: new Date(noon).toISOString(), ...nobody, method: "GET", count: null };
     const patients = { ...alike, route: "/api/v1/patients", fp: null, status: 401 };
 
     const ids = [
@@ -408,6 +410,21 @@ describe("the audit log", () => {
       address: "192.0.2.7",
       request_id: "01A",
       times: 1,
+      user: null,
+    },
+    {
+      at,
+      clinic_fp: "clinic_1",
+      key: null,
+      method: "POST",
+      route: "/clinic/v1/clinics/:clinic/keys",
+      fp: null,
+      count: null,
+      status: 200,
+      address: "192.0.2.8",
+      request_id: "01D",
+      times: 1,
+      user: "Ayşe",
     },
     { ...empty, at, key: "key_1", method: "GET", route: "/a", count: 20, address: "::1", request_id: "01B", times: 1 },
     {
@@ -432,6 +449,7 @@ describe("the audit log", () => {
   test("the audit log prints text", async () => {
     expect((await printed("text")).split("\n")).toEqual([
       `${at}  200  GET  /api/v1/patients/:fp  ${fp}  key_1  192.0.2.7  01A`,
+      `${at}  200  POST  /clinic/v1/clinics/:clinic/keys  -  Ayşe  192.0.2.8  01D`,
       `${at}  -  GET  /a  20 records  key_1  ::1  01B`,
       `${at}  401  GET  /a  -  unknown key  =cmd|"x",1  01C  7 times`,
       `${at}  9 further requests with status 401  unknown key`,
@@ -447,12 +465,13 @@ describe("the audit log", () => {
 
   test("the audit log prints CSV without formulas", async () => {
     expect((await printed("csv")).split("\r\n")).toEqual([
-      "at,clinic_fp,key,method,route,fp,count,status,address,request_id,times",
-      `${at},clinic_1,key_1,GET,/api/v1/patients/:fp,${fp},,200,192.0.2.7,01A,1`,
-      `${at},,key_1,GET,/a,,20,,::1,01B,1`,
-      `${at},,,GET,/a,,,401,"'=cmd|""x"",1",01C,7`,
-      `${at},,,,,,,401,,,9`,
-      `${at},,,,,,,,,,5000`,
+      "at,clinic_fp,key,method,route,fp,count,status,address,request_id,times,user",
+      `${at},clinic_1,key_1,GET,/api/v1/patients/:fp,${fp},,200,192.0.2.7,01A,1,`,
+      `${at},clinic_1,,POST,/clinic/v1/clinics/:clinic/keys,,,200,192.0.2.8,01D,1,Ayşe`,
+      `${at},,key_1,GET,/a,,20,,::1,01B,1,`,
+      `${at},,,GET,/a,,,401,"'=cmd|""x"",1",01C,7,`,
+      `${at},,,,,,,401,,,9,`,
+      `${at},,,,,,,,,,5000,`,
       "",
     ]);
   });
@@ -461,6 +480,7 @@ describe("the audit log", () => {
 const empty = {
   clinic_fp: null,
   key: null,
+  user: null,
   method: null,
   route: null,
   fp: null,

@@ -1,0 +1,94 @@
+import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, previewPath } from "../../shared/api/preview.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
+import { SendError } from "../runtime/send-error.ts";
+import type { QueuedPreview } from "../spool/queries/images/previews.ts";
+import type { Spool } from "../spool/spool.ts";
+import { imageFile } from "./image-folder.ts";
+import { drawPreview } from "./preview.ts";
+
+// Sends a small picture of each image to the server, one at a time, once the server has the study. Results always go first.
+
+/** Wait before a server without the route is asked again. It may have been upgraded. */
+const OLD_SERVER_MS = 60 * 60_000;
+
+/** Max pixels of a side, in turn, until the picture fits into one request. Noise in colours compresses badly. */
+const SIDES = [PREVIEW_SIDE_MAX, PREVIEW_SIDE_MAX / 2, PREVIEW_SIDE_MAX / 4];
+
+/** Sends a PNG to a path of the server. @returns false if the server lacks the route @throws SendError */
+type PutPicture = (path: string, png: Uint8Array) => Promise<boolean>;
+
+export class PreviewUpload {
+  readonly #data: string;
+  readonly #spool: Spool;
+  readonly #put: PutPicture;
+  readonly #loop: DeliveryLoop;
+  readonly #stopping = new AbortController();
+  #resumesAt = Number.NEGATIVE_INFINITY;
+
+  constructor(data: string, spool: Spool, put: PutPicture, events: DeliveryEvents, timing: DeliveryTiming) {
+    this.#data = data;
+    this.#spool = spool;
+    this.#put = put;
+    this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
+  }
+
+  /** Sends the queued pictures. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** Stops after the request under way. A picture that is being drawn is given up. */
+  stop(): Promise<void> {
+    this.#stopping.abort();
+    return this.#loop.stop();
+  }
+
+  /** Sends one picture. @returns false if none is queued, if results wait, or if the server is an older one */
+  async #sendNext(): Promise<boolean> {
+    if (performance.now() < this.#resumesAt) return false;
+    if ((await this.#spool.call("outbox")).depth > 0) return false;
+    const next = await this.#spool.call("nextPreview");
+    if (next === null || this.#loop.stopped) return false;
+    const png = await this.#draw(next);
+    if (this.#loop.stopped) return false;
+    if (typeof png === "string") {
+      await this.#spool.call("settlePreview", next, "undrawable", png);
+      return true;
+    }
+    return this.#send(next, png);
+  }
+
+  async #send(next: QueuedPreview, png: Uint8Array): Promise<boolean> {
+    try {
+      const isTaken = await this.#put(previewPath(next.fp, next.position), png);
+      if (isTaken) await this.#spool.call("settlePreview", next, "sent", null);
+      else this.#resumesAt = performance.now() + OLD_SERVER_MS;
+      this.#loop.succeeded();
+      return isTaken;
+    } catch (error) {
+      const reason = errorMessage(error);
+      if (error instanceof SendError && error.kind === "permanent") {
+        await this.#spool.call("settlePreview", next, "refused", reason);
+        return true;
+      }
+      // The picture moves to the end of the queue, in case it breaks the server.
+      await this.#spool.call("delayPreview", next, reason);
+      throw error;
+    }
+  }
+
+  /** Draws the first frame. @returns the reason if there is no picture */
+  async #draw({ message, headerBytes, transferSyntax }: QueuedPreview): Promise<Uint8Array | string> {
+    const image = { file: imageFile(this.#data, message), headerBytes, transferSyntax, frame: 1 };
+    try {
+      for (const sideMax of SIDES) {
+        const { png } = await drawPreview({ ...image, sideMax }, undefined, this.#stopping.signal);
+        if (png.length <= PREVIEW_BYTES_MAX) return png;
+      }
+      return "the picture is too large";
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+}

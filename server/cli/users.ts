@@ -1,0 +1,104 @@
+import { userInfo } from "node:os";
+import { Command, Option } from "commander";
+import { printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { type Role, roles } from "../../shared/dashboard/session.ts";
+import { hashPassword, randomPassword } from "../dashboard/auth/password.ts";
+import { auditCommand } from "../store/audit.ts";
+import {
+  describeUsers,
+  findUserByName,
+  insertUser,
+  resetUser,
+  setRole,
+  type UserDescription,
+} from "../store/dashboard/users.ts";
+import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
+import { clinicIdOf, withStore } from "./with-store.ts";
+
+const createCommand = new Command("create")
+  .description("create a user of the dashboard and print the first password, once")
+  .addOption(clinicOption("clinic of the user").makeOptionMandatory())
+  .requiredOption("--name <name>", "name that the user types to sign in")
+  .addOption(new Option("--role <role>", "rights in the clinic").choices(roles).makeOptionMandatory())
+  .addOption(dataOption())
+  .action(create);
+
+const listCommand = new Command("list")
+  .description("list the users of the dashboard with their roles")
+  .addOption(clinicOption("users of one clinic"))
+  .option("--json", "print JSON")
+  .addOption(dataOption())
+  .action(list);
+
+const resetCommand = new Command("reset")
+  .argument("<name>", "name of the user")
+  .description("print a new password, once; end the user's sessions and switch the second factor off")
+  .addOption(dataOption())
+  .action(reset);
+
+export const usersCommand = new Command("users")
+  .description("users of the dashboard")
+  .addCommand(createCommand)
+  .addCommand(listCommand)
+  .addCommand(resetCommand);
+
+interface CreateOptions extends DataOption, ClinicOption {
+  readonly name: string;
+  readonly role: Role;
+}
+
+async function create({ data, clinic, name, role }: CreateOptions): Promise<void> {
+  if (name.trim() === "" || name.length > 100)
+    throw new Error("the name is empty or too long, expected 1 to 100 characters");
+  await withStore(data, async (store) => {
+    const clinicId = await clinicIdOf(store, clinic);
+    const password = randomPassword();
+    const hash = await hashPassword(password);
+    const now = Date.now();
+    await store.transaction(async (session) => {
+      const user = await insertUser(session, { name, password: hash, now });
+      if (user === undefined) throw new Error(`a user named ${name.trim()} exists already, expected another name`);
+      await setRole(session, user.id, clinicId, role);
+      await auditCommand(session, `users create --role ${role}`, [user.public_id], actor(now, clinicId));
+    });
+    printLine(password);
+  });
+}
+
+async function list({ data, clinic, json }: DataOption & Partial<ClinicOption> & { json?: true }): Promise<void> {
+  await withStore(data, async (store) => {
+    // An unknown clinic is an error, not an empty list.
+    if (clinic !== undefined) await clinicIdOf(store, clinic);
+    const users = (await describeUsers(store)).filter(
+      ({ clinics }) => clinic === undefined || clinics.some(({ fp }) => fp === clinic),
+    );
+    if (json) printJson(users);
+    else for (const user of users) printLine(userLine(user));
+  });
+}
+
+async function reset(name: string, { data }: DataOption): Promise<void> {
+  await withStore(data, async (store) => {
+    const password = randomPassword();
+    const hash = await hashPassword(password);
+    await store.transaction(async (session) => {
+      const user = await findUserByName(session, name);
+      if (user === undefined) throw new Error(`user ${name} does not exist, expected a name that users list shows`);
+      await resetUser(session, user.id, hash);
+      await auditCommand(session, "users reset", [user.public_id], actor(Date.now()));
+    });
+    printLine(password);
+    // Scripts read the password from stdout.
+    printError(`the sessions of ${name} are over, and the second factor is off`);
+  });
+}
+
+function actor(now: number, clinicId?: number) {
+  return { by: userInfo().username, now, ...(clinicId !== undefined && { clinicId }) };
+}
+
+function userLine({ id, name, clinics, second_factor, disabled_at }: UserDescription): string {
+  const places = clinics.map(({ fp, role }) => `${role} of ${fp}`).join(", ");
+  const state = disabled_at === null ? "active" : `disabled ${disabled_at}`;
+  return [id, state, `second factor ${second_factor ? "on" : "off"}`, places || "no clinic", name].join("  ");
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { isFp } from "../../../shared/api/fp.ts";
+import {
+  type PatientList,
+  type PatientOverview,
+  type PatientResults,
+  SPECIES,
+} from "../../../shared/dashboard/patients.ts";
+import { ApiError } from "../../http/errors.ts";
+import { choice, pageParameters, readParameters, text, yesOrNo } from "../../http/query-parameters.ts";
+import { changeConnection } from "../../store/dashboard/patient-connections.ts";
+import { PatientLists } from "../../store/dashboard/patient-list.ts";
+import { patientOverview, patientResults } from "../../store/dashboard/patient-page.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
+import { bodyReader } from "../body.ts";
+import type { DashboardContext } from "../context.ts";
+
+// The clinic's patients, one patient with its results, and the clinic's connection to it.
+
+const listParameters = {
+  search: text("Words of the name or of an identifier, or a whole fp."),
+  species: choice(SPECIES, "Species of the patients."),
+  page: pageParameters.page,
+};
+
+const resultParameters = {
+  all: yesOrNo("Whether to list all studies, not the newest alone."),
+  analyte: text("Code of the only analyte whose values are listed."),
+};
+
+const openBody = bodyReader(Type.Object({ consent: Type.Literal(true) }, { additionalProperties: false }));
+
+export function patientRoutes(app: FastifyInstance, context: DashboardContext): void {
+  readingRoutes(app, context);
+  connectionRoutes(app, context);
+}
+
+function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void {
+  const lists = new PatientLists(store);
+  app.route({
+    method: "GET",
+    url: "/clinic/v1/clinics/:clinic/patients",
+    config: { access: "reader" },
+    handler: (request): Promise<PatientList> =>
+      lists.find({ clinicId: clinicOf(request).id, ...readParameters(request, listParameters) }),
+  });
+  app.route({
+    method: "GET",
+    url: "/clinic/v1/clinics/:clinic/patients/:fp",
+    config: { access: "reader" },
+    handler: async (request): Promise<PatientOverview> =>
+      found(await patientOverview(store, clinicOf(request).id, patientFp(request))),
+  });
+  app.route({
+    method: "GET",
+    url: "/clinic/v1/clinics/:clinic/patients/:fp/results",
+    config: { access: "reader" },
+    handler: async (request): Promise<PatientResults> => {
+      const wanted = readParameters(request, resultParameters);
+      return found(await patientResults(store, clinicOf(request).id, patientFp(request), wanted));
+    },
+  });
+}
+
+function connectionRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  async function change(request: FastifyRequest, active: boolean): Promise<{ name: string }> {
+    const { userId, name: by } = userOf(request);
+    const { id: clinicId } = clinicOf(request);
+    const fp = patientFp(request);
+    return found(
+      await store.transaction((session) => changeConnection(session, fp, active, { clinicId, userId, by, now: now() })),
+    );
+  }
+  const url = "/clinic/v1/clinics/:clinic/patients/:fp/connection";
+  app.route({
+    method: "PUT",
+    url,
+    config: { access: "staff" },
+    handler: (request) => {
+      openBody(request.body);
+      return change(request, true);
+    },
+  });
+  app.route({ method: "DELETE", url, config: { access: "staff" }, handler: (request) => change(request, false) });
+}
+
+function patientFp({ params }: FastifyRequest): string {
+  const { fp } = params as { fp: string };
+  if (!isFp("patient", fp)) throw missing();
+  return fp;
+}
+
+/** A patient of others, one without a connection, and one that does not exist give one answer. */
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw missing();
+  return value;
+}
+
+function missing(): ApiError {
+  return new ApiError("RECORD.NOT_FOUND", "This patient");
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from "fastify";
+import type { StudyPreview } from "../../../shared/dashboard/previews.ts";
+import { ApiError } from "../../http/errors.ts";
+import { listPreviews, readPreview } from "../../store/studies/previews.ts";
+import { clinicOf } from "../auth/guard.ts";
+import type { DashboardContext } from "../context.ts";
+
+// The small pictures of a study of images.
+
+/** Seconds for which a browser keeps a picture. A picture almost never changes. */
+const KEPT_S = 3600;
+
+export function previewRoutes(app: FastifyInstance, { store }: DashboardContext): void {
+  const url = "/clinic/v1/clinics/:clinic/results/:fp/previews";
+  app.route<{ Params: { fp: string } }>({
+    method: "GET",
+    url,
+    config: { access: "reader" },
+    handler: async (request): Promise<{ previews: StudyPreview[] }> => {
+      const previews = await listPreviews(store, clinicOf(request).id, request.params.fp);
+      if (previews === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
+      return { previews };
+    },
+  });
+  app.route<{ Params: { fp: string; position: string } }>({
+    method: "GET",
+    url: `${url}/:position`,
+    config: { access: "reader" },
+    handler: async (request, reply) => {
+      const { fp, position } = request.params;
+      const index = /^[1-9]\d?$/.test(position) ? Number(position) : 0;
+      const png = await readPreview(store, clinicOf(request).id, fp, index);
+      if (png === undefined) throw new ApiError("RECORD.NOT_FOUND", "This picture");
+      return reply.type("image/png").header("cache-control", `private, max-age=${KEPT_S}`).send(png);
+    },
+  });
+}

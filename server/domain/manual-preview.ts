@@ -1,0 +1,78 @@
+import type { Patient } from "../../shared/api/patient.ts";
+import { analyteByCode } from "../../shared/clinical/analytes.ts";
+import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
+import { readRange } from "../../shared/clinical/value.ts";
+import type { ManualPreview, PreviewRow, RowFault, TypedRow, TypedStudy } from "../../shared/dashboard/manual-study.ts";
+import { addResult, isOfImages, MANUAL_DEVICE, type ManualEntry, resultsOfEntry, timeFault } from "./manual-study.ts";
+
+// Shows a study that a user still types: the range of each row, the flag of each value, and the study as the API will show it.
+
+/** Facts for the ranges of a typed study. */
+export interface PreviewFacts {
+  readonly patient: Patient;
+  readonly ranges: ClinicRanges | null;
+  readonly now: number;
+}
+
+/** Values that ask for the range of a row whose value is not typed yet. A word has no range. */
+const STAND_INS = { numeric: "1", ordinal: "neg", word: null } as const;
+
+/** Computes what saving would store. A row without a value gets its range; a faulty row gets its fault. */
+export function previewStudy(typed: TypedStudy, { patient, ranges, now }: PreviewFacts): ManualPreview {
+  const { modality, acquired_at, device_name = MANUAL_DEVICE } = typed;
+  const time = timeFault(acquired_at, now);
+  // The ranges of today stand in until the time is right.
+  const sampled = time === "no time" ? new Date(now).toISOString() : acquired_at;
+  const entry: ManualEntry = { modality, acquired_at: sampled, device_name, measurements: [], ofImages: [] };
+  const faults = typed.results.map((row) => addRow(entry, row));
+  const { results, snapshot } = resultsOfEntry(entry, patient, ranges);
+
+  const shown: typeof results = [];
+  let next = 0;
+  const rows = typed.results.map((row, index): PreviewRow => {
+    const fault = faults[index] ?? null;
+    if (fault !== null) return { ...NOTHING, fault: fault === "no row" ? null : fault };
+    const result = results[next]!;
+    const { interval_id } = snapshot.rows[next]!;
+    next += 1;
+    if (!isBlank(row)) shown.push(result);
+    const bounds = result.reference_range === null ? null : readRange(result.reference_range);
+    return {
+      reference_range: result.reference_range,
+      flag: isBlank(row) ? null : result.flag,
+      value: isBlank(row) ? null : result.value,
+      low: bounds?.low ?? null,
+      high: bounds?.high ?? null,
+      source: interval_id === null ? null : interval_id.startsWith("clinic:") ? "clinic" : "catalogue",
+      fault: null,
+    };
+  });
+  const study = { patient_fp: patient.fp, modality, device_name, status: "COMPLETED" as const, acquired_at };
+  return { rows, time_fault: time, study: { ...study, results: shown } };
+}
+
+const NOTHING = { reference_range: null, flag: null, value: null, low: null, high: null, source: null };
+
+/** Adds a row to the entry. @returns its fault, or "no row" if it adds none */
+function addRow(entry: ManualEntry, row: TypedRow): RowFault | "no row" | null {
+  if (!isBlank(row)) {
+    const codes = codesOf(entry);
+    const fault = addResult(entry, row);
+    if (fault !== null) return fault;
+    const code = codesOf(entry).at(-1) ?? "";
+    if (!codes.includes(code)) return null;
+    (isOfImages(entry.modality) ? entry.ofImages : entry.measurements).pop();
+    return { field: "analyte", kind: "repeated", problem: `${code} is listed more than once` };
+  }
+  const analyte = analyteByCode(row.analyte);
+  const value = analyte === undefined || isOfImages(entry.modality) ? null : STAND_INS[analyte.value_type];
+  return value === null || addResult(entry, { ...row, value }) !== null ? "no row" : null;
+}
+
+function codesOf({ measurements, ofImages }: ManualEntry): string[] {
+  return [...measurements.map(({ code }) => code), ...ofImages.map(({ row }) => row.code)];
+}
+
+function isBlank({ value }: TypedRow): boolean {
+  return value.trim() === "";
+}

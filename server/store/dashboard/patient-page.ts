@@ -1,0 +1,137 @@
+import type { Modality, Snapshot } from "../../../shared/api/study.ts";
+import type {
+  PatientAppointment,
+  PatientOverview,
+  PatientRecord,
+  PatientResults,
+} from "../../../shared/dashboard/patients.ts";
+import { analyteNames, patientStudy } from "../../domain/patient-results.ts";
+import { query, type Session } from "../database/query.ts";
+import { findPatient } from "../patients/patients.ts";
+import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
+
+// The page of one patient. A clinic sees what the read API shows it: the patients with an active connection.
+
+/** Newest records and appointments that a page shows. */
+const LISTED_MAX = 100;
+
+/** Newest studies without `all`. */
+const STUDIES_SHOWN = 24;
+const STUDIES_MAX = 2000;
+const SUMMARY_CHARS_MAX = 160;
+
+/** @returns undefined if the patient is unknown or deleted, or the clinic has no active connection */
+export async function patientOverview(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<PatientOverview | undefined> {
+  const found = await findPatient(session, clinicId, fp);
+  if (found?.connected !== true) return undefined;
+  const ids = { clinicId, patientId: found.id };
+  const identifiers = await session.all(identifiersOf, ids);
+  const changes = await session.all(connectionChanges, ids);
+  const records = await session.all(recordsOf, ids);
+  const appointments = await session.all(appointmentsOf, ids);
+  return {
+    patient: found.patient,
+    identifiers: identifiers.map(({ identifier }) => identifier),
+    connection_changes: changes.map(({ active, changed_at, by }) => {
+      return { active: active === 1, changed_at: timestampOf(changed_at), by };
+    }),
+    records: records.map(({ clinic_id, assessment, subjective, ...record }): PatientRecord => {
+      const summary = (assessment ?? subjective)?.slice(0, SUMMARY_CHARS_MAX) ?? null;
+      const signed_at = record.signed_at === null ? null : timestampOf(record.signed_at);
+      const created_at = timestampOf(record.created_at);
+      return { ...record, is_own: clinic_id === clinicId, created_at, signed_at, summary };
+    }),
+    appointments: appointments.map((event): PatientAppointment => {
+      return { ...event, start_at: timestampOf(event.start_at) };
+    }),
+  };
+}
+
+/** The newest studies, or all of them, of a patient. With `analyte` all studies that have it, with its values alone. */
+export async function patientResults(
+  session: Session,
+  clinicId: number,
+  fp: string,
+  { all, analyte }: { all: boolean; analyte: string | null },
+): Promise<PatientResults | undefined> {
+  const found = await findPatient(session, clinicId, fp);
+  if (found?.connected !== true) return undefined;
+  const patientId = found.id;
+  const limit = all || analyte !== null ? STUDIES_MAX : STUDIES_SHOWN;
+  const rows = await session.all(studiesOf, { patientId, limit });
+  const studies = rows.map(({ snapshot, ...row }) => {
+    return patientStudy(toStudy({ ...row, patient_fp: fp }), parseStored(snapshot) as Snapshot | null);
+  });
+  const chosen = analyte === null ? studies : studies.flatMap((study) => withOnly(analyte, study));
+  const total = (await session.first(studyCount, { patientId }))?.total ?? 0;
+  return { patient_name: found.patient.name, studies: chosen, total, analytes: analyteNames(chosen) };
+}
+
+function withOnly<Study extends { modality: Modality; values: { analyte: string }[] }>(
+  analyte: string,
+  study: Study,
+): Study[] {
+  const values = study.values.filter((value) => value.analyte === analyte);
+  return values.length === 0 ? [] : [{ ...study, values }];
+}
+
+const identifiersOf = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("patient_identifier")
+    .select("identifier")
+    .where("patient_id", "=", p.patientId)
+    .orderBy("position")
+    .orderBy("identifier"),
+);
+
+const connectionChanges = query((db, p: { clinicId: number; patientId: number }) =>
+  db
+    .selectFrom("connection_change as change")
+    .innerJoin("dashboard_user as user", "user.id", "change.user_id")
+    .select(["change.active", "change.changed_at", "user.name as by"])
+    .where("change.clinic_id", "=", p.clinicId)
+    .where("change.patient_id", "=", p.patientId)
+    .orderBy("change.id", "desc"),
+);
+
+const recordsOf = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("soap")
+    .select(["fp", "soap_type", "status", "clinic_id", "created_at", "signed_at", "assessment", "subjective"])
+    .where("patient_id", "=", p.patientId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(LISTED_MAX),
+);
+
+const appointmentsOf = query((db, p: { clinicId: number; patientId: number }) =>
+  db
+    .selectFrom("calendar_event")
+    .select(["fp", "title", "type", "status", "start_at"])
+    .where("patient_id", "=", p.patientId)
+    .where("clinic_id", "=", p.clinicId)
+    .orderBy("start_at", "desc")
+    .orderBy("fp")
+    .limit(LISTED_MAX),
+);
+
+const studiesOf = query((db, p: { patientId: number; limit: number }) =>
+  db
+    .selectFrom("study")
+    .select(["fp", "modality", "device_name", "status", "acquired_at", "results", "snapshot"])
+    .where("patient_id", "=", p.patientId)
+    .orderBy("acquired_at", "desc")
+    .orderBy("id", "desc")
+    .limit(p.limit),
+);
+
+const studyCount = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("study")
+    .select((select) => select.fn.countAll<number>().as("total"))
+    .where("patient_id", "=", p.patientId),
+);

@@ -1,0 +1,66 @@
+import type { SessionOfUser } from "../../../../shared/dashboard/account.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { refreshSession } from "../../session.ts";
+import { ago, dateTime } from "../../text.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { browserName } from "./browser-name.ts";
+import { t } from "./texts.ts";
+
+/** Lists the browsers in which the user is signed in. */
+export function Sessions({ sessions, changed }: { sessions: SessionOfUser[]; changed: () => Promise<void> }) {
+  const { run, error, isRunning } = useAction();
+  const end = ({ id, is_this }: SessionOfUser) =>
+    void run(async () => {
+      await call("DELETE", `/account/sessions/${id}`);
+      await (is_this ? refreshSession() : changed());
+    });
+  const endAll = () =>
+    void run(async () => {
+      await call("POST", "/account/sign-out-everywhere", {});
+      await refreshSession();
+    });
+  return (
+    <section>
+      <h2 id="sessions">{t("sessions")}</h2>
+      <p class="quiet">{t("sessionsWhy")}</p>
+      {error !== undefined && <Problem error={error} />}
+      <div class="table-frame" tabIndex={0} role="region" aria-labelledby="sessions">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("browser")}</th>
+              <th scope="col">{t("address")}</th>
+              <th scope="col">{t("lastUse")}</th>
+              <th scope="col">{t("started")}</th>
+              <th scope="col">{t("action")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sessions.map((session) => (
+              <tr key={session.id}>
+                <th scope="row">
+                  {session.browser === null ? t("unknown") : browserName(session.browser)}
+                  {session.is_this && <div class="quiet this-session">{t("thisSession")}</div>}
+                </th>
+                <td>{session.address}</td>
+                <td>{ago(session.last_used_at)}</td>
+                <td>{dateTime(session.started_at)}</td>
+                <td>
+                  <button type="button" disabled={isRunning} onClick={() => end(session)}>
+                    {session.is_this ? t("signOut") : t("end")}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p>
+        <button type="button" class="danger" disabled={isRunning} onClick={endAll}>
+          {t("everywhere")}
+        </button>
+      </p>
+    </section>
+  );
+}

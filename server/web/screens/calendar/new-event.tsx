@@ -1,0 +1,142 @@
+import { useState } from "preact/hooks";
+import type { EventType } from "../../../../shared/api/calendar.ts";
+import type { EventList, NewEvent as NewEventBody } from "../../../../shared/dashboard/calendar.ts";
+import type { NamedPatient } from "../../../../shared/dashboard/records.ts";
+import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { timeZone } from "../../text.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { formValues } from "../../ui/form.ts";
+import { PatientPicker } from "../../ui/patient-picker.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { t, typeName, types } from "./texts.ts";
+
+const LENGTH_MS = 30 * 60_000;
+
+interface Times {
+  start: string;
+  end: string;
+}
+
+/** Adds an event. Its times are those of the clinic's clocks. */
+export function NewEvent({
+  day,
+  users,
+  reload,
+  close,
+}: {
+  day: string;
+  users: EventList["users"];
+  reload: () => Promise<void>;
+  close: () => void;
+}) {
+  const { run, error, isRunning } = useAction();
+  const [patient, choosePatient] = useState<NamedPatient | null>(null);
+  const [times, setTimes] = useState<Times>({ start: `${day}T09:00`, end: `${day}T09:30` });
+  const [isChecked, setChecked] = useState(false);
+  const fault = faultOf(times);
+  const submit = (event: SubmitEvent) => {
+    const form = event.currentTarget as HTMLFormElement;
+    const { title = "", type = "", assigned_user_fp = "" } = formValues(event);
+    setChecked(true);
+    const [start, end] = [read(times.start), read(times.end)];
+    if (start === null || end === null || fault !== null) return;
+    const body: NewEventBody = {
+      ...{ title, type: type as EventType, patient_fp: patient?.fp ?? null },
+      ...{ start_at: new Date(start).toISOString(), end_at: new Date(end).toISOString() },
+      assigned_user_fp: assigned_user_fp === "" ? null : assigned_user_fp,
+    };
+    void run(async () => {
+      await call("POST", `${clinicPath()}/calendar`, body);
+      form.closest("dialog")?.close();
+      await reload();
+    });
+  };
+  return (
+    <Dialog title={t("newEvent")} close={close}>
+      <form onSubmit={submit}>
+        <Field label={t("title")}>
+          <input name="title" required maxLength={500} autocomplete="off" />
+        </Field>
+        <Field label={t("type")}>
+          <select name="type">
+            {types.map((type) => (
+              <option key={type} value={type}>
+                {typeName(type)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
+        <PatientPicker chosen={patient} choose={choosePatient} />
+        <Field label={t("assigned")}>
+          <select name="assigned_user_fp">
+            <option value="">{t("nobody")}</option>
+            {users.map(({ fp, name }) => (
+              <option key={fp} value={fp}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {error !== undefined && <Problem error={error} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isRunning}>
+            {t("add")}
+          </button>
+          <button type="button" onClick={({ currentTarget }) => currentTarget.closest("dialog")?.close()}>
+            {t("back")}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Start and end. A new start moves the end, so that the length stays. */
+function Span({ times, set, fault }: { times: Times; set: (times: Times) => void; fault: string | null }) {
+  const setStart = (start: string) => {
+    const [from, to, next] = [read(times.start), read(times.end), read(start)];
+    const length = from !== null && to !== null && to > from ? to - from : LENGTH_MS;
+    set({ start, end: next === null ? times.end : print(next + length) });
+  };
+  return (
+    <div class="calendar-span">
+      <Field label={t("start")}>
+        <input
+          type="datetime-local"
+          required
+          value={times.start}
+          onInput={({ currentTarget }) => setStart(currentTarget.value)}
+        />
+      </Field>
+      <Field label={t("end")} fault={fault}>
+        <input
+          type="datetime-local"
+          required
+          value={times.end}
+          onInput={({ currentTarget }) => set({ ...times, end: currentTarget.value })}
+        />
+      </Field>
+    </div>
+  );
+}
+
+function faultOf({ start, end }: Times): string | null {
+  const [from, to] = [read(start), read(end)];
+  if (from === null || to === null) return t("skipped");
+  return to > from ? null : t("reversed");
+}
+
+function read(local: string): number | null {
+  const [date = "", time = ""] = local.split("T");
+  return instantOf(date, time.slice(0, 5), timeZone.value);
+}
+
+function print(instant: number): string {
+  const { date, time } = wallTime(instant, timeZone.value);
+  return `${date}T${time}`;
+}

@@ -1,0 +1,69 @@
+import { Empty } from "../../resource.tsx";
+import { language, texts } from "../../text.ts";
+import { helpPages } from "./pages.ts";
+import "./help.css";
+
+/** A Markdown file, as the plugin in vite.config.ts makes it when the pages are built. */
+interface HelpPage {
+  title: string;
+  html: string;
+}
+
+const files = import.meta.glob<HelpPage>("../../help/*/*.md", { eager: true });
+
+/** The help: its pages in a menu, and the chosen one. */
+export function Help({ page }: { page?: string }) {
+  const shown = page === undefined ? undefined : pageOf(page);
+  return (
+    <div class="help">
+      <nav aria-label={t("pages")} class="help-menu no-print">
+        <ul>
+          {helpPages.map((name) => (
+            <li key={name}>
+              <a href={`/dashboard/help/${name}`} aria-current={name === page ? "page" : undefined}>
+                {pageOf(name)?.title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {page === undefined ? (
+        <div>
+          <h1>{t("help")}</h1>
+          <p>{t("choose")}</p>
+        </div>
+      ) : shown === undefined ? (
+        <div>
+          <h1>{t("help")}</h1>
+          <Empty title={t("nowhere")}>
+            <a href="/dashboard/help">{t("home")}</a>
+          </Empty>
+        </div>
+      ) : (
+        // The one place where HTML is set: it comes from our own Markdown files at build time, never from data.
+        <article key={shown.title} dangerouslySetInnerHTML={{ __html: shown.html }} />
+      )}
+    </div>
+  );
+}
+
+function pageOf(name: string): HelpPage | undefined {
+  return files[`../../help/${language.value}/${name}.md`];
+}
+
+const t = texts(
+  {
+    pages: "Help pages",
+    help: "Help",
+    choose: "Choose a page. They are part of this program, so they work without the internet.",
+    nowhere: "There is no such help page",
+    home: "All help pages",
+  },
+  {
+    pages: "Yardım sayfaları",
+    help: "Yardım",
+    choose: "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
+    nowhere: "Böyle bir yardım sayfası yok",
+    home: "Bütün yardım sayfaları",
+  },
+);

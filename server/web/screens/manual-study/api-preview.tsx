@@ -1,0 +1,65 @@
+import type { Result } from "../../../../shared/api/study.ts";
+import type { ManualPreview } from "../../../../shared/dashboard/manual-study.ts";
+import { t } from "./texts.ts";
+
+type Column = Exclude<keyof Result, "code_source" | "comment">;
+
+const ALWAYS: readonly Column[] = ["analyte", "value", "unit", "reference_range", "flag"];
+const SOMETIMES: readonly Column[] = ["comparator", "value_text"];
+
+/** The study with the fields of the API. */
+export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: string | null }) {
+  const { results, ...head } = study;
+  const columns = [...ALWAYS, ...SOMETIMES.filter((column) => results.some((result) => result[column] !== undefined))];
+  return (
+    <section aria-label={t("asApi")} class="api-preview">
+      <h2>{t("asApi")}</h2>
+      <dl>
+        <Fact name="fp">
+          {fp === null ? <span class="quiet">{t("fpLater")}</span> : <code>{JSON.stringify(fp)}</code>}
+        </Fact>
+        {Object.entries(head).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            <code>{JSON.stringify(value)}</code>
+          </Fact>
+        ))}
+      </dl>
+      <div class="table-frame" tabIndex={0} role="region" aria-label="results">
+        <table>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <th key={column} scope="col">
+                  <code>{column}</code>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {results.map((result) => (
+              <tr key={result.analyte}>
+                {columns.map((column) => (
+                  <td key={column} class={column === "value" ? "number" : undefined}>
+                    {result[column] === undefined ? "" : <code>{JSON.stringify(result[column])}</code>}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {results.length === 0 && <p class="quiet no-rows">{t("noResults")}</p>}
+      </div>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>
+        <code>{name}</code>
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { useEffect, useState } from "preact/hooks";
+import { Problem, useResource } from "../../resource.tsx";
+import { date } from "../../text.ts";
+import { Field } from "../../ui/field.tsx";
+import type { PatientChoice } from "./draft.ts";
+import { t } from "./texts.ts";
+
+/** Pause in the typing after which the server is asked. */
+const PAUSE_MS = 200;
+const CHOICES_MAX = 8;
+
+/** Finds an animal by its name or an identifier. */
+export function ChoosePatient({
+  patient,
+  choose,
+}: {
+  patient: PatientChoice | null;
+  choose: (patient: PatientChoice | null) => void;
+}) {
+  if (patient === null) return <Search choose={choose} />;
+  return (
+    <div class="chosen-patient">
+      <p>
+        <strong>{patient.name}</strong> <span class="quiet">{describe(patient)}</span>
+      </p>
+      <button type="button" onClick={() => choose(null)}>
+        {t("otherPatient")}
+      </button>
+    </div>
+  );
+}
+
+function Search({ choose }: { choose: (patient: PatientChoice) => void }) {
+  const [typed, setTyped] = useState("");
+  const search = usePaused(typed.trim());
+  const found = useResource<{ patients: PatientChoice[] }>(
+    search === "" ? null : `/patients?search=${encodeURIComponent(search)}`,
+  );
+  const choices = search === "" ? undefined : found.data?.patients.slice(0, CHOICES_MAX);
+  return (
+    <>
+      <Field label={t("patient")} hint={t("patientHint")}>
+        <input
+          type="search"
+          autocomplete="off"
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault();
+            const [only, ...others] = choices ?? [];
+            if (only !== undefined && others.length === 0 && search === typed.trim()) choose(only);
+          }}
+        />
+      </Field>
+      <p class="visually-hidden" role="status">
+        {choices === undefined ? "" : t("found", { count: choices.length })}
+      </p>
+      {found.error !== undefined && search !== "" && <Problem error={found.error} retry={found.reload} />}
+      {choices?.length === 0 && <p class="quiet">{t("nobody")}</p>}
+      {choices !== undefined && choices.length > 0 && (
+        <ul class="choices">
+          {choices.map((choice) => (
+            <li key={choice.fp}>
+              <button type="button" onClick={() => choose(choice)}>
+                <strong>{choice.name}</strong> <span class="quiet">{describe(choice)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function describe({ species, breed, sex, date_of_birth, identifiers }: PatientChoice): string {
+  const born = date_of_birth === null ? null : t("born", { date: date(date_of_birth) });
+  return [species, breed, sex, born, ...identifiers.slice(0, 2)].filter((fact) => fact !== null).join(" · ");
+}
+
+/** The value once it stayed the same for a while. */
+function usePaused(value: string): string {
+  const [paused, setPaused] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return paused;
+}

@@ -1,0 +1,92 @@
+import type { Modality } from "../../../../shared/api/study.ts";
+import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
+import { instantOf } from "./local-time.ts";
+
+// What the user typed so far.
+
+export const modalities: readonly Modality[] = [
+  ...(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"] as const),
+  ...(["RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const),
+];
+
+/** Whether the results of a kind of study are measurements in images, which have a free name. */
+export function isOfImages(modality: Modality): boolean {
+  return modalities.indexOf(modality) >= 3;
+}
+
+/** An animal as the search lists it. */
+export interface PatientChoice {
+  fp: string;
+  name: string;
+  species: string;
+  breed: string | null;
+  sex: string | null;
+  date_of_birth: string | null;
+  identifiers: string[];
+}
+
+export interface Draft {
+  patient: PatientChoice | null;
+  modality: Modality;
+  /** Text of the input, in the clinic's zone. */
+  time: string;
+  device: string;
+  /** The rows of each kind, so that another choice of the kind loses nothing. */
+  rows: Record<Modality, TypedRow[]>;
+}
+
+/** Makes the empty rows of all kinds: each analyte of the catalogue with the unit that the user chose last. */
+export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, TypedRow[]> {
+  const rowsOf = (modality: Modality) =>
+    catalogue
+      .filter((analyte) => analyte.modality === modality)
+      .map(({ code, units }) => ({ analyte: code, value: "", unit: rememberedUnit(code, units) }));
+  return Object.fromEntries(modalities.map((modality) => [modality, rowsOf(modality)])) as Draft["rows"];
+}
+
+/** The study that the draft asks the server about; null without an animal. */
+export function typedStudy(
+  { patient, modality, time, device, rows }: Draft,
+  zone: string | undefined,
+): TypedStudy | null {
+  if (patient === null) return null;
+  const device_name = device.trim();
+  return {
+    patient_fp: patient.fp,
+    modality,
+    acquired_at: instantOf(time, zone),
+    ...(device_name !== "" && { device_name }),
+    results: rows[modality],
+  };
+}
+
+/** The rows with a value. The others are never stored. */
+export function filledRows(rows: readonly TypedRow[]): TypedRow[] {
+  return rows.filter(({ value }) => value.trim() !== "");
+}
+
+/** A new random name of an entry, so that a repeated request stores nothing. Works over plain http too. */
+export function newEntryId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const UNITS = "manual-study-units";
+
+/** Remembers the unit of an analyte in this browser: a clinic's devices always print the same one. */
+export function rememberUnit(code: string, unit: string): void {
+  localStorage.setItem(UNITS, JSON.stringify({ ...rememberedUnits(), [code]: unit }));
+}
+
+function rememberedUnit(code: string, units: readonly string[]): string | null {
+  const remembered = rememberedUnits()[code];
+  return remembered !== undefined && units.includes(remembered) ? remembered : (units[0] ?? null);
+}
+
+function rememberedUnits(): Record<string, string> {
+  try {
+    return JSON.parse(localStorage.getItem(UNITS) ?? "{}") as Record<string, string>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,190 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Modality } from "../../../../shared/api/study.ts";
+import type {
+  ManualPreview,
+  ManualStudyBody,
+  TypedAnalyte,
+  TypedRow,
+} from "../../../../shared/dashboard/manual-study.ts";
+import { call } from "../../api.ts";
+import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { timeZone } from "../../text.ts";
+import { Field } from "../../ui/field.tsx";
+import { modalityName } from "../../ui/modality.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { ApiPreview } from "./api-preview.tsx";
+import { ChoosePatient } from "./choose-patient.tsx";
+import { type Draft, emptyRows, filledRows, isOfImages, modalities, newEntryId, typedStudy } from "./draft.ts";
+import { ImageRows } from "./image-rows.tsx";
+import { LabRows } from "./lab-rows.tsx";
+import { localText } from "./local-time.ts";
+import { t } from "./texts.ts";
+import { usePreview } from "./use-preview.ts";
+import "./manual-study.css";
+
+interface Saved {
+  readonly fp: string;
+  readonly study: ManualPreview["study"];
+}
+
+/** Types a study by hand: ranges and flags appear while one types, as the API will show them. */
+export function ManualStudy() {
+  const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes");
+  const [saved, setSaved] = useState<Saved | null>(null);
+  return (
+    <>
+      <h1>{t("manualStudy")}</h1>
+      <Loaded of={catalogue}>
+        {(analytes) =>
+          saved === null ? (
+            <Entry catalogue={analytes} done={setSaved} />
+          ) : (
+            <SavedStudy saved={saved} next={() => setSaved(null)} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
+  const zone = timeZone.value;
+  const [draft, setDraft] = useState<Draft>(() => {
+    const now = localText(Date.now(), zone);
+    return { patient: null, modality: "HEMATOLOGY", time: now, device: "", rows: emptyRows(catalogue) };
+  });
+  const entryId = useRef(newEntryId());
+  const form = useRef<HTMLDivElement>(null);
+  const study = typedStudy(draft, zone);
+  const preview = usePreview(study);
+  const { run, error, isRunning } = useAction();
+  const [isEmpty, setIsEmpty] = useState(false);
+  const rows = draft.rows[draft.modality];
+  const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }));
+  const setRows = (next: TypedRow[]) => change({ rows: { ...draft.rows, [draft.modality]: next } });
+
+  const save = () =>
+    run(async () => {
+      if (study === null) return;
+      const results = filledRows(rows);
+      setIsEmpty(results.length === 0 && !isOfImages(draft.modality));
+      const shown = await preview.ask();
+      const isFaulty =
+        shown === undefined || shown.time_fault !== null || shown.rows.some(({ fault }) => fault !== null);
+      if (isFaulty || (results.length === 0 && !isOfImages(draft.modality))) {
+        requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
+        return;
+      }
+      const body: ManualStudyBody = { ...study, results, entry_id: entryId.current };
+      const { fp } = await call<{ fp: string }>("POST", `${clinicPath()}/manual-study`, body);
+      done({ fp, study: shown.study });
+    });
+
+  return (
+    <div ref={form}>
+      <section class="card">
+        <ChoosePatient patient={draft.patient} choose={(patient) => change({ patient })} />
+        <Head draft={draft} change={change} timeFault={preview.latest?.time_fault ?? null} />
+      </section>
+      {draft.patient === null ? (
+        <Empty title={t("noPatient")}>{t("noPatientNext")}</Empty>
+      ) : (
+        <>
+          {isOfImages(draft.modality) ? (
+            <ImageRows rows={rows} preview={preview} change={setRows} />
+          ) : (
+            <LabRows
+              key={draft.modality}
+              rows={rows}
+              catalogue={catalogue}
+              preview={preview}
+              change={(row) => setRows(rows.map((other) => (other.analyte === row.analyte ? row : other)))}
+            />
+          )}
+          {preview.latest !== undefined && <ApiPreview study={preview.latest.study} fp={null} />}
+          {preview.error !== undefined && <Problem error={preview.error} />}
+          {isEmpty && (
+            <p class="fault" role="alert">
+              {t("typeOne")}
+            </p>
+          )}
+          {error !== undefined && <Problem error={error} />}
+          <p class="save">
+            <button type="button" class="primary" disabled={isRunning} onClick={() => void save()}>
+              {t("save")}
+            </button>
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The kind, the time and the device of the study. */
+function Head({
+  draft: { modality, time, device },
+  change,
+  timeFault,
+}: {
+  draft: Draft;
+  change: (changed: Partial<Draft>) => void;
+  timeFault: ManualPreview["time_fault"];
+}) {
+  const zone = timeZone.value;
+  return (
+    <div class="study-head">
+      <Field label={t("modality")}>
+        <select
+          value={modality}
+          onChange={({ currentTarget }) => change({ modality: currentTarget.value as Modality })}
+        >
+          {modalities.map((each) => (
+            <option key={each} value={each}>
+              {modalityName(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field
+        label={t("time")}
+        {...(zone !== undefined && { hint: t("zone", { zone }) })}
+        fault={timeFault === null ? null : t(timeFault)}
+      >
+        <input
+          type="datetime-local"
+          value={time}
+          onInput={({ currentTarget }) => change({ time: currentTarget.value })}
+        />
+      </Field>
+      <Field label={t("device")} hint={t("deviceHint")}>
+        <input
+          value={device}
+          maxLength={200}
+          onInput={({ currentTarget }) => change({ device: currentTarget.value })}
+        />
+      </Field>
+    </div>
+  );
+}
+
+function SavedStudy({ saved: { fp, study }, next }: { saved: Saved; next: () => void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <>
+      <section class="card saved">
+        <h2 ref={heading} tabIndex={-1}>
+          {t("saved")}
+        </h2>
+        <div class="actions">
+          <a href={`/dashboard/results/${fp}`}>{t("openResult")}</a>
+          <button type="button" onClick={next}>
+            {t("another")}
+          </button>
+        </div>
+      </section>
+      <ApiPreview study={study} fp={fp} />
+    </>
+  );
+}

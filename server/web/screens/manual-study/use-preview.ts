@@ -1,0 +1,68 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ManualPreview, PreviewRow, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
+import { call, RequestError } from "../../api.ts";
+import { clinicPath } from "../../session.ts";
+
+/** Pause in the typing after which the server is asked. */
+const PAUSE_MS = 200;
+
+interface Answer {
+  readonly asked: TypedStudy;
+  readonly preview: ManualPreview;
+}
+
+export interface Preview {
+  /** The last answer. It may be about an older text. */
+  readonly latest: ManualPreview | undefined;
+  readonly error: RequestError | undefined;
+  /** What the server said about this very row; undefined until it did. */
+  readonly of: (row: TypedRow) => PreviewRow | undefined;
+  /** Asks at once. */
+  readonly ask: () => Promise<ManualPreview | undefined>;
+}
+
+/** Asks the server for ranges, flags and faults while the user types. An answer to an older text is dropped. */
+export function usePreview(study: TypedStudy | null): Preview {
+  const [answer, setAnswer] = useState<Answer | undefined>(undefined);
+  const [error, setError] = useState<RequestError | undefined>(undefined);
+  const asked = useRef(0);
+  const text = JSON.stringify(study);
+
+  async function ask(): Promise<ManualPreview | undefined> {
+    if (study === null) return undefined;
+    asked.current += 1;
+    const number = asked.current;
+    const preview = await call<ManualPreview>("POST", `${clinicPath()}/manual-study/preview`, study);
+    if (number !== asked.current) return preview;
+    setAnswer({ asked: study, preview });
+    setError(undefined);
+    return preview;
+  }
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      ask().catch((failed: unknown) => {
+        if (!(failed instanceof RequestError)) throw failed;
+        setError(failed);
+      });
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+
+  const isOfStudy = study !== null && answer !== undefined && headOf(study) === headOf(answer.asked);
+  return {
+    latest: answer?.preview,
+    error,
+    of(row) {
+      if (!isOfStudy) return undefined;
+      const index = answer.asked.results.findIndex((other) => JSON.stringify(other) === JSON.stringify(row));
+      return index === -1 ? undefined : answer.preview.rows[index];
+    },
+    ask,
+  };
+}
+
+/** Everything that the ranges depend on, beside the row. */
+function headOf({ results: _results, ...head }: TypedStudy): string {
+  return JSON.stringify(head);
+}

@@ -1,0 +1,116 @@
+import { signal } from "@preact/signals";
+import { useLocation } from "preact-iso";
+import type { OpenConnectionBody } from "../../../../shared/dashboard/patients.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { formValues } from "../../ui/form.ts";
+import { useAction } from "../../ui/use-action.ts";
+
+/** What the list says after a connection was closed. It is said once. */
+export const notice = signal<string | null>(null);
+
+/** Asks for the fp of a patient of another clinic and connects it. There is no search: the owner or that clinic gives the fp. */
+export function OpenConnection({ close }: { close: () => void }) {
+  const { run, error, isRunning } = useAction();
+  const { route } = useLocation();
+  const submit = (event: SubmitEvent) => {
+    const fp = (formValues(event)["fp"] ?? "").trim();
+    void run(async () => {
+      const body: OpenConnectionBody = { consent: true };
+      await call("PUT", connectionPath(fp), body);
+      route(`/dashboard/patients/${fp}`);
+    });
+  };
+  return (
+    <Dialog title={t("open")} close={close}>
+      <form onSubmit={submit}>
+        <p>{t("openWhy")}</p>
+        <Field label={t("fp")} hint={t("fpHint")}>
+          <input name="fp" autocomplete="off" autocapitalize="off" spellcheck={false} maxLength={40} required />
+        </Field>
+        <p>
+          <label class="check">
+            <input type="checkbox" required /> <span>{t("consent")}</span>
+          </label>
+        </p>
+        {error !== undefined && <Problem error={error} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isRunning}>
+            {t("openButton")}
+          </button>
+          <button type="button" onClick={close}>
+            {t("cancel")}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Closes the clinic's connection. The patient is then out of sight, so the list says what happened. */
+export function CloseConnection({ fp, name, close }: { fp: string; name: string; close: () => void }) {
+  const { run, error, isRunning } = useAction();
+  const { route } = useLocation();
+  const confirm = () =>
+    void run(async () => {
+      await call("DELETE", connectionPath(fp));
+      notice.value = t("closed", { name });
+      route("/dashboard/patients");
+    });
+  return (
+    <Dialog title={t("close", { name })} close={close}>
+      <p>{t("closeWhy")}</p>
+      <p>
+        {t("fp")}: <code>{fp}</code>
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      <p class="actions">
+        <button type="button" class="danger" disabled={isRunning} onClick={confirm}>
+          {t("closeButton")}
+        </button>
+        <button type="button" onClick={close}>
+          {t("cancel")}
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function connectionPath(fp: string): string {
+  return `${clinicPath()}/patients/${encodeURIComponent(fp)}/connection`;
+}
+
+const t = texts(
+  {
+    open: "Connect a patient of another clinic",
+    openWhy: "This clinic then sees the patient with all its studies and records.",
+    fp: "Fingerprint (fp)",
+    fpHint: "As the other clinic gives it: patient_ and 26 characters",
+    consent: "The patient's owner agreed that this clinic sees these records.",
+    openButton: "Connect",
+    cancel: "Cancel",
+    close: "Close the connection to {name}?",
+    closeWhy:
+      "This clinic then no longer sees the patient, its studies and records. Nothing is deleted. To connect it again you need its fp.",
+    closeButton: "Close the connection",
+    closed: "The connection to {name} is closed.",
+  },
+  {
+    open: "Başka kliniğin hastasını bağla",
+    openWhy: "Bu klinik bundan sonra hastayı tüm tetkik ve kayıtlarıyla görür.",
+    fp: "Parmak izi (fp)",
+    fpHint: "Diğer kliniğin verdiği biçimde: patient_ ve 26 karakter",
+    consent: "Hasta sahibi, bu kliniğin bu kayıtları görmesini kabul etti.",
+    openButton: "Bağla",
+    cancel: "Vazgeç",
+    close: "{name} bağlantısı kapatılsın mı?",
+    closeWhy:
+      "Bu klinik artık hastayı, tetkiklerini ve kayıtlarını görmez. Hiçbir şey silinmez. Yeniden bağlamak için fp'si gerekir.",
+    closeButton: "Bağlantıyı kapat",
+    closed: "{name} bağlantısı kapatıldı.",
+  },
+);

@@ -1,0 +1,160 @@
+import { Fragment } from "preact";
+import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
+import {
+  type MatrixRow,
+  printedValue,
+  type ResultColumn,
+  resultMatrix,
+  type RowValue,
+  sideOf,
+} from "../../../../shared/dashboard/result-rows.ts";
+import { texts } from "../../text.ts";
+import { Flag } from "../../ui/flag.tsx";
+import { modalityName } from "../../ui/modality.ts";
+import { clockTime, dayOf, plainDate } from "./words.ts";
+
+/** Analytes by days, the newest day first. Values of one row compare with each other. */
+export function Matrix({ fp, results }: { fp: string; results: PatientResults }) {
+  const { columns, groups } = resultMatrix(results, dayOf);
+  if (columns.length === 0) return null;
+  return (
+    <>
+      <div class="table-frame matrix-frame" tabIndex={0} role="region" aria-label={t("matrix")}>
+        <table class="matrix">
+          <thead>
+            <tr>
+              <th scope="col" class="analyte">
+                {t("analyte")}
+              </th>
+              <th scope="col">{t("unit")}</th>
+              {columns.map((column) => (
+                <ColumnHead key={column.studies[0]?.fp} column={column} />
+              ))}
+            </tr>
+          </thead>
+          {groups.map(({ modality, rows }) => (
+            <tbody key={modality}>
+              <tr class="group">
+                <th scope="rowgroup" colSpan={columns.length + 2}>
+                  <span>{modalityName(modality)}</span>
+                </th>
+              </tr>
+              {rows.map((row) => (
+                <Row key={row.key} fp={fp} row={row} />
+              ))}
+            </tbody>
+          ))}
+        </table>
+      </div>
+      <p class="quiet legend">{t("legend")}</p>
+    </>
+  );
+}
+
+function ColumnHead({ column: { day, studies } }: { column: ResultColumn }) {
+  return (
+    <th scope="col" class="number">
+      {plainDate(day)}
+      {studies.map((study) => (
+        <a key={study.fp} href={`/dashboard/results/${study.fp}`}>
+          {clockTime(study.acquired_at)} {modalityName(study.modality)}
+        </a>
+      ))}
+    </th>
+  );
+}
+
+function Row({ fp, row }: { fp: string; row: MatrixRow }) {
+  return (
+    <tr>
+      <th scope="row" class="analyte">
+        <AnalyteName fp={fp} row={row} />
+      </th>
+      <td class="unit">{row.unit}</td>
+      {row.cells.map((values, index) => (
+        <td key={index} class="number">
+          {values.map((value, place) => (
+            <Fragment key={place}>
+              {place > 0 && <br />}
+              <Value value={value} />
+            </Fragment>
+          ))}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function AnalyteName({ fp, row: { analyte, name, unit, device } }: { fp: string; row: MatrixRow }) {
+  // A path cannot hold a code of dots alone.
+  const hasPath = !/^\.+$/.test(analyte);
+  return (
+    <div class="analyte-name">
+      <span>
+        {analyte} {name !== null && name !== analyte && <small class="quiet">{name}</small>}
+        {device !== null && <small class="own-code">{t("ownCode", { device })}</small>}
+      </span>
+      {hasPath && (
+        <a
+          class="no-print"
+          href={`/dashboard/patients/${fp}/${encodeURIComponent(analyte)}`}
+          aria-label={t("trendOf", { analyte: unit === null ? analyte : `${analyte} ${unit}` })}
+        >
+          {t("trend")}
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** A value with its flag. Screen readers also hear what the missing mark of a normal value means. */
+function Value({ value }: { value: RowValue }) {
+  const { flag, comment } = value;
+  const isMarked = flag !== null && flag !== "normal";
+  const [mark, meaning] = markOf(value);
+  return (
+    <span class="matrix-value">
+      {isMarked && <Flag flag={flag} side={sideOf(value)} />}
+      <span class={isMarked ? `flag-${flag}` : undefined}>{printedValue(value)}</span>
+      <span class="mark" aria-hidden="true" title={comment}>
+        {mark}
+      </span>
+      {meaning !== "" && <span class="hidden"> {meaning}</span>}
+    </span>
+  );
+}
+
+/** The mark behind a value, and its meaning for screen readers. A value in words has no interval by its nature. */
+function markOf({ flag, value, comment }: RowValue): [mark: string, meaning: string] {
+  if (flag !== null) return ["", flag === "normal" ? t("normal") : ""];
+  if (comment !== undefined) return ["?", t("inDoubt", { comment })];
+  return value === null ? ["", ""] : ["°", t("noInterval")];
+}
+
+const t = texts(
+  {
+    matrix: "Results by day",
+    analyte: "Analyte",
+    unit: "Unit",
+    trend: "Trend",
+    trendOf: "Trend of {analyte}",
+    ownCode: "own code of {device}",
+    normal: "normal",
+    noInterval: "no interval",
+    inDoubt: "in doubt: {comment}",
+    legend:
+      "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value.",
+  },
+  {
+    matrix: "Günlere göre sonuçlar",
+    analyte: "Analit",
+    unit: "Birim",
+    trend: "Seyir",
+    trendOf: "Seyir: {analyte}",
+    ownCode: "{device} cihazının kendi kodu",
+    normal: "normal",
+    noInterval: "aralık yok",
+    inDoubt: "şüpheli: {comment}",
+    legend: "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil.",
+  },
+);

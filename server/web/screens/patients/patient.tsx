@@ -1,0 +1,141 @@
+import { useRoute } from "preact-iso";
+import { useState } from "preact/hooks";
+import type { PatientOverview, PatientResults } from "../../../../shared/dashboard/patients.ts";
+import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { Appointments, ConnectionHistory, ImagingStudies, Records } from "./lists.tsx";
+import { CloseConnection } from "./connection.tsx";
+import { Matrix } from "./matrix.tsx";
+import "./patients.css";
+import { age, plainDate, word } from "./words.ts";
+
+/** One patient: who it is, its results by days, records, appointments, and the clinic's connection to it. */
+export function PatientPage() {
+  const fp = useRoute().params["fp"] ?? "";
+  const path = `/patients/${encodeURIComponent(fp)}`;
+  const overview = useResource<PatientOverview>(path);
+  return (
+    <div class="patients-screen">
+      <p class="no-print">
+        <a href="/dashboard/patients">{t("back")}</a>
+      </p>
+      {overview.data === undefined && <h1>{t("patient")}</h1>}
+      <Loaded of={overview}>
+        {(data) => (
+          <>
+            <Header overview={data} />
+            <Results key={fp} path={path} fp={fp} />
+            <Records fp={fp} records={data.records} />
+            <Appointments appointments={data.appointments} />
+            <ConnectionHistory changes={data.connection_changes} />
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+function Header({ overview: { patient, identifiers } }: { overview: PatientOverview }) {
+  const [isClosing, setClosing] = useState(false);
+  const { fp, name, species, breed, sex, date_of_birth, weight_kg } = patient;
+  const birth = date_of_birth === null ? t("notRecorded") : `${plainDate(date_of_birth)} (${age(date_of_birth)})`;
+  const facts: [string, string][] = [
+    [t("species"), [word(species), breed].filter((fact) => fact !== null).join(", ")],
+    [t("sex"), sex === null ? t("notRecorded") : word(sex)],
+    [t("born"), birth],
+    [t("weight"), weight_kg === null ? t("notRecorded") : `${weight_kg} kg`],
+    [t("identifiers"), identifiers.length === 0 ? t("notRecorded") : identifiers.join(", ")],
+    [t("fp"), fp],
+  ];
+  return (
+    <header class="card">
+      <div class="heading">
+        <h1>{name === "" ? "—" : name}</h1>
+        {may("staff") && (
+          <button type="button" class="no-print" onClick={() => setClosing(true)}>
+            {t("close")}
+          </button>
+        )}
+      </div>
+      <dl class="signalment">
+        {facts.map(([label, fact]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ))}
+      </dl>
+      {isClosing && <CloseConnection fp={fp} name={name} close={() => setClosing(false)} />}
+    </header>
+  );
+}
+
+function Results({ path, fp }: { path: string; fp: string }) {
+  const [isAll, setAll] = useState(false);
+  const results = useResource<PatientResults>(`${path}/results${isAll ? "?all=true" : ""}`);
+  return (
+    <section aria-labelledby="results">
+      <h2 id="results">{t("results")}</h2>
+      <Loaded of={results}>
+        {(data) =>
+          data.total === 0 ? (
+            <Empty title={t("noResults")}>
+              <a href="/dashboard/to-place">{t("noResultsNext")}</a>
+            </Empty>
+          ) : (
+            <>
+              <Matrix fp={fp} results={data} />
+              {data.studies.length < data.total && (
+                <p class="actions no-print">
+                  <span class="quiet">{t("shown", { count: data.studies.length, total: data.total })}</span>
+                  <button type="button" onClick={() => setAll(true)}>
+                    {t("showAll")}
+                  </button>
+                </p>
+              )}
+              <ImagingStudies studies={data.studies} />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+const t = texts(
+  {
+    back: "All patients",
+    patient: "Patient",
+    species: "Species",
+    sex: "Sex",
+    born: "Born",
+    weight: "Weight",
+    identifiers: "Identifiers",
+    fp: "Fingerprint (fp)",
+    notRecorded: "not recorded",
+    close: "Close the connection",
+    results: "Results",
+    noResults: "No results yet",
+    noResultsNext: "Results that wait for a patient stand under To place.",
+    shown: "The newest {count} of {total} studies.",
+    showAll: "Show all",
+  },
+  {
+    back: "Tüm hastalar",
+    patient: "Hasta",
+    species: "Tür",
+    sex: "Cinsiyet",
+    born: "Doğum",
+    weight: "Ağırlık",
+    identifiers: "Kimlikler",
+    fp: "Parmak izi (fp)",
+    notRecorded: "kayıtlı değil",
+    close: "Bağlantıyı kapat",
+    results: "Sonuçlar",
+    noResults: "Henüz sonuç yok",
+    noResultsNext: "Hasta bekleyen sonuçlar Yerleştirilecek sayfasındadır.",
+    shown: "{total} tetkikten en yeni {count} tanesi.",
+    showAll: "Tümünü göster",
+  },
+);

@@ -1,0 +1,212 @@
+import { useLocation } from "preact-iso";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ListedPatient, type PatientList, SPECIES } from "../../../../shared/dashboard/patients.ts";
+import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { date, texts } from "../../text.ts";
+import { Field } from "../../ui/field.tsx";
+import { notice, OpenConnection } from "./connection.tsx";
+import "./patients.css";
+import { age, word } from "./words.ts";
+
+const TYPING_MS = 250;
+
+/** The clinic's patients with search. The address holds the search, so that a reload and a way back show the same list. */
+export function Patients() {
+  const { query, route } = useLocation();
+  const { search = "", species = "", page = "1" } = query;
+  const [isConnecting, setConnecting] = useState(false);
+  const wanted = parameters({ search, species, page });
+  const list = useKept(useResource<PatientList>(`/patients${wanted}`));
+  useEffect(() => () => void (notice.value = null), []);
+  function show(changes: { search?: string; species?: string; page?: string }): void {
+    route(`/dashboard/patients${parameters({ search, species, page: "1", ...changes })}`, true);
+  }
+  return (
+    <div class="patients-screen">
+      <div class="heading">
+        <h1>{t("patients")}</h1>
+        {may("staff") && (
+          <button type="button" onClick={() => setConnecting(true)}>
+            {t("connect")}
+          </button>
+        )}
+      </div>
+      {notice.value !== null && (
+        <p class="notice" role="status">
+          {notice.value}
+        </p>
+      )}
+      <Filters search={search} species={species} show={show} />
+      <Loaded of={list}>
+        {({ patients, total, page_size }) =>
+          total === 0 ? (
+            <NoPatients isFiltered={search !== "" || species !== ""} />
+          ) : (
+            <>
+              <p class="quiet" role="status">
+                {t("found", { count: total })}
+              </p>
+              <PatientTable patients={patients} />
+              <Pages page={Number(page)} last={Math.ceil(total / page_size)} show={show} />
+            </>
+          )
+        }
+      </Loaded>
+      {isConnecting && <OpenConnection close={() => setConnecting(false)} />}
+    </div>
+  );
+}
+
+function parameters({ search, species, page }: { search: string; species: string; page: string }): string {
+  const given = Object.entries({ search, species, page: page === "1" ? "" : page }).filter(([, value]) => value !== "");
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}
+
+/** Keeps the last list on the screen while the next one is loaded. */
+function useKept<T>(resource: Resource<T>): Resource<T> {
+  const last = useRef<T | undefined>(undefined);
+  if (resource.data !== undefined) last.current = resource.data;
+  return { ...resource, data: resource.error === undefined ? last.current : resource.data };
+}
+
+function Filters({
+  search,
+  species,
+  show,
+}: {
+  search: string;
+  species: string;
+  show: (changes: { search?: string; species?: string }) => void;
+}) {
+  const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(typing.current), []);
+  return (
+    <form class="patient-filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <Field label={t("search")}>
+        <input
+          type="search"
+          autocomplete="off"
+          defaultValue={search}
+          placeholder={t("searchHint")}
+          onInput={({ currentTarget: { value } }) => {
+            clearTimeout(typing.current);
+            typing.current = setTimeout(() => show({ search: value.trim() }), TYPING_MS);
+          }}
+        />
+      </Field>
+      <Field label={t("species")}>
+        <select value={species} onChange={({ currentTarget }) => show({ species: currentTarget.value })}>
+          <option value="">{t("allSpecies")}</option>
+          {SPECIES.map((each) => (
+            <option key={each} value={each}>
+              {word(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </form>
+  );
+}
+
+function PatientTable({ patients }: { patients: ListedPatient[] }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("patients")}>
+      <table class="patients">
+        <thead>
+          <tr>
+            <th scope="col">{t("name")}</th>
+            <th scope="col">{t("animal")}</th>
+            <th scope="col">{t("age")}</th>
+            <th scope="col">{t("identifiers")}</th>
+            <th scope="col">{t("lastStudy")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {patients.map((patient) => (
+            <tr key={patient.fp}>
+              <th scope="row">
+                <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>
+              </th>
+              <td>
+                {[word(patient.species), patient.breed, patient.sex === null ? null : word(patient.sex)]
+                  .filter((fact) => fact !== null)
+                  .join(", ")}
+              </td>
+              <td class="age">{patient.date_of_birth === null ? "" : age(patient.date_of_birth)}</td>
+              <td>{patient.identifiers.join(", ")}</td>
+              <td class="age">{patient.last_study_at === null ? "" : date(patient.last_study_at)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Pages({ page, last, show }: { page: number; last: number; show: (changes: { page: string }) => void }) {
+  if (last <= 1) return null;
+  return (
+    <nav class="actions pages" aria-label={t("pages")}>
+      <button type="button" disabled={page <= 1} onClick={() => show({ page: String(page - 1) })}>
+        {t("previous")}
+      </button>
+      <span>{t("pageOf", { page, last })}</span>
+      <button type="button" disabled={page >= last} onClick={() => show({ page: String(page + 1) })}>
+        {t("next")}
+      </button>
+    </nav>
+  );
+}
+
+function NoPatients({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title={t("noneFound")}>{t("noneFoundNext")}</Empty>;
+  return <Empty title={t("none")}>{t("noneNext")}</Empty>;
+}
+
+const t = texts(
+  {
+    patients: "Patients",
+    connect: "Connect a patient",
+    search: "Search",
+    searchHint: "Name, microchip, card number or fp",
+    species: "Species",
+    allSpecies: "All species",
+    found: "{count} patients",
+    name: "Name",
+    animal: "Animal",
+    age: "Age",
+    identifiers: "Identifiers",
+    lastStudy: "Last study",
+    pages: "Pages",
+    previous: "Previous",
+    next: "Next",
+    pageOf: "Page {page} of {last}",
+    noneFound: "No patient fits",
+    noneFoundNext: "Try fewer words, or the whole microchip number.",
+    none: "This clinic has no patients yet",
+    noneNext: "Patients come from your practice software, or you connect one of another clinic by its fp.",
+  },
+  {
+    patients: "Hastalar",
+    connect: "Hasta bağla",
+    search: "Ara",
+    searchHint: "Ad, mikroçip, kart numarası veya fp",
+    species: "Tür",
+    allSpecies: "Tüm türler",
+    found: "{count} hasta",
+    name: "Ad",
+    animal: "Hayvan",
+    age: "Yaş",
+    identifiers: "Kimlikler",
+    lastStudy: "Son tetkik",
+    pages: "Sayfalar",
+    previous: "Önceki",
+    next: "Sonraki",
+    pageOf: "Sayfa {page} / {last}",
+    noneFound: "Uyan hasta yok",
+    noneFoundNext: "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
+    none: "Bu kliniğin henüz hastası yok",
+    noneNext: "Hastalar klinik yazılımınızdan gelir; başka kliniğin bir hastasını fp'siyle de bağlayabilirsiniz.",
+  },
+);

@@ -1,0 +1,123 @@
+import { useRoute } from "preact-iso";
+import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
+import { printedValue, type ResultRow, resultRows, sideOf } from "../../../../shared/dashboard/result-rows.ts";
+import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { dateTime, texts } from "../../text.ts";
+import { Flag } from "../../ui/flag.tsx";
+import { modalityName } from "../../ui/modality.ts";
+import { Chart } from "./chart.tsx";
+import "./patients.css";
+
+/** One analyte of a patient over time. Values in different units, or of different devices' own codes, have a chart each. */
+export function AnalyteTrend() {
+  const { fp = "", analyte = "" } = useRoute().params;
+  const patient = `/patients/${encodeURIComponent(fp)}`;
+  const results = useResource<PatientResults>(`${patient}/results?analyte=${encodeURIComponent(analyte)}`);
+  const name = results.data?.patient_name;
+  return (
+    <div class="patients-screen">
+      <p class="no-print">
+        <a href={`/dashboard${patient}`}>{name === undefined || name === "" ? t("back") : name}</a>
+      </p>
+      <h1>{name === undefined ? analyte : t("title", { analyte, name })}</h1>
+      <Loaded of={results}>
+        {(data) => {
+          const rows = resultRows(data);
+          if (rows.length === 0) return <Empty title={t("none", { analyte })} />;
+          return rows.map((row) => <Series key={row.key} row={row} />);
+        }}
+      </Loaded>
+    </div>
+  );
+}
+
+function Series({ row }: { row: ResultRow }) {
+  const { analyte, name, unit, device, modality, values } = row;
+  const title = [name ?? analyte, unit].filter((part) => part !== null).join(", ");
+  const numbers = values.filter(({ value }) => value !== null).toReversed();
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <p class="quiet">
+        {modalityName(modality)}
+        {device !== null && `, ${t("ownCode", { device })}`}
+      </p>
+      {numbers.length >= 2 && <Chart label={t("chart", { title, count: numbers.length })} values={numbers} />}
+      {numbers.length === 1 && <p class="quiet">{t("onlyOne")}</p>}
+      <ValueTable title={title} row={row} />
+    </section>
+  );
+}
+
+function ValueTable({ title, row: { values } }: { title: string; row: ResultRow }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("table", { title })}>
+      <table class="trend-values">
+        <thead>
+          <tr>
+            <th scope="col">{t("date")}</th>
+            <th scope="col" class="number">
+              {t("value")}
+            </th>
+            <th scope="col" class="number">
+              {t("interval")}
+            </th>
+            <th scope="col">{t("flag")}</th>
+            <th scope="col">{t("study")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {values.map((value, index) => (
+            <tr key={index}>
+              <th scope="row">{dateTime(value.study.acquired_at)}</th>
+              <td class="number">{printedValue(value)}</td>
+              <td class="number">{value.reference_range ?? t("noInterval")}</td>
+              <td>
+                <Flag flag={value.flag} side={sideOf(value)} />
+                {value.flag === null && (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
+              </td>
+              <td>
+                <a href={`/dashboard/results/${value.study.fp}`}>{value.study.device_name}</a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const t = texts(
+  {
+    back: "The patient",
+    title: "{analyte} of {name}",
+    none: "This patient has no value of {analyte}",
+    ownCode: "own code of {device}",
+    chart: "Line of {count} values of {title}. The table below lists them.",
+    onlyOne: "One value makes no line.",
+    table: "Values of {title}",
+    date: "Date",
+    value: "Value",
+    interval: "Interval in force",
+    noInterval: "none",
+    flag: "Flag",
+    inDoubt: "in doubt: {comment}",
+    study: "Study",
+  },
+  {
+    back: "Hasta",
+    title: "{name}: {analyte}",
+    none: "Bu hastanın {analyte} değeri yok",
+    ownCode: "{device} cihazının kendi kodu",
+    chart: "{title} için {count} değerin çizgisi. Aşağıdaki tabloda listelenir.",
+    onlyOne: "Tek değerle çizgi olmaz.",
+    table: "{title} değerleri",
+    date: "Tarih",
+    value: "Değer",
+    interval: "Geçerli aralık",
+    noInterval: "yok",
+    flag: "İşaret",
+    inDoubt: "şüpheli: {comment}",
+    study: "Tetkik",
+  },
+);

@@ -1,0 +1,151 @@
+import { useLocation, useRoute } from "preact-iso";
+import { useState } from "preact/hooks";
+import { isOpen, type RecordDetail, type RecordMove } from "../../../../shared/dashboard/records.ts";
+import { call } from "../../api.ts";
+import { Loaded, Problem, useResource } from "../../resource.tsx";
+import { clinicPath, may } from "../../session.ts";
+import { dateTime } from "../../text.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { speciesName } from "../../ui/species.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { RecordText, WrittenText } from "./record-text.tsx";
+import { statusName, t, typeName } from "./texts.ts";
+import { type Draft, useDraft } from "./use-draft.ts";
+import "./records.css";
+
+/** One SOAP record: its text, its way to the lock, and its corrections. */
+export function RecordScreen() {
+  const { fp = "" } = useRoute().params;
+  const record = useResource<RecordDetail>(`/records/${fp}`);
+  return (
+    <Loaded of={record}>
+      {(data) =>
+        data.is_own && may("staff") ? (
+          <OwnRecord key={data.fp} record={data} reload={record.reload} />
+        ) : (
+          <>
+            <RecordHead record={data} />
+            {!data.is_own && <p class="quiet">{t("readOnly", { clinic: data.clinic.name })}</p>}
+            <WrittenText record={data} />
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function OwnRecord({ record, reload }: { record: RecordDetail; reload: () => Promise<void> }) {
+  const draft = useDraft(record);
+  return (
+    <>
+      <RecordHead record={record} />
+      <RecordText record={record} draft={draft} />
+      <Moves record={record} draft={draft} reload={reload} />
+    </>
+  );
+}
+
+function RecordHead({ record }: { record: RecordDetail }) {
+  const { patient, clinic, amends_fp, amended_by } = record;
+  return (
+    <header class="record-head">
+      <h1>
+        {patient.name} <span class="quiet">{speciesName(patient.species)}</span>
+      </h1>
+      <p class="actions">
+        <Badge tone={isOpen(record.status) ? "active" : "done"}>{statusName(record.status)}</Badge>
+        <span>{typeName(record.soap_type)}</span>
+        <a href={`/dashboard/patients/${patient.fp}`}>{t("toPatient")}</a>
+      </p>
+      <dl class="record-facts">
+        <div>
+          <dt>{t("clinic")}</dt>
+          <dd>{clinic.name}</dd>
+        </div>
+        <div>
+          <dt>{t("written")}</dt>
+          <dd>{dateTime(record.created_at)}</dd>
+        </div>
+        {record.signed_at !== null && (
+          <div>
+            <dt>{t("signed")}</dt>
+            <dd>{dateTime(record.signed_at)}</dd>
+          </div>
+        )}
+      </dl>
+      {amends_fp !== null && (
+        <p>
+          {t("amends")} <a href={`/dashboard/records/${amends_fp}`}>{t("anEarlier")}</a>
+        </p>
+      )}
+      {amended_by.length > 0 && (
+        <p>
+          {t("amendedBy")}{" "}
+          {amended_by.map(({ fp, created_at, status }) => (
+            <a key={fp} class="record-amendment" href={`/dashboard/records/${fp}`}>
+              {dateTime(created_at)} ({statusName(status)})
+            </a>
+          ))}
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; reload: () => Promise<void> }) {
+  const { route } = useLocation();
+  const { run, error, isRunning } = useAction();
+  const [asked, ask] = useState<"SIGNED" | "LOCKED" | null>(null);
+  const path = `${clinicPath()}/records/${record.fp}`;
+  const move = async (to: RecordMove["to"]) => {
+    // A signature is for the stored text, so the typed one is stored first.
+    if (!(await draft.save())) return;
+    await call("POST", `${path}/move`, { version: draft.version(), to } satisfies RecordMove);
+    await reload();
+  };
+  const amend = async () => {
+    const { fp } = await call<RecordDetail>("POST", `${path}/amend`, {});
+    route(`/dashboard/records/${fp}`);
+  };
+  const isBusy = isRunning || draft.conflict !== null;
+  const next = record.next_status;
+  const openAmendment = record.amended_by.some(({ status }) => isOpen(status));
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      <p class="actions">
+        {next === "IN_PROGRESS" && (
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(() => move(next))}>
+            {t("begin")}
+          </button>
+        )}
+        {next === "SIGNED" && (
+          <button type="button" class="primary" disabled={isBusy} onClick={() => ask(next)}>
+            {t("sign")}
+          </button>
+        )}
+        {next === "LOCKED" && (
+          <button type="button" disabled={isBusy} onClick={() => ask(next)}>
+            {t("lock")}
+          </button>
+        )}
+        {!isOpen(record.status) && !openAmendment && (
+          <button type="button" disabled={isBusy} onClick={() => void run(amend)}>
+            {t("amend")}
+          </button>
+        )}
+      </p>
+      {asked !== null && (
+        <Confirm
+          title={t(asked === "SIGNED" ? "signTitle" : "lockTitle")}
+          button={t(asked === "SIGNED" ? "sign" : "lock")}
+          act={() => move(asked)}
+          close={() => ask(null)}
+        >
+          <p>{t(asked === "SIGNED" ? "signText" : "lockText")}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import type { SoapStatus } from "../../../../shared/api/soap.ts";
+import { isOpen, type RecordList, type RecordSummary } from "../../../../shared/dashboard/records.ts";
+import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { date } from "../../text.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { PatientPicker } from "../../ui/patient-picker.tsx";
+import { speciesName } from "../../ui/species.ts";
+import { NewRecord } from "./new-record.tsx";
+import { statusName, t, typeName } from "./texts.ts";
+import "../../ui/list-bar.css";
+import "./records.css";
+
+const PAGE_SIZE = 50;
+const statuses: readonly SoapStatus[] = ["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"];
+
+/** The SOAP records that the clinic sees; the filters stand in the address. */
+export function Records() {
+  const { query, route } = useLocation();
+  const { status = "", patient = "", page = "1" } = query;
+  const [isNew, setNew] = useState(false);
+  const [isFiltering, setFiltering] = useState(false);
+  const search = (changes: Record<string, string>) => {
+    const set = Object.entries({ status, patient, ...changes }).filter(([, value]) => value !== "");
+    return set.length === 0 ? "" : `?${new URLSearchParams(set)}`;
+  };
+  const list = useResource<RecordList>(`/records${search({ page, page_size: String(PAGE_SIZE) })}`);
+  const show = (changes: Record<string, string>) => route(`/dashboard/records${search(changes)}`);
+  const named = list.data?.items[0]?.patient ?? null;
+  return (
+    <>
+      <h1>{t("records")}</h1>
+      <div class="actions list-bar">
+        <Field label={t("status")}>
+          <select value={status} onChange={({ currentTarget }) => show({ status: currentTarget.value })}>
+            <option value="">{t("everyStatus")}</option>
+            {statuses.map((each) => (
+              <option key={each} value={each}>
+                {statusName(each)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <p class="actions">
+          {patient === "" ? (
+            <button type="button" onClick={() => setFiltering(true)}>
+              {t("onePatient")}
+            </button>
+          ) : (
+            <>
+              {t("patientFilter", { name: named?.name ?? t("thisPatient") })}
+              <button type="button" onClick={() => show({ patient: "" })}>
+                {t("everyPatient")}
+              </button>
+            </>
+          )}
+        </p>
+        {may("staff") && (
+          <button type="button" class="primary" onClick={() => setNew(true)}>
+            {t("newRecord")}
+          </button>
+        )}
+      </div>
+      <Loaded of={list}>
+        {(data) =>
+          data.items.length === 0 ? (
+            <Empty title={t("none")}>{may("staff") ? t("noneStaff") : t("noneReader")}</Empty>
+          ) : (
+            <>
+              <RecordTable records={data.items} />
+              <Pager of={data} open={(next) => show({ page: String(next) })} />
+            </>
+          )
+        }
+      </Loaded>
+      {isNew && <NewRecord patient={patient === "" ? null : named} close={() => setNew(false)} />}
+      {isFiltering && (
+        <Dialog title={t("onePatient")} close={() => setFiltering(false)}>
+          <PatientPicker
+            chosen={null}
+            choose={(chosen) => {
+              setFiltering(false);
+              show({ patient: chosen?.fp ?? "" });
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function RecordTable({ records }: { records: readonly RecordSummary[] }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("list")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("patient")}</th>
+            <th scope="col">{t("type")}</th>
+            <th scope="col">{t("status")}</th>
+            <th scope="col">{t("clinic")}</th>
+            <th scope="col">{t("written")}</th>
+            <th scope="col">{t("signed")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record) => (
+            <tr key={record.fp}>
+              <th scope="row">
+                <a href={`/dashboard/records/${record.fp}`}>{record.patient.name}</a>{" "}
+                <span class="quiet">{speciesName(record.patient.species)}</span>
+              </th>
+              <td>{typeName(record.soap_type)}</td>
+              <td>
+                <RecordStatus status={record.status} />
+              </td>
+              <td>{record.is_own ? t("ownClinic") : record.clinic.name}</td>
+              <td class="record-date">{date(record.created_at)}</td>
+              <td class="record-date">{record.signed_at === null ? "" : date(record.signed_at)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function RecordStatus({ status }: { status: SoapStatus }) {
+  return <Badge tone={isOpen(status) ? "active" : "done"}>{statusName(status)}</Badge>;
+}

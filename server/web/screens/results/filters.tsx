@@ -1,0 +1,117 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { DeviceNames, ResultFilters } from "../../../../shared/dashboard/results.ts";
+import { useResource } from "../../resource.tsx";
+import { Field } from "../../ui/field.tsx";
+import { type FilterName } from "./query.ts";
+import { modalityName } from "../../ui/modality.ts";
+import { modalities, t } from "./texts.ts";
+
+/** Time without a key press after which the search begins. */
+const TYPING_MS = 250;
+
+/** The filters above the list. Each change is in the address at once. */
+export function Filters({
+  filters,
+  patientName,
+  change,
+}: {
+  filters: ResultFilters;
+  /** Name of the patient of the filter. */
+  patientName: string | undefined;
+  change: (name: FilterName, value: string) => void;
+}) {
+  const devices = useResource<DeviceNames>("/results-devices").data?.items ?? [];
+  const listed =
+    filters.device === undefined || devices.includes(filters.device) ? devices : [filters.device, ...devices];
+  return (
+    <search class="filters no-print" aria-label={t("filters")}>
+      <SearchField value={filters.q ?? ""} change={(value) => change("q", value)} />
+      <Choice label={t("flag")} name="flag" filters={filters} change={change}>
+        <option value="">{t("anyFlag")}</option>
+        <option value="outside">{t("outside")}</option>
+        <option value="critical">{t("critical")}</option>
+      </Choice>
+      <Choice label={t("modality")} name="modality" filters={filters} change={change}>
+        <option value="">{t("all")}</option>
+        {modalities.map((modality) => (
+          <option key={modality} value={modality}>
+            {modalityName(modality)}
+          </option>
+        ))}
+      </Choice>
+      <Choice label={t("device")} name="device" filters={filters} change={change}>
+        <option value="">{t("all")}</option>
+        {listed.map((device) => (
+          <option key={device} value={device}>
+            {device}
+          </option>
+        ))}
+      </Choice>
+      {(["from", "to"] as const).map((name) => (
+        <Field key={name} label={t(name)}>
+          <input
+            type="date"
+            value={filters[name] ?? ""}
+            onChange={({ currentTarget }) => change(name, currentTarget.value)}
+          />
+        </Field>
+      ))}
+      {filters.patient !== undefined && (
+        <p class="patient-filter">
+          {t("onlyPatient", { name: patientName ?? "…" })}{" "}
+          <button type="button" onClick={() => change("patient", "")}>
+            {t("allPatients")}
+          </button>
+        </p>
+      )}
+    </search>
+  );
+}
+
+function SearchField({ value, change }: { value: string; change: (value: string) => void }) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const latest = useRef(change);
+  latest.current = change;
+  // The back button and a link change the value from outside. A blank that was typed last stays.
+  useEffect(() => setTyped((text) => (text.trim() === value ? text : value)), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <Field label={t("search")} hint={t("searchHint")}>
+      <input
+        type="search"
+        value={typed}
+        maxLength={200}
+        autocomplete="off"
+        onInput={({ currentTarget }) => {
+          const text = currentTarget.value;
+          setTyped(text);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => latest.current(text.trim()), TYPING_MS);
+        }}
+      />
+    </Field>
+  );
+}
+
+function Choice({
+  label,
+  name,
+  filters,
+  change,
+  children,
+}: {
+  label: string;
+  name: "flag" | "modality" | "device";
+  filters: ResultFilters;
+  change: (name: FilterName, value: string) => void;
+  children: preact.ComponentChildren;
+}) {
+  return (
+    <Field label={label}>
+      <select value={filters[name] ?? ""} onChange={({ currentTarget }) => change(name, currentTarget.value)}>
+        {children}
+      </select>
+    </Field>
+  );
+}

@@ -1,0 +1,19 @@
+import type { ResultFilters } from "../../../../shared/dashboard/results.ts";
+
+// The filters of the list in the page's address, so that a link, the reload and the back button keep them.
+
+const names = ["q", "patient", "device", "modality", "flag", "from", "to"] as const;
+
+export type FilterName = (typeof names)[number];
+
+/** Takes the filters out of the query of an address, and nothing else. */
+export function filtersOf(query: Record<string, string>): ResultFilters {
+  return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+}
+
+/** Returns the query text of filters, with `?` unless there is none. */
+export function queryText(filters: object): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined && value !== "");
+  const text = new URLSearchParams(given as [string, string][]).toString();
+  return text === "" ? "" : `?${text}`;
+}

@@ -1,0 +1,21 @@
+import { language } from "../../text.ts";
+
+// The reasons of a missing interval or flag come from shared/clinical in English. Turkish has a sentence for each.
+
+const turkish: readonly [RegExp, string][] = [
+  [/^the value is in words$/, "değer sözcükle verilmiş"],
+  [/^no patient: the species is unknown$/, "hasta yok: tür bilinmiyor"],
+  [/^the value is doubtful$/, "değer kuşkulu"],
+  [/^the unit is unknown$/, "birim bilinmiyor"],
+  [/^the printed bound leaves the flag open$/, "yazılan sınır durumu belirsiz bırakıyor"],
+  [/^the catalogue does not know the code$/, "katalog bu kodu tanımıyor"],
+  [/^an ordinal for the measured (.+)$/, "ölçülen $1 için derece verilmiş"],
+  [/^a number for the ordinal (.+)$/, "dereceli $1 için sayı verilmiş"],
+  [/^no interval of (\S+) for (.+)$/, "$1 için bu hayvana uyan referans aralığı yok ($2)"],
+];
+
+/** Returns the reason in the page's language; an unknown one stays as it is. */
+export function reasonText(reason: string): string {
+  const found = language.value === "tr" ? turkish.find(([pattern]) => pattern.test(reason)) : undefined;
+  return found === undefined ? reason : reason.replace(found[0], found[1]);
+}

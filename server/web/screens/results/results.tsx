@@ -1,0 +1,142 @@
+import { useLocation } from "preact-iso";
+import type { ListedStudy, ResultFilters } from "../../../../shared/dashboard/results.ts";
+import { Empty, Loaded, Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { dateTime } from "../../text.ts";
+import { Flag } from "../../ui/flag.tsx";
+import { modalityName } from "../../ui/modality.ts";
+import { Filters } from "./filters.tsx";
+import { type FilterName, filtersOf, queryText } from "./query.ts";
+import type { ShownList } from "./shown-list.ts";
+import { speciesName, t } from "./texts.ts";
+import { useResults, zoneName } from "./use-results.ts";
+import "./results.css";
+
+/** The list of the clinic's results, the newest first. New ones appear while one looks. */
+export function Results() {
+  const { query, route } = useLocation();
+  const filters = filtersOf(query);
+  const { list, page, isStale, arrived, more, moreError, isLoadingMore } = useResults(filters);
+  const change = (name: FilterName, value: string) =>
+    route(`/dashboard/results${queryText({ ...filters, [name]: value })}`, true);
+  return (
+    <>
+      <div class="screen-head">
+        <h1>{t("results")}</h1>
+        <p class="results-news" role="status">
+          {arrived.size > 0 && t("arrived", { count: arrived.size })}
+        </p>
+        <a
+          class="button no-print"
+          href={`/clinic/v1${clinicPath()}/results.csv${queryText({ ...filters, zone: zoneName() })}`}
+          download
+        >
+          {t("csv")}
+        </a>
+      </div>
+      <Filters filters={filters} patientName={page?.patient?.name} change={change} />
+      {page?.is_search_cut === true && <p class="banner">{t("searchCut")}</p>}
+      <Loaded of={list}>
+        {(shown) => (
+          <div aria-busy={isStale} class={isStale ? "stale" : undefined}>
+            {shown.items.length === 0 ? (
+              <NoResults filters={filters} />
+            ) : (
+              <ResultsTable shown={shown} arrived={arrived} />
+            )}
+            {moreError !== undefined && <Problem error={moreError} />}
+            {shown.next !== null && (
+              <p class="more no-print">
+                <button type="button" disabled={isLoadingMore} onClick={() => void more()}>
+                  {t("more")}
+                </button>
+              </p>
+            )}
+          </div>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function NoResults({ filters }: { filters: ResultFilters }) {
+  if (Object.keys(filters).length === 0) return <Empty title={t("empty")}>{t("emptyNext")}</Empty>;
+  return (
+    <Empty title={t("noMatch")}>
+      <a href="/dashboard/results">{t("clear")}</a>
+    </Empty>
+  );
+}
+
+function ResultsTable({ shown, arrived }: { shown: ShownList; arrived: ReadonlySet<string> }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
+      <table class="results">
+        <thead>
+          <tr>
+            <th scope="col">{t("measured")}</th>
+            <th scope="col">{t("patient")}</th>
+            <th scope="col">{t("study")}</th>
+            <th scope="col">{t("outsideValues")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.items.map((study) => (
+            <ResultRow key={study.fp} study={study} isNew={arrived.has(study.fp)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ResultRow({ study, isNew }: { study: ListedStudy; isNew: boolean }) {
+  const { fp, patient, hint_name, sample_ids, revision } = study;
+  return (
+    <tr class={isNew ? "arrived" : undefined}>
+      <th scope="row">
+        <a href={`/dashboard/results/${fp}`}>
+          <time dateTime={study.acquired_at}>{dateTime(study.acquired_at)}</time>
+        </a>
+        {isNew && <span class="tag tag-new">{t("new")}</span>}
+        {revision > 1 && <span class="tag">{t("revised", { revision })}</span>}
+      </th>
+      <td>
+        {patient === null ? (
+          <a class="unplaced" href={`/dashboard/to-place/${fp}`}>
+            {hint_name === null ? t("unplaced") : t("unplacedNamed", { name: hint_name })}
+          </a>
+        ) : (
+          <>
+            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
+            <span class="quiet">{speciesName(patient.species)}</span>
+          </>
+        )}
+      </td>
+      <td>
+        {modalityName(study.modality)} <span class="device quiet">{study.device_name}</span>
+        {sample_ids.length > 0 && <span class="sample quiet">{t("sample", { ids: sample_ids.join(", ") })}</span>}
+      </td>
+      <td>
+        <Outside study={study} />
+      </td>
+    </tr>
+  );
+}
+
+function Outside({ study: { outside, outside_total, results } }: { study: ListedStudy }) {
+  if (results === 0) return <span class="quiet">{t("noValues")}</span>;
+  if (outside_total === 0) return <span class="quiet">{t("noneOutside", { count: results })}</span>;
+  return (
+    <ul class="outside">
+      {outside.map(({ analyte, text, flag, side }, index) => (
+        <li key={index}>
+          <strong>{analyte}</strong> {text} <Flag flag={flag} side={side} />
+        </li>
+      ))}
+      {outside_total > outside.length && (
+        <li class="quiet">{t("others", { count: outside_total - outside.length })}</li>
+      )}
+    </ul>
+  );
+}

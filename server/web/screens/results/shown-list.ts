@@ -1,0 +1,36 @@
+import type { ListedStudy, ResultsPage } from "../../../../shared/dashboard/results.ts";
+
+/** The rows that the list shows: pages without a gap between them. */
+export interface ShownList {
+  readonly items: readonly ListedStudy[];
+  /** Position of the next page; null if all rows are shown. */
+  readonly next: string | null;
+}
+
+/** Adds the next page. */
+export function withMore({ items }: ShownList, page: ResultsPage): ShownList {
+  const known = new Set(items.map(({ fp }) => fp));
+  return { items: [...items, ...page.items.filter(({ fp }) => !known.has(fp))], next: page.next };
+}
+
+/**
+ * Puts a newer first page above the rows that follow it. If its last row is not among the shown ones, rows may lie between them:
+ * the list then begins anew with this page.
+ */
+export function withNewFirstPage(shown: ShownList, page: ResultsPage): ShownList {
+  const last = page.items.at(-1)?.fp;
+  const place = shown.items.findIndex(({ fp }) => fp === last);
+  const older = place < 0 ? [] : shown.items.slice(place + 1);
+  if (page.next === null || older.length === 0) return page;
+  const fresh = new Set(page.items.map(({ fp }) => fp));
+  return { items: [...page.items, ...older.filter(({ fp }) => !fresh.has(fp))], next: shown.next };
+}
+
+/** Returns the fps of rows that arrived, or were corrected, since the rows before. */
+export function arrivedSince(before: readonly ListedStudy[], items: readonly ListedStudy[]): string[] {
+  const newest = before.reduce((latest, { received_at }) => (received_at > latest ? received_at : latest), "");
+  const known = new Set(before.map(({ fp, revision }) => `${fp} ${revision}`));
+  return items.flatMap(({ fp, revision, received_at }) =>
+    received_at >= newest && !known.has(`${fp} ${revision}`) ? [fp] : [],
+  );
+}

@@ -1,0 +1,156 @@
+import type {
+  Place,
+  Revision,
+  RevisionCause,
+  RowChange,
+  StudyPage,
+  TimeLineEvent,
+} from "../../../../shared/dashboard/results.ts";
+import { dateTime } from "../../text.ts";
+import { t } from "./study-texts.ts";
+
+/** The revisions of a study, the newest first, with the rows that each one changed. */
+export function Revisions({ study: { revisions } }: { study: StudyPage }) {
+  if (revisions.length < 2) return null;
+  return (
+    <section aria-labelledby="revisions">
+      <h2 id="revisions">{t("revisions")}</h2>
+      <ol class="revisions" reversed>
+        {revisions.map((entry) => (
+          <li key={entry.revision}>
+            <p>
+              <strong>{t("revisionNumber", { revision: entry.revision })}</strong>{" "}
+              <time dateTime={entry.at}>{dateTime(entry.at)}</time> {revisionText(entry)}
+            </p>
+            {entry.changes.length > 0 ? (
+              <Changes
+                of={t("revisionNumber", { revision: entry.revision })}
+                changes={entry.changes}
+                before={t("before")}
+                after={t("after")}
+              />
+            ) : (
+              entry.revision !== revisions.at(-1)?.revision && <p class="quiet">{t("sameResults")}</p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Studies of the device that contradict this one. */
+export function Conflicts({ study: { conflicts } }: { study: StudyPage }) {
+  if (conflicts.length === 0) return null;
+  return (
+    <section aria-labelledby="conflicts">
+      <h2 id="conflicts">{t("conflicts")}</h2>
+      <p class="quiet">{t("conflictsWhy")}</p>
+      {conflicts.map(({ at, reason, changes }, index) => (
+        <div key={index}>
+          <p>
+            <time dateTime={at}>{dateTime(at)}</time> <span lang="en">{reason}</span>
+          </p>
+          {changes.length === 0 ? (
+            <p class="quiet">{t("sameResults")}</p>
+          ) : (
+            <Changes of={`${index + 1}`} changes={changes} before={t("stored")} after={t("sent")} />
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Changes({
+  of,
+  changes,
+  before,
+  after,
+}: {
+  /** Name that tells this table from the others. */
+  of: string;
+  changes: readonly RowChange[];
+  before: string;
+  after: string;
+}) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("changes", { of })}>
+      <table class="changes">
+        <thead>
+          <tr>
+            <th scope="col">{t("analyte")}</th>
+            <th scope="col">{before}</th>
+            <th scope="col">{after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change, index) => (
+            <tr key={index}>
+              <th scope="row">{change.analyte}</th>
+              <td>{change.before === null ? <span class="quiet">{t("absent")}</span> : <del>{change.before}</del>}</td>
+              <td>{change.after === null ? <span class="quiet">{t("removed")}</span> : <ins>{change.after}</ins>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** What happened to the study, the earliest event first. */
+export function TimeLine({ study: { time_line } }: { study: StudyPage }) {
+  return (
+    <section aria-labelledby="time-line">
+      <h2 id="time-line">{t("timeLine")}</h2>
+      <ol class="time-line">
+        {time_line.map((event, index) => (
+          <li key={index}>
+            <time dateTime={event.at}>{dateTime(event.at)}</time> <span>{eventText(event)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function eventText(event: TimeLineEvent): string {
+  switch (event.kind) {
+    case "sample":
+      return event.samples.length === 0
+        ? t("eventMeasured", { device: event.device })
+        : t("eventSample", { device: event.device, samples: event.samples.join(", ") });
+    case "revision":
+      return `${t("revisionNumber", { revision: event.revision })}: ${revisionText(event)}`;
+    case "conflict":
+      return t("eventConflict", { reason: event.reason });
+    case "command":
+      return t("eventCommand", { command: event.command, by: event.by });
+    case "read": {
+      const read = t(event.is_key ? "eventReadByKey" : "eventReadByUser", { by: event.by, times: event.times });
+      return event.times === 1 ? read : `${read}, ${t("lastRead", { at: dateTime(event.last_at) })}`;
+    }
+  }
+}
+
+function revisionText({ cause, by, place }: Pick<Revision, "cause" | "by" | "place">): string {
+  const parts = [cause === null ? "" : causeText(cause), by === null ? "" : t("by", { by }), placeText(place)];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function causeText(cause: RevisionCause): string {
+  return t(cause === "assigned despite species" ? "despiteSpecies" : cause);
+}
+
+function placeText(place: Place): string {
+  switch (place.kind) {
+    case "patient":
+      return t("filedTo", { name: place.name });
+    case "patient of others":
+      return t("filedToOthers");
+    case "unmatched":
+      return place.reason === null ? t("notFiled") : t("notFiledWhy", { reason: place.reason });
+    case "rejected":
+      return t("rejectedWhy", { reason: place.reason ?? "" });
+  }
+}

@@ -1,0 +1,137 @@
+import { useRoute } from "preact-iso";
+import { useEffect } from "preact/hooks";
+import type { StudyPage } from "../../../../shared/dashboard/results.ts";
+import { Loaded, useResource } from "../../resource.tsx";
+import { clinic, clinicPath } from "../../session.ts";
+import { dateTime, language } from "../../text.ts";
+import { modalityName } from "../../ui/modality.ts";
+import { markSeen } from "../today/seen.ts";
+import { queryText } from "./query.ts";
+import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
+import { StudyTable } from "./study-table.tsx";
+import { t } from "./study-texts.ts";
+import { speciesName } from "./texts.ts";
+import { zoneName } from "./use-results.ts";
+import "./results.css";
+import "./study.css";
+
+/** One study: its results with flags, what changed, and its time line. It prints as a report. */
+export function Study() {
+  const { fp = "" } = useRoute().params;
+  const study = useResource<StudyPage>(`/results/${encodeURIComponent(fp)}`);
+  return <Loaded of={study}>{(data) => <Whole study={data} />}</Loaded>;
+}
+
+function Whole({ study }: { study: StudyPage }) {
+  // A failure leaves the study among the unseen ones, which is no harm.
+  useEffect(() => void markSeen(study.fp).catch(() => undefined), [study.fp, study.revision]);
+  return (
+    <article class="study">
+      <Head study={study} />
+      {study.place.kind === "unmatched" && (
+        <p class="banner">
+          {t("unplacedWhy", { reason: study.place.reason ?? "" })}{" "}
+          <a class="no-print" href={`/dashboard/to-place/${study.fp}`}>
+            {t("placeIt")}
+          </a>
+        </p>
+      )}
+      {study.place.kind === "rejected" && (
+        <p class="banner">{t("rejectedWhy", { reason: study.place.reason ?? "" })}</p>
+      )}
+      {study.conflicts.length > 0 && (
+        <p class="banner no-print">
+          <a href="#conflicts">{t("hasConflicts", { count: study.conflicts.length })}</a>
+        </p>
+      )}
+      <StudyTable study={study} />
+      {/* The previews of the images come here. */}
+      {study.notes.length > 0 && (
+        <section>
+          <h2>{t("notes")}</h2>
+          <ul class="notes" lang="en">
+            {study.notes.map((note, index) => (
+              <li key={index}>{note}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <div class="no-print">
+        <Revisions study={study} />
+        <Conflicts study={study} />
+        <TimeLine study={study} />
+      </div>
+    </article>
+  );
+}
+
+function Head({ study }: { study: StudyPage }) {
+  const { patient, hint } = study;
+  const files = `/clinic/v1${clinicPath()}/results/${study.fp}`;
+  const report = `${files}/report.pdf${queryText({ language: language.value, zone: zoneName() })}`;
+  return (
+    <>
+      <p class="print-only">{clinic.value?.name}</p>
+      <div class="screen-head">
+        <h1>
+          {patient === null ? (
+            (hint?.name ?? t("unplaced"))
+          ) : (
+            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>
+          )}{" "}
+          <span class="kind">{modalityName(study.modality)}</span>
+        </h1>
+        <p class="actions no-print">
+          <button type="button" onClick={() => window.print()}>
+            {t("print")}
+          </button>
+          <a class="button" href={report} download>
+            {t("pdf")}
+          </a>
+          <a class="button" href={`${files}/results.csv`} download>
+            {t("csv")}
+          </a>
+          {patient !== null && (
+            <a class="button" href={`/dashboard/results?patient=${patient.fp}`}>
+              {t("ofPatient")}
+            </a>
+          )}
+        </p>
+      </div>
+      <Facts study={study} />
+    </>
+  );
+}
+
+function Facts({ study }: { study: StudyPage }) {
+  const { patient, hint, source } = study;
+  const animal =
+    patient === null
+      ? [hint?.species, hint?.breed, hint?.sex, hint?.owner, hint?.identifier]
+      : [speciesName(patient.species), patient.breed, sexName(patient.sex), patient.date_of_birth];
+  const facts: readonly [string, string | null][] = [
+    [patient === null ? t("deviceSays") : t("animal"), animal.filter(Boolean).join(", ")],
+    [t("measured"), dateTime(study.acquired_at)],
+    [t("received"), dateTime(study.received_at)],
+    [t("device"), [study.device_name, source === null ? "" : `(${source.device_id})`].join(" ").trim()],
+    [t("sample"), study.sample_ids.join(", ")],
+    [t("revision"), study.revision > 1 ? String(study.revision) : null],
+    [t("zone"), zoneName()],
+  ];
+  return (
+    <dl class="facts card">
+      {facts.map(([name, value]) =>
+        value === null || value === "" ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+function sexName(sex: string | null): string | null {
+  return sex === "male" || sex === "female" ? t(sex) : sex;
+}

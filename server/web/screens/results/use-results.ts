@@ -1,0 +1,56 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { ResultFilters, ResultsPage } from "../../../../shared/dashboard/results.ts";
+import { call } from "../../api.ts";
+import { type Resource, useResource } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { timeZone } from "../../text.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { queryText } from "./query.ts";
+import { arrivedSince, type ShownList, withMore, withNewFirstPage } from "./shown-list.ts";
+
+/** The zone in which the server reads days and prints times: the one of the page. */
+export function zoneName(): string {
+  return timeZone.value ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The list under filters: live at its top, and longer with each call of `more`. */
+export function useResults(filters: ResultFilters) {
+  const path = `/results${queryText({ ...filters, zone: zoneName() })}`;
+  const first = useResource<ResultsPage>(path);
+  const shown = useSignal<(ShownList & { path: string }) | undefined>(undefined);
+  const arrived = useSignal<ReadonlySet<string>>(new Set());
+  const page = useRef<ResultsPage | undefined>(undefined);
+  const { run, error, isRunning } = useAction();
+
+  useEffect(() => {
+    const { data } = first;
+    if (data === undefined || data === page.current) return;
+    page.current = data;
+    const before = shown.value?.path === path ? shown.value : undefined;
+    const fresh = before === undefined ? [] : arrivedSince(before.items, data.items);
+    arrived.value = new Set(before === undefined ? [] : [...arrived.value, ...fresh]);
+    shown.value = { ...(before === undefined ? data : withNewFirstPage(before, data)), path };
+  }, [first.data, path]);
+
+  const more = () =>
+    run(async () => {
+      const before = shown.value;
+      if (before?.path !== path || before.next === null) return;
+      const next = await call<ResultsPage>("GET", `${clinicPath()}${path}&after=${before.next}`);
+      // A reload may have changed the list in the meantime.
+      if (shown.value === before) shown.value = { ...withMore(before, next), path };
+    });
+
+  // The rows of the filters before stay until the new ones are there.
+  const list: Resource<ShownList> = { ...first, data: shown.value };
+  return {
+    list,
+    page: first.data,
+    isStale: shown.value?.path !== path,
+    arrived: arrived.value,
+    more,
+    moreError: error,
+    isLoadingMore: isRunning,
+  };
+}

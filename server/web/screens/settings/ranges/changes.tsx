@@ -1,0 +1,75 @@
+import type { ChangedRange, RangeChanges } from "../../../../../shared/dashboard/ranges.ts";
+import { RangeTable } from "./range-table.tsx";
+import { t } from "./texts.ts";
+
+/** Shows what an import would add, change and remove. */
+export function Changes({ of: { added, removed, changed, unchanged } }: { of: RangeChanges }) {
+  const summary = { added: added.length, removed: removed.length, changed: changed.length, unchanged };
+  return (
+    <section aria-labelledby="range-changes">
+      <h2 id="range-changes">{t("changes")}</h2>
+      <p role="status">{t("summary", summary)}</p>
+      {changed.length > 0 && (
+        <>
+          <h3>{t("changed")}</h3>
+          <ChangedTable rows={changed} />
+        </>
+      )}
+      {added.length > 0 && (
+        <>
+          <h3>{t("added")}</h3>
+          <RangeTable rows={added} label={t("added")} />
+        </>
+      )}
+      {removed.length > 0 && (
+        <>
+          <h3>{t("removed")}</h3>
+          <RangeTable rows={removed} label={t("removed")} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function ChangedTable({ rows }: { rows: readonly ChangedRange[] }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("changed")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("row")}</th>
+            <th scope="col">{t("analyte")}</th>
+            <th scope="col">{t("field")}</th>
+            <th scope="col" class="number">
+              {t("before")}
+            </th>
+            <th scope="col" class="number">
+              {t("after")}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.flatMap(({ row, fields }) =>
+            fields.map(({ field, from, to }) => (
+              <tr key={`${row.id} ${field}`}>
+                <th scope="row">
+                  <code>{row.id}</code>
+                </th>
+                <td>
+                  {row.analyte} · {row.species}
+                </td>
+                <td>
+                  <code>{field}</code>
+                </td>
+                <td class="number">{from ?? "–"}</td>
+                <td class="number">
+                  <strong>{to ?? "–"}</strong>
+                </td>
+              </tr>
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}

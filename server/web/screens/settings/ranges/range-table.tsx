@@ -1,0 +1,78 @@
+import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
+import { t } from "./texts.ts";
+
+/** Shows intervals with the digits of their file. */
+export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; label: string }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("analyte")}</th>
+            <th scope="col" class="number">
+              {t("interval")}
+            </th>
+            <th scope="col">{t("unit")}</th>
+            <th scope="col" class="number">
+              {t("critical")}
+            </th>
+            <th scope="col">{t("animals")}</th>
+            <th scope="col">{t("inForce")}</th>
+            <th scope="col">{t("row")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <th scope="row">{row.analyte}</th>
+              <td class="number">
+                {row.low}-{row.high}
+              </td>
+              <td>{row.unit}</td>
+              <td class="number">{criticalText(row)}</td>
+              <td>{animalsOf(row)}</td>
+              <td>
+                {row.effective_from}
+                {row.effective_until !== undefined && ` – ${row.effective_until}`}
+              </td>
+              <td>
+                <code>{row.id}</code>
+                {row.note !== undefined && <div class="quiet">{row.note}</div>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function criticalText({ critical_low, critical_high }: ClinicRange): string {
+  const parts = [critical_low && `< ${critical_low}`, critical_high && `> ${critical_high}`];
+  return parts.filter(Boolean).join(", ");
+}
+
+/** The animals and the device of a row, such as `dog, adult, neutered`. */
+function animalsOf(row: ClinicRange): string {
+  const { age_min_days: from, age_max_days: to } = row;
+  return [
+    row.species,
+    row.subgroup,
+    row.life_stage,
+    from !== undefined && to !== undefined
+      ? t("ages", { from, to })
+      : from !== undefined
+        ? t("agesFrom", { from })
+        : to !== undefined && t("agesTo", { to }),
+    row.sex,
+    row.neutered !== undefined && t(row.neutered ? "neutered" : "intact"),
+    row.device !== undefined && t("device", { name: row.device }),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** All words of a row, for the filter. */
+export function rangeWords(row: ClinicRange): string {
+  return [row.id, row.analyte, row.unit, animalsOf(row), row.note].join(" ");
+}

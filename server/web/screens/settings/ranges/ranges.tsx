@@ -1,0 +1,82 @@
+import type { RangesInUse } from "../../../../../shared/dashboard/ranges.ts";
+import { useState } from "preact/hooks";
+import { Empty, Loaded, useResource } from "../../../resource.tsx";
+import { clinicPath, may } from "../../../session.ts";
+import { Field } from "../../../ui/field.tsx";
+import { SettingsFrame } from "../frame.tsx";
+import { ImportForm } from "./import-form.tsx";
+import { RangeTable, rangeWords } from "./range-table.tsx";
+import { t } from "./texts.ts";
+import "./ranges.css";
+
+/** Rows that the page shows at most. The filter finds the others. */
+const SHOWN_MAX = 200;
+
+/** Settings, Reference ranges. */
+export function Ranges() {
+  return (
+    <SettingsFrame part="ranges">
+      <RangesOfClinic />
+    </SettingsFrame>
+  );
+}
+
+function RangesOfClinic() {
+  const ranges = useResource<RangesInUse>("/ranges");
+  return (
+    <>
+      <p class="quiet">
+        {t("intro")} <a href="/dashboard/help/flags">{t("help")}</a>
+      </p>
+      <Loaded of={ranges}>
+        {(inUse) => (
+          <>
+            {may("admin") && <ImportForm key={inUse.version} inUse={inUse} done={() => void ranges.reload()} />}
+            <InUse ranges={inUse} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function InUse({ ranges: { version, low_quality, rows } }: { ranges: RangesInUse }) {
+  const [filter, setFilter] = useState("");
+  const words = filter.toLowerCase().split(/\s+/);
+  const found = rows.filter((row) => {
+    const text = rangeWords(row).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  return (
+    <section>
+      <h2>{t("inUse")}</h2>
+      {version === null || rows.length === 0 ? (
+        <Empty title={t("none")}>{t(may("admin") ? "noneNext" : "noneReader")}</Empty>
+      ) : (
+        <>
+          <p class="quiet">
+            {t("version", { version, count: rows.length })} {low_quality && t("lowQualityOn")}{" "}
+            <a href={`/clinic/v1${clinicPath()}/ranges/file`} download="ranges.ndjson">
+              {t("download")}
+            </a>
+          </p>
+          <Field label={t("filter")}>
+            <input
+              type="search"
+              class="range-filter"
+              value={filter}
+              onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+              autocomplete="off"
+            />
+          </Field>
+          {found.length === 0 ? (
+            <Empty title={t("noneFound")} />
+          ) : (
+            <RangeTable rows={found.slice(0, SHOWN_MAX)} label={t("inUse")} />
+          )}
+          {found.length > SHOWN_MAX && <p class="quiet">{t("more", { shown: SHOWN_MAX, count: found.length })}</p>}
+        </>
+      )}
+    </section>
+  );
+}

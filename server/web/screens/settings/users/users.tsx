@@ -1,0 +1,94 @@
+import type { UserList, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
+import { useState } from "preact/hooks";
+import { Loaded, useResource } from "../../../resource.tsx";
+import { refreshSession } from "../../../session.ts";
+import { SettingsFrame } from "../frame.tsx";
+import { ManageDialog } from "./manage-user.tsx";
+import { sessionsOf } from "./parts.tsx";
+import { AddUserDialog, NewUserDialog } from "./new-user.tsx";
+import { t } from "./texts.ts";
+import "./users.css";
+
+/** Settings, Users. */
+export function Users() {
+  return (
+    <SettingsFrame part="users">
+      <UsersOfClinic />
+    </SettingsFrame>
+  );
+}
+
+function UsersOfClinic() {
+  const list = useResource<UserList>("/users");
+  const [open, setOpen] = useState<"new" | "add" | UserOfClinic | null>(null);
+  const close = () => {
+    const isYou = open !== null && typeof open === "object" && open.is_you;
+    setOpen(null);
+    // The own role may have changed, and with it what the page shows.
+    void (isYou ? refreshSession() : Promise.resolve()).then(list.reload);
+  };
+  return (
+    <>
+      <p class="quiet">{t("intro")}</p>
+      <Loaded of={list}>
+        {({ users }) => (
+          <>
+            <p class="actions">
+              <button type="button" class="primary" onClick={() => setOpen("new")}>
+                {t("newUser")}
+              </button>
+              <button type="button" onClick={() => setOpen("add")}>
+                {t("addUser")}
+              </button>
+            </p>
+            <UserTable users={users} manage={setOpen} />
+          </>
+        )}
+      </Loaded>
+      {open === "new" && <NewUserDialog close={close} />}
+      {open === "add" && <AddUserDialog close={close} />}
+      {open !== null && typeof open === "object" && <ManageDialog user={open} close={close} />}
+    </>
+  );
+}
+
+function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: UserOfClinic) => void }) {
+  return (
+    <div class="table-frame users" tabIndex={0} role="region" aria-label={t("users")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("name")}</th>
+            <th scope="col">{t("role")}</th>
+            <th scope="col" class="detail">
+              {t("secondFactor")}
+            </th>
+            <th scope="col" class="detail">
+              {t("sessions")}
+            </th>
+            <th scope="col">{t("action")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {users.map((user) => (
+            <tr key={user.id} class={user.is_disabled ? "disabled-user" : undefined}>
+              <th scope="row">
+                {user.name}
+                {user.is_you && <span class="quiet user-note"> {t("you")}</span>}
+                {user.is_disabled && <div class="quiet user-note">{t("disabled")}</div>}
+              </th>
+              <td>{t(user.role)}</td>
+              <td class="detail">{user.has_second_factor ? t("on") : t("off")}</td>
+              <td class="detail">{sessionsOf(user)}</td>
+              <td>
+                <button type="button" aria-label={t("manageUser", { name: user.name })} onClick={() => manage(user)}>
+                  {t("manage")}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { useLocation } from "preact-iso";
+import type { InventoryItem } from "../../../../shared/api/inventory.ts";
+import type { ItemList } from "../../../../shared/dashboard/stock.ts";
+import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { categoryName, t } from "./texts.ts";
+import "../../ui/list-bar.css";
+import "./stock.css";
+
+const PAGE_SIZE = 100;
+
+/** The items of the clinic; the filters stand in the address. */
+export function Stock() {
+  const { query, route } = useLocation();
+  const { category = "", low = "", page = "1" } = query;
+  const search = (changes: Record<string, string>) => {
+    const set = Object.entries({ category, low, ...changes }).filter(([, value]) => value !== "");
+    return set.length === 0 ? "" : `?${new URLSearchParams(set)}`;
+  };
+  const list = useResource<ItemList>(`/stock${search({ page, page_size: String(PAGE_SIZE) })}`);
+  const show = (changes: Record<string, string>) => route(`/dashboard/stock${search(changes)}`);
+  const categories = list.data?.categories ?? (category === "" ? [] : [category]);
+  return (
+    <>
+      <h1>{t("stock")}</h1>
+      <div class="actions list-bar">
+        <Field label={t("category")}>
+          <select value={category} onChange={({ currentTarget }) => show({ category: currentTarget.value })}>
+            <option value="">{t("everyCategory")}</option>
+            {categories.map((each) => (
+              <option key={each} value={each}>
+                {categoryName(each)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <label class="actions stock-low">
+          <input
+            type="checkbox"
+            checked={low === "true"}
+            onChange={({ currentTarget }) => show({ low: currentTarget.checked ? "true" : "" })}
+          />
+          {t("lowOnly")}
+        </label>
+      </div>
+      <Loaded of={list}>
+        {(data) =>
+          data.items.length === 0 ? (
+            <Empty title={t("none")}>{low === "true" ? t("noneLow") : t("noneNext")}</Empty>
+          ) : (
+            <>
+              <ItemTable items={data.items} />
+              <Pager of={data} open={(next) => show({ page: String(next) })} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function ItemTable({ items }: { items: readonly InventoryItem[] }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("list")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("item")}</th>
+            <th scope="col">{t("category")}</th>
+            <th scope="col" class="number">
+              {t("onHand")}
+            </th>
+            <th scope="col">{t("unit")}</th>
+            <th scope="col" class="number">
+              {t("threshold")}
+            </th>
+            <th scope="col">{t("state")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr key={item.fp}>
+              <th scope="row">
+                <a href={`/dashboard/stock/${item.fp}`}>{item.name}</a>
+              </th>
+              <td>{categoryName(item.category)}</td>
+              <td class="number">{item.is_virtual ? "" : item.quantity_on_hand}</td>
+              <td>{item.is_virtual ? "" : item.unit}</td>
+              <td class="number">{item.is_virtual ? "" : item.low_stock_threshold}</td>
+              <td>
+                <ItemState item={item} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Says that an item is low, or has no stock at all by its nature. */
+export function ItemState({ item }: { item: InventoryItem }) {
+  if (item.is_virtual) return <Badge tone="done">{t("virtual")}</Badge>;
+  return item.quantity_on_hand < item.low_stock_threshold ? <Badge tone="warning">{t("low")}</Badge> : null;
+}

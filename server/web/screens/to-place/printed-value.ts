@@ -1,0 +1,6 @@
+import type { DeviceCode } from "../../../../shared/dashboard/codes.ts";
+
+/** Prints the last value of a code with its unit. */
+export function printedValue({ value, unit }: Pick<DeviceCode, "value" | "unit">): string {
+  return [value ?? "–", unit ?? ""].join(" ").trim();
+}

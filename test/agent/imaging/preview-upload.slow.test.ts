@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { playModality } from "../../../agent/tools/simulator/modality.ts";
+import type { StudyKind } from "../../../agent/tools/simulator/generated-study.ts";
+import { readPngSize } from "../../../server/domain/png-size.ts";
+import { freePort, until } from "../../support/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
+import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";
+
+// Method: the simulator sends images to a complete agent. A scripted server takes the study and answers the pictures.
+
+let agent: TestAgent;
+useAgent((created) => (agent = created));
+
+interface Taken {
+  readonly path: string;
+  readonly png: Buffer;
+}
+
+/** Runs an agent whose server answers each picture with the next step, at last always with 200. @returns the pictures */
+async function send(kinds: readonly StudyKind[], ...steps: Step[]): Promise<Taken[]> {
+  const taken: Taken[] = [];
+  let hasStudy = false;
+  const respond = (request: ScriptedRequest): Step => {
+    const { url, body } = request;
+    if (url === "/agent/v1/studies") {
+      hasStudy = true;
+      const { studies } = body as { studies: { fp: string }[] };
+      return { status: 200, body: { outcomes: studies.map(({ fp }) => ({ fp, outcome: "filed", reason: null })) } };
+    }
+    if (!url.startsWith("/agent/v1/previews/")) return emptyServer(request);
+    expect(hasStudy).toBe(true);
+    taken.push({ path: url, png: body as Buffer });
+    return steps.shift() ?? { status: 200, body: {} };
+  };
+  const port = await freePort();
+  const device = { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, quietSeconds: 1 };
+  await agent.run([device], respond);
+  const target = { address: { host: "127.0.0.1", port }, calledAe: "VETWIRE", callingAe: "DX1" };
+  await playModality(target, kinds, { id: "1", name: "X^Rex", species: "dog" }, "20260504090000");
+  return taken;
+}
+
+function notFound(code: string): Step {
+  return { status: 404, body: { success: false, error: { code, message: "no" } } };
+}
+
+const positions = (taken: readonly Taken[]) => taken.map(({ path }) => Number(path.split("/").at(-1)));
+
+test("the first twelve images of an acknowledged study are sent as small pictures", async () => {
+  const taken = await send(Array.from({ length: 14 }, () => "cr" as const));
+  await until("all pictures", () => taken.length === 12);
+  expect(positions(taken)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  for (const { png } of taken) expect(readPngSize(png)).toHaveProperty("width");
+  expect(new Set(taken.map(({ path }) => path.split("/").at(-2))).size).toBe(1);
+});
+
+test("a report without a picture is left out, and a failed picture is sent again", async () => {
+  const taken = await send(["cr", "sr", "cr"], { status: 503, body: {} });
+  await until("three requests", () => taken.length === 3);
+  // The failed one comes after the others.
+  const [first, ...others] = positions(taken);
+  expect([others.includes(first ?? 0), new Set(others).size]).toEqual([true, 2]);
+});
+
+test("a picture that the server refuses stops no other", async () => {
+  const taken = await send(["cr", "cr"], notFound("RECORD.NOT_FOUND"));
+  await until("two requests", () => taken.length === 2);
+  expect(positions(taken)).toEqual([1, 2]);
+});
+
+test("an older server gets no further picture, and counts as reached", async () => {
+  const taken = await send(["cr", "cr"], notFound("ROUTE.NOT_FOUND"));
+  await until("a request", () => taken.length === 1);
+  await agent.serverIn("reached");
+  expect(agent.status().outbox.depth).toBe(0);
+  await agent.stop();
+  expect(taken.length).toBe(1);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { hashPassword, isPassword, randomPassword } from "../../../server/dashboard/auth/password.ts";
+
+test("a hash fits its own password alone, in either Unicode form", async () => {
+  const stored = await hashPassword("güzel köpekler");
+  expect(stored).toMatch(/^scrypt\$65536\$8\$1\$[\w+/=]{24}\$[\w+/=]{44}$/);
+  expect(await isPassword("güzel köpekler".normalize("NFD"), stored)).toBe(true);
+  for (const wrong of ["guzel kopekler", "güzel köpekler ", ""]) expect(await isPassword(wrong, stored)).toBe(false);
+});
+
+test("two hashes of one password differ", async () => {
+  const [first, second] = [await hashPassword("four brown dogs"), await hashPassword("four brown dogs")];
+  expect(first).not.toBe(second);
+});
+
+test("no password fits a missing hash or another scheme", async () => {
+  for (const stored of [undefined, "none$65536$8$1$AAAA$AAAA"]) {
+    expect(await isPassword("", stored)).toBe(false);
+  }
+});
+
+test("older parameters still fit, since they stand beside the hash", async () => {
+  const { scryptSync } = await import("node:crypto");
+  const [salt, parameters] = [Buffer.alloc(16, 1), { N: 1024, r: 8, p: 1 }];
+  const hash = scryptSync("four brown dogs", salt, 32, parameters).toString("base64");
+  const stored = `scrypt$1024$8$1$${salt.toString("base64")}$${hash}`;
+  expect(await isPassword("four brown dogs", stored)).toBe(true);
+  expect(await isPassword("four brown cats", stored)).toBe(false);
+});
+
+test("a password has 10 to 256 characters, and the error does not repeat it", async () => {
+  for (const password of ["xq7", "x".repeat(257)]) {
+    await expect(hashPassword(password)).rejects.toThrow("expected 10 to 256 characters.");
+    await expect(hashPassword(password)).rejects.not.toThrow(password);
+  }
+});
+
+test("three hashes at once all end", async () => {
+  const stored = await hashPassword("four brown dogs");
+  const asked = [1, 2, 3].map((number) => isPassword(number === 3 ? "four brown dogs" : "wrong", stored));
+  expect(await Promise.all(asked)).toEqual([false, false, true]);
+});
+
+test("passwords that the server makes differ and are easy to read", () => {
+  const made = Array.from({ length: 100 }, randomPassword);
+  expect(new Set(made).size).toBe(100);
+  for (const password of made) expect(password).toMatch(/^([a-hjkmnp-z2-9]{4}-){3}[a-hjkmnp-z2-9]{4}$/);
+});

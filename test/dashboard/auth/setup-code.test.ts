@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createSetupCode } from "../../../server/dashboard/auth/setup-code.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, startServer, temporaryFolder } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+const user = { name: "İpek", password: "four brown dogs" };
+
+test("a code is written for the file's owner alone, and read with any spacing and case", async () => {
+  const { store } = await startServer();
+  const folder = temporaryFolder();
+  const made = await createSetupCode(store, folder);
+  const file = join(folder, "setup-code");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, "utf8")).toBe(`${made?.code}\n`);
+  const code = made?.code ?? "";
+  for (const text of [code, code.toLowerCase(), ` ${code.replaceAll("-", " ")} `])
+    expect(made?.matches(text)).toBe(true);
+  for (const text of ["", code.slice(1), `${code}A`, "AAAA-AAAA-AAAA"]) expect(made?.matches(text)).toBe(false);
+  made?.end();
+  expect(made?.matches(code)).toBe(false);
+  expect(existsSync(file)).toBe(false);
+});
+
+test("an older file is replaced, and a link in its place is not followed", async () => {
+  const { store } = await startServer();
+  const folder = temporaryFolder();
+  const elsewhere = join(temporaryFolder(), "other");
+  writeFileSync(elsewhere, "kept");
+  symlinkSync(elsewhere, join(folder, "setup-code"));
+  const made = await createSetupCode(store, folder);
+  expect(readFileSync(elsewhere, "utf8")).toBe("kept");
+  const again = await createSetupCode(store, folder);
+  expect(readFileSync(join(folder, "setup-code"), "utf8")).toBe(`${again?.code}\n`);
+  expect(again?.code).not.toBe(made?.code);
+});
+
+test("a server with users makes no code and removes the file", async () => {
+  const fp = newFp("clinic");
+  const server = await startServer(clinic(fp));
+  const folder = temporaryFolder();
+  await createSetupCode(server.store, folder);
+  await makeUser(server, "reader", fp);
+  expect(await createSetupCode(server.store, folder)).toBeUndefined();
+  expect(existsSync(join(folder, "setup-code"))).toBe(false);
+});
+
+test("the first user is admin of all clinics, and the code works once even at the same moment", async () => {
+  const [first, second] = [newFp("clinic"), newFp("clinic")];
+  const { app, setupCode } = await startServer(clinic(first), clinic(second));
+  const setUp = (name: string, code = setupCode) =>
+    app.inject({ method: "POST", url: "/clinic/v1/set-up", payload: { ...user, name, code } });
+  expect((await setUp("x", "AAAA-AAAA-AAAA")).statusCode).toBe(401);
+  const both = await Promise.all([setUp("İpek"), setUp("another")]);
+  expect(both.map(({ statusCode }) => statusCode).toSorted((a, b) => a - b)).toEqual([200, 401]);
+  expect((await setUp("third")).statusCode).toBe(401);
+  const cookie = both
+    .find(({ statusCode }) => statusCode === 200)
+    ?.headers["set-cookie"]?.toString()
+    .split(";")[0];
+  const state = await app.inject({ url: "/clinic/v1/session", headers: { cookie: cookie ?? "" } });
+  expect(state.json()).toMatchObject({
+    state: "signed in",
+    clinics: expect.arrayContaining([
+      expect.objectContaining({ fp: first, role: "admin" }),
+      expect.objectContaining({ fp: second, role: "admin" }),
+    ]) as object[],
+  });
+});
+
+test("a server without clinics gets its first one; without its name nothing is made", async () => {
+  const { app, setupCode } = await startServer();
+  const setUp = (more: object) =>
+    app.inject({ method: "POST", url: "/clinic/v1/set-up", payload: { ...user, code: setupCode, ...more } });
+  expect((await setUp({})).statusCode).toBe(400);
+  expect((await setUp({ clinic_name: " " })).statusCode).toBe(400);
+  expect((await app.inject("/clinic/v1/session")).json()).toEqual({ state: "set-up", has_clinics: false });
+  expect((await setUp({ clinic_name: " Moda Veteriner " })).statusCode).toBe(200);
+  expect((await app.inject("/clinic/v1/session")).json()).toEqual({ state: "signed out" });
+});

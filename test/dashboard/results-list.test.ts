@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { rowChanges } from "../../server/domain/revision-changes.ts";
+import { folded, isNameLike, severityOf } from "../../server/domain/study-search.ts";
+import { arrivedSince, withMore, withNewFirstPage } from "../../server/web/screens/results/shown-list.ts";
+import { filtersOf, queryText } from "../../server/web/screens/results/query.ts";
+import { place } from "../../server/web/ui/range-place.ts";
+import type { Result } from "../../shared/api/study.ts";
+import type { ListedStudy, ResultsPage } from "../../shared/dashboard/results.ts";
+
+// The pure parts of the results' screens.
+
+function listed(fp: string, received_at = "2026-11-20T10:00:00.000Z", revision = 1): ListedStudy {
+  return {
+    ...{ fp, received_at, revision, acquired_at: received_at, modality: "BIOCHEMISTRY", device_name: "d" },
+    ...{ patient: null, hint_name: null, sample_ids: [], results: 0, outside: [], outside_total: 0 },
+  };
+}
+
+function page(fps: string, next: string | null): ResultsPage {
+  return { items: [...fps].map((fp) => listed(fp)), next, is_search_cut: false, patient: null };
+}
+
+const fpsOf = ({ items }: { items: readonly ListedStudy[] }) => items.map(({ fp }) => fp).join("");
+
+test("a newer first page stands above the rows that follow it", () => {
+  const shown = withMore(page("abc", "c"), page("def", null));
+  expect(fpsOf(shown)).toBe("abcdef");
+  const newer = withNewFirstPage(shown, page("xab", "b"));
+  expect([fpsOf(newer), newer.next]).toEqual(["xabcdef", null]);
+});
+
+test("the list begins anew if rows may lie between the new first page and the shown ones", () => {
+  const shown = withMore(page("abc", "c"), page("def", null));
+  const newer = withNewFirstPage(shown, page("xyz", "z"));
+  expect([fpsOf(newer), newer.next]).toEqual(["xyz", "z"]);
+});
+
+test("a row that left the list leaves the shown ones too", () => {
+  expect(fpsOf(withNewFirstPage(page("abc", null), page("ac", null)))).toBe("ac");
+});
+
+test("a page after a change repeats no row", () => {
+  expect(fpsOf(withMore(page("abc", "c"), page("cd", null)))).toBe("abcd");
+});
+
+test("a new study and a corrected one arrive, and one that moved up does not", () => {
+  const before = [listed("a"), listed("b")];
+  const later = "2026-11-20T10:05:00.000Z";
+  const now = [listed("n", later), listed("b", later, 2), listed("a"), listed("old", "2026-11-01T10:00:00.000Z")];
+  expect(arrivedSince(before, now)).toEqual(["n", "b"]);
+});
+
+test("the address keeps the filters and nothing else", () => {
+  expect(filtersOf({ q: "Ka ra", flag: "critical", device: "", other: "1" })).toEqual({ q: "Ka ra", flag: "critical" });
+  expect(queryText({ q: "Ka&ra", flag: "" })).toBe("?q=Ka%26ra");
+  expect(queryText({})).toBe("");
+});
+
+test.each([
+  ["in the middle", 15, 10, 20, 50, null],
+  ["on the low bound", 10, 10, 20, 25, null],
+  ["far above", 900, 10, 20, 98, "high"],
+  ["far below", -90, 10, 20, 2, "low"],
+  ["under an only high bound", 0, null, 20, 2, "low"],
+  ["on an only low bound", 10, 10, null, 25, null],
+])("a value %s has its place on the bar", (_, value, low, high, at, end) => {
+  expect(place(value, low, high)).toMatchObject({ at, end });
+});
+
+test("a search compares names without letter case, accents and the two Turkish i", () => {
+  const writings = ["Iğdır", "IĞDIR", "iğdir", "ıgdır"].map(folded);
+  expect(new Set(writings)).toEqual(new Set(["igdir"]));
+  const names = ["Bay Minnoş", "Minnoş", "Kocaminnoş"];
+  expect(names.filter((name) => isNameLike(name, folded("MİNN")))).toEqual(["Bay Minnoş", "Minnoş"]);
+});
+
+test("the worst flag of a study decides", () => {
+  const of = (...flags: Result["flag"][]) => severityOf(flags.map((flag) => ({ flag })));
+  expect([of(), of(null, "normal"), of("normal", "low"), of("high", "critical")]).toEqual([0, 0, 1, 2]);
+});
+
+test("a difference pairs the second row of an analyte with the second one before", () => {
+  const row = (value: number): Result => ({
+    ...{ analyte: "GLU", value, unit: "mmol/L", reference_range: null, flag: null },
+  });
+  expect(rowChanges([row(1), row(2)], [row(1), row(3), row(4)])).toEqual([
+    { analyte: "GLU", before: "2 mmol/L", after: "3 mmol/L" },
+    { analyte: "GLU", before: null, after: "4 mmol/L" },
+  ]);
+  expect(rowChanges([row(1)], [{ ...row(1), comment: "hemolysed" }])).toEqual([
+    { analyte: "GLU", before: "1 mmol/L", after: "1 mmol/L hemolysed" },
+  ]);
+});
