@@ -56,8 +56,6 @@ export async function dashboardRoutes(
   patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
   todayRoutes(scope, context);
-  auditRoutes(scope, context);
-  rangeRoutes(scope, context);
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
