@@ -60,7 +60,10 @@ describe.skipIf(problem !== null)("npm start", () => {
     await expect.poll(() => rows.count()).toBe(7);
     await picture(page, "results");
     await rows.filter({ hasText: "VetScan" }).filter({ hasText: "Karabaş" }).getByRole("link").first().click();
-    await page.getByRole("row", { name: /ALT.*143/ }).first().waitFor();
+    await page
+      .getByRole("row", { name: /ALT.*143/ })
+      .first()
+      .waitFor();
     await expectAccessible(page);
     await picture(page, "study");
 
