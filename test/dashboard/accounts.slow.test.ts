@@ -129,6 +129,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await other.getByText("You belong to no clinic").waitFor();
     await other.getByRole("link", { name: "Deniz" }).click();
     await heading(other, "Your account");
+    expect(await other.getByRole("row").count(), "the header and two sessions").toBe(3);
   });
 
   test("an admin makes, changes and removes users", async () => {
