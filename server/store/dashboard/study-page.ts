@@ -185,6 +185,8 @@ const reads = query((db, p: { clinicId: number; fp: string }) =>
     ])
     .where("audit.fp", "=", p.fp)
     .where("audit.method", "=", "GET")
+    // The pictures belong to the page.
+    .where("audit.route", "not like", "%/previews%")
     .where("audit.status", "in", [200, 304])
     .where((where) =>
       where.or([where("api_key.clinic_id", "=", p.clinicId), where("audit.clinic_id", "=", p.clinicId)]),
