@@ -115,7 +115,7 @@ function ResultRow({ study, isNew }: { study: ListedStudy; isNew: boolean }) {
         )}
       </td>
       <td>
-        {modalityName(study.modality)} <span class="device quiet">{study.device_name}</span>
+        {modalityName(study.modality)} <span class="quiet">{study.device_name}</span>
         {sample_ids.length > 0 && <span class="sample quiet">{t("sample", { ids: sample_ids.join(", ") })}</span>}
       </td>
       <td>

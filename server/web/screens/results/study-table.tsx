@@ -51,7 +51,7 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
         {row.printed !== null && <span class="under">{t("printedAs", { text: row.printed })}</span>}
         {row.measured_at !== null && <span class="under">{dateTime(row.measured_at)}</span>}
       </td>
-      <td>{row.unit}</td>
+      <td class="unit">{row.unit}</td>
       <td class="range">
         {row.reference_range === null ? (
           <span class="quiet">{row.reason === null ? t("noRange") : reasonText(row.reason)}</span>

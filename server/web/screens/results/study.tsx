@@ -76,7 +76,7 @@ function Head({ study }: { study: StudyPage }) {
       <div class="screen-head">
         <h1>
           {patient === null ? (
-            (hint?.name ?? t("unplaced"))
+            [t("unplaced"), hint?.name].filter(Boolean).join(": ")
           ) : (
             <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>
           )}{" "}
