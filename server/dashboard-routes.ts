@@ -20,7 +20,6 @@ import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { calendarRoutes } from "./dashboard/routes/calendar.ts";
-import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
 import { recordRoutes } from "./dashboard/routes/records.ts";
 import { stockRoutes } from "./dashboard/routes/stock.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
@@ -51,7 +50,6 @@ export async function dashboardRoutes(
   recordRoutes(scope, context);
   calendarRoutes(scope, context);
   stockRoutes(scope, context);
-  patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
   todayRoutes(scope, context);
   auditRoutes(scope, context);
