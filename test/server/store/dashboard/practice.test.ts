@@ -29,7 +29,7 @@ test("consumptions at once, of two servers, never take more than there is", asyn
   const vaccine = item(ours, { quantity_on_hand: 12 });
   const lots = [batch(vaccine.fp, { lot: "A", quantity: 5 }), batch(vaccine.fp, { lot: "B", quantity: 7 })];
   const { store, database, clinicId } = await startClinics(vaccine, lots);
-  const other = await openStore(database, 5000);
+  const other = await openStore(database, 30_000);
   const asked = Array.from({ length: 10 }, (_, index) =>
     (index % 2 === 0 ? store : other)
       .transaction((session) => consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5 }))
@@ -47,7 +47,9 @@ test("consumptions at once, of two servers, never take more than there is", asyn
 
 test("a delivery and a consumption at once lose nothing", async () => {
   const vaccine = item(ours, { quantity_on_hand: 0 });
-  const { store, clinicId } = await startClinics(vaccine);
+  const { database, clinicId } = await startClinics(vaccine);
+  // A slow machine must not end the wait for a lock.
+  const store = await openStore(database, 30_000);
   const delivery = { clinicId, fp: vaccine.fp, lot: "A", expiry_date: null, received_at: noon, quantity: 3 };
   await store.transaction((session) => receiveStock(session, delivery));
   const outcomes = await Promise.all([
@@ -62,6 +64,7 @@ test("a delivery and a consumption at once lose nothing", async () => {
     ["A", 5],
     ["B", 3],
   ]);
+  await store.close();
 });
 
 test("stock of another clinic is not found, received or consumed", async () => {
