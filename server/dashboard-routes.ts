@@ -53,7 +53,6 @@ export async function dashboardRoutes(
   recordRoutes(scope, context);
   calendarRoutes(scope, context);
   stockRoutes(scope, context);
-  patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
   todayRoutes(scope, context);
   codeRoutes(scope, context);
