@@ -10,7 +10,6 @@ import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
-import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
