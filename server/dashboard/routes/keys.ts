@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { KEY_DAYS_MAX, type KeyEntry, type KeyList, type MadeKey } from "../../../shared/dashboard/keys.ts";
 import { ACTIVE_KEYS_MAX, createKey, KeyRefused, permissions, rollKey } from "../../http/auth/api-keys.ts";
 import { ApiError } from "../../http/errors.ts";
 import { auditCommand } from "../../store/audit.ts";
 import { type KeyDescription, listKeys, revokeKey } from "../../store/keys.ts";
-import { clinicOf, userOf } from "../auth/guard.ts";
+import { clinicOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
+import { actorOf } from "./commands.ts";
 
 // API keys of the clinic: made, rolled and revoked by an admin. A key of another clinic answers like a missing one.
 
@@ -69,7 +70,7 @@ export function keyRoutes(app: FastifyInstance, { store, now, pepper }: Dashboar
       const { grace_hours, expires_in_days } = rollBody(request.body);
       const end = { now: now(), graceMs: grace_hours * HOUR_MS, expiresAt: endOf(expires_in_days, now()) };
       const actor = actorOf(request, now());
-      const wanted = { publicId, clinicId: actor.clinicId, ...end, actor };
+      const wanted = { publicId, clinicId: clinicOf(request).id, ...end, actor };
       return { key: (await orRefusal(rollKey(store, pepper, wanted))).key };
     },
   });
@@ -81,19 +82,13 @@ export function keyRoutes(app: FastifyInstance, { store, now, pepper }: Dashboar
       const { id: publicId } = request.params as { id: string };
       const actor = actorOf(request, now());
       await store.transaction(async (session) => {
-        const found = await revokeKey(session, publicId, actor.now, actor.clinicId);
+        const found = await revokeKey(session, publicId, actor.now, clinicOf(request).id);
         if (!found) throw new ApiError("RECORD.NOT_FOUND", "This key");
         await auditCommand(session, "keys revoke", [publicId], actor);
       });
       return {};
     },
   });
-}
-
-/** Who acts, for the rows of the audit that name the key. */
-function actorOf(request: FastifyRequest, now: number) {
-  const { userId, name } = userOf(request);
-  return { by: name, now, userId, clinicId: clinicOf(request).id };
 }
 
 function entryOf(key: KeyDescription, now: number): KeyEntry {

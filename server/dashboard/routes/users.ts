@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { GivenPassword, UserList } from "../../../shared/dashboard/users.ts";
 import { accountProblem } from "../../domain/members.ts";
 import { ApiError } from "../../http/errors.ts";
-import { type AuditActor, auditCommand } from "../../store/audit.ts";
+import { auditCommand } from "../../store/audit.ts";
 import {
   adminsOf,
   clinicsOfMembers,
@@ -26,6 +26,7 @@ import { clinicOf, userOf } from "../auth/guard.ts";
 import { hashPassword, randomPassword } from "../auth/password.ts";
 import { bodyReader, Name } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
+import { actorOf } from "./commands.ts";
 
 // The users of a clinic, for its admins.
 
@@ -218,9 +219,4 @@ async function adminBehind(session: Session, request: FastifyRequest) {
   const { userId } = userOf(request);
   const clinics = await clinicsOfUser(session, userId);
   return { userId, adminOf: clinics.filter(({ role }) => role === "admin").map(({ clinic_id }) => clinic_id) };
-}
-
-function actorOf(request: FastifyRequest, now: number): AuditActor {
-  const { name, userId } = userOf(request);
-  return { by: name, now, userId, clinicId: clinicOf(request).id };
 }
