@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
-import { heartbeatTask } from "./heartbeat.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
+import { heartbeatTask } from "./push/heartbeat.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";

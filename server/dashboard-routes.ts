@@ -1,29 +1,28 @@
-import type { FastifyInstance } from "fastify";
-import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
-import { parseJsonBodies } from "./http/json-body.ts";
-import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import { guardRoutes } from "./dashboard/auth/guard.ts";
+import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { accountRoutes } from "./dashboard/routes/account.ts";
-import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
-import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { auditRoutes } from "./dashboard/routes/audit.ts";
-import { codeRoutes } from "./dashboard/routes/codes.ts";
-import { eventRoutes } from "./dashboard/routes/events.ts";
-import { patientRoutes } from "./dashboard/routes/patients.ts";
-import { keyRoutes } from "./dashboard/routes/keys.ts";
-import { resultRoutes } from "./dashboard/routes/results.ts";
-import { rangeRoutes } from "./dashboard/routes/ranges.ts";
-import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
-import { previewRoutes } from "./dashboard/routes/previews.ts";
-import { sessionRoutes } from "./dashboard/routes/session.ts";
-import { userRoutes } from "./dashboard/routes/users.ts";
-import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { calendarRoutes } from "./dashboard/routes/calendar.ts";
-import { patientChoiceRoutes } from "./dashboard/routes/patient-choices.ts";
+import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
+import { codeRoutes } from "./dashboard/routes/codes.ts";
+import { deviceRoutes } from "./dashboard/routes/devices.ts";
+import { eventRoutes } from "./dashboard/routes/events.ts";
+import { keyRoutes } from "./dashboard/routes/keys.ts";
+import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { patientRoutes } from "./dashboard/routes/patients.ts";
+import { previewRoutes } from "./dashboard/routes/previews.ts";
+import { rangeRoutes } from "./dashboard/routes/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records.ts";
+import { resultRoutes } from "./dashboard/routes/results.ts";
+import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { stockRoutes } from "./dashboard/routes/stock.ts";
+import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
+import { userRoutes } from "./dashboard/routes/users.ts";
+import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
+import { parseJsonBodies } from "./http/json-body.ts";
+import type { FastifyInstance } from "fastify";
 
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
@@ -53,7 +52,6 @@ export async function dashboardRoutes(
   recordRoutes(scope, context);
   calendarRoutes(scope, context);
   stockRoutes(scope, context);
-  patientChoiceRoutes(scope, context);
   deviceRoutes(scope, context);
   todayRoutes(scope, context);
   codeRoutes(scope, context);

@@ -17,34 +17,35 @@ export interface PreviewFacts {
 /** Values that ask for the range of a row whose value is not typed yet. A word has no range. */
 const STAND_INS = { numeric: "1", ordinal: "neg", word: null } as const;
 
-/** Computes what saving would store. A row without a value gets its range; a faulty row gets its fault. */
+/** Computes what saving would store. A row without a value, or with a wrong one, gets its range. */
 export function previewStudy(typed: TypedStudy, { patient, ranges, now }: PreviewFacts): ManualPreview {
   const { modality, acquired_at, device_name = MANUAL_DEVICE } = typed;
   const time = timeFault(acquired_at, now);
   // The ranges of today stand in until the time is right.
   const sampled = time === "no time" ? new Date(now).toISOString() : acquired_at;
   const entry: ManualEntry = { modality, acquired_at: sampled, device_name, measurements: [], ofImages: [] };
-  const faults = typed.results.map((row) => addRow(entry, row));
+  const read = typed.results.map((row) => addRow(entry, row));
   const { results, snapshot } = resultsOfEntry(entry, patient, ranges);
 
   const shown: typeof results = [];
   let next = 0;
   const rows = typed.results.map((row, index): PreviewRow => {
-    const fault = faults[index] ?? null;
-    if (fault !== null) return { ...NOTHING, fault: fault === "no row" ? null : fault };
+    const { fault, hasResult } = read[index]!;
+    if (!hasResult) return { ...NOTHING, fault };
     const result = results[next]!;
     const { interval_id } = snapshot.rows[next]!;
     next += 1;
-    if (!isBlank(row)) shown.push(result);
+    const isTyped = fault === null && !isBlank(row);
+    if (isTyped) shown.push(result);
     const bounds = result.reference_range === null ? null : readRange(result.reference_range);
     return {
       reference_range: result.reference_range,
-      flag: isBlank(row) ? null : result.flag,
-      value: isBlank(row) ? null : result.value,
+      flag: isTyped ? result.flag : null,
+      value: isTyped ? result.value : null,
       low: bounds?.low ?? null,
       high: bounds?.high ?? null,
       source: interval_id === null ? null : interval_id.startsWith("clinic:") ? "clinic" : "catalogue",
-      fault: null,
+      fault,
     };
   });
   const study = { patient_fp: patient.fp, modality, device_name, status: "COMPLETED" as const, acquired_at };
@@ -53,20 +54,20 @@ export function previewStudy(typed: TypedStudy, { patient, ranges, now }: Previe
 
 const NOTHING = { reference_range: null, flag: null, value: null, low: null, high: null, source: null };
 
-/** Adds a row to the entry. @returns its fault, or "no row" if it adds none */
-function addRow(entry: ManualEntry, row: TypedRow): RowFault | "no row" | null {
-  if (!isBlank(row)) {
-    const codes = codesOf(entry);
-    const fault = addResult(entry, row);
-    if (fault !== null) return fault;
-    const code = codesOf(entry).at(-1) ?? "";
-    if (!codes.includes(code)) return null;
-    (isOfImages(entry.modality) ? entry.ofImages : entry.measurements).pop();
-    return { field: "analyte", kind: "repeated", problem: `${code} is listed more than once` };
-  }
-  const analyte = analyteByCode(row.analyte);
-  const value = analyte === undefined || isOfImages(entry.modality) ? null : STAND_INS[analyte.value_type];
-  return value === null || addResult(entry, { ...row, value }) !== null ? "no row" : null;
+/** Adds a row to the entry, with a stand-in for a value that is missing or wrong. */
+function addRow(entry: ManualEntry, row: TypedRow): { fault: RowFault | null; hasResult: boolean } {
+  const analyte = isOfImages(entry.modality) ? undefined : analyteByCode(row.analyte);
+  const standIn = analyte === undefined ? null : STAND_INS[analyte.value_type];
+  const addStandIn = () => standIn !== null && addResult(entry, { ...row, value: standIn }) === null;
+  if (isBlank(row)) return { fault: null, hasResult: addStandIn() };
+  const codes = codesOf(entry);
+  const fault = addResult(entry, row);
+  if (fault !== null) return { fault, hasResult: fault.field === "value" && addStandIn() };
+  const code = codesOf(entry).at(-1) ?? "";
+  if (!codes.includes(code)) return { fault: null, hasResult: true };
+  (isOfImages(entry.modality) ? entry.ofImages : entry.measurements).pop();
+  const problem = `${code} is listed more than once`;
+  return { fault: { field: "analyte", kind: "repeated", problem }, hasResult: false };
 }
 
 function codesOf({ measurements, ofImages }: ManualEntry): string[] {

@@ -124,7 +124,7 @@ export function resultsOfEntry(
 }
 
 /** Reads one typed result of a lab study. */
-export function readMeasurement(
+function readMeasurement(
   { analyte: name, value, unit: sentUnit }: ManualStudy["results"][number],
   modality: Modality,
 ): Read<Measurement> {

@@ -16,7 +16,7 @@ interface UserOfClinics {
  * one clinic could add a user of another one, give the user a new password, and sign in there. @returns null if the admin may
  */
 export function accountProblem(admin: AdminOfClinics, user: UserOfClinics): string | null {
-  if (admin.userId === user.userId) return "This is your own account. Change it on the page behind your name.";
+  if (admin.userId === user.userId) return "This is your own account. Change it on your account page.";
   if (user.clinics.every((clinic) => admin.adminOf.includes(clinic))) return null;
   return "This user also belongs to a clinic that you do not administer. You can only remove the user from yours.";
 }

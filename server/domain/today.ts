@@ -1,9 +1,9 @@
-import type { Flag, Heartbeat, Result } from "../../shared/api/study.ts";
-import { KEY_END_DAYS, SILENT_MINUTES, type SilentSource } from "../../shared/dashboard/today.ts";
+import type { Flag, Result } from "../../shared/api/study.ts";
+import { type AgentShown, needsPerson } from "../../shared/dashboard/devices.ts";
+import { KEY_END_DAYS, type SilentSource } from "../../shared/dashboard/today.ts";
 
 // Decides what needs a person.
 
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 const bySeverity: readonly (Flag | null)[] = [null, "normal", "low", "high", "critical"];
@@ -14,40 +14,28 @@ export function worstFlag(results: readonly Pick<Result, "flag">[]): Flag | null
   return bySeverity[Math.max(0, ...ranks)] ?? null;
 }
 
-/** The last heartbeat of a key that still works. */
-export interface LastHeartbeat {
-  /** Name of the agent's key. */
-  readonly name: string;
-  readonly received_at: number;
-  readonly body: Heartbeat;
-}
-
 /**
- * Returns agents without a recent heartbeat, and devices that a live agent does not reach. Keys of one name are one agent: a
- * rolled key leaves the heartbeat of its predecessor.
+ * Returns agents that are silent, and devices that need a person. Keys of one name are one agent: a rolled key leaves its
+ * predecessor silent. A revoked key was taken out of use.
  */
-export function silentSources(heartbeats: readonly LastHeartbeat[], now: number): SilentSource[] {
-  const latest = new Map<string, LastHeartbeat>();
-  for (const heartbeat of heartbeats.toSorted((a, b) => a.received_at - b.received_at)) {
-    latest.set(heartbeat.name, heartbeat);
-  }
-  return [...latest.values()].flatMap((heartbeat) => silentOf(heartbeat, now));
+export function silentSources(agents: readonly AgentShown[], isInUse: (keyId: string) => boolean): SilentSource[] {
+  const isRunning = (name: string) => agents.some(({ key, is }) => key.name === name && is === "running");
+  return agents.flatMap(({ key, is, last_seen_at, devices }): SilentSource[] => {
+    if (is === "silent") {
+      if (!isInUse(key.id) || isRunning(key.name)) return [];
+      return [{ kind: "agent", name: key.name, reason: null, last_at: last_seen_at }];
+    }
+    const waiting = devices.filter(({ state }) => needsPerson(state));
+    return waiting.map(({ id, name, state, last_message_at }) => ({
+      kind: "device",
+      name: name ?? id,
+      reason: "reason" in state ? state.reason : null,
+      last_at: last_message_at,
+    }));
+  });
 }
 
-function silentOf({ name, received_at, body }: LastHeartbeat, now: number): SilentSource[] {
-  if (now - received_at > SILENT_MINUTES * MINUTE_MS) {
-    return [{ kind: "agent", name, reason: null, last_at: new Date(received_at).toISOString() }];
-  }
-  const unreached = (body.devices ?? []).filter(({ state }) => state?.startsWith("cannot ") === true);
-  return unreached.map(({ id, reason = null, last_message_at = null }) => ({
-    kind: "device",
-    name: id,
-    reason,
-    last_at: last_message_at,
-  }));
-}
-
-/** The name and the end of a key that still works. */
+/** The name and the end of a key that nobody revoked. */
 export interface KeyEnd {
   readonly public_id: string;
   readonly name: string;
@@ -59,7 +47,7 @@ export interface KeyEnd {
 export function endingKeys<Key extends KeyEnd>(keys: readonly Key[], now: number): (Key & { expires_at: number })[] {
   const endOf = ({ expires_at }: KeyEnd) => expires_at ?? Number.POSITIVE_INFINITY;
   return keys
-    .filter((key): key is Key & { expires_at: number } => endOf(key) <= now + KEY_END_DAYS * DAY_MS)
+    .filter((key): key is Key & { expires_at: number } => endOf(key) > now && endOf(key) <= now + KEY_END_DAYS * DAY_MS)
     .filter((key) => !keys.some((other) => other.name === key.name && endOf(other) > endOf(key)))
     .toSorted((a, b) => a.expires_at - b.expires_at);
 }

@@ -193,8 +193,8 @@ const touch = query(
   noInvalidation,
 );
 
-// Changes no value. On PostgreSQL it conflicts with an import, which bumps the versions of the clinic.
-const writeClinic = query(
+/** Changes no value. On PostgreSQL it conflicts with other transactions that write this, and with those that bump the versions. */
+export const writeClinic = query(
   (db, p: { id: number }) =>
     db
       .updateTable("clinic")

@@ -83,12 +83,16 @@ export function subgroupsOf(ofSpecies: string): readonly string[] {
 
 /** Returns the words of a text between single blanks, in lower case and without accents: " kopek ". */
 export function fold(text: string): string {
-  // Turkish has a dotted and a dotless i. Devices send KEDI, KEDİ and kedı for one word.
-  const letters = text.slice(0, 200).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ı", "i");
-  return ` ${letters
+  return ` ${withoutAccents(text.slice(0, 200))
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
     .join(" ")} `;
+}
+
+/** Returns the text in lower case and without accents. */
+export function withoutAccents(text: string): string {
+  // Turkish has a dotted and a dotless i. Devices send KEDI, KEDİ and kedı for one word.
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ı", "i");
 }
 
 function names(text: string, words: readonly string[]): boolean {

@@ -4,7 +4,7 @@ import type { PatientResults, PatientStudy, ResultValue } from "./patients.ts";
 // Turns the studies of a patient into rows of one analyte, and rows into a matrix of analytes by days.
 
 /** Modalities in the order of the matrix. */
-export const MODALITIES: readonly Modality[] = [
+const MODALITIES: readonly Modality[] = [
   "HEMATOLOGY",
   "BIOCHEMISTRY",
   "URINALYSIS",

@@ -101,6 +101,7 @@ export interface PreviewRow {
 
 /** The answer of `GET to-place/<fp>/preview/<patient>`. */
 export interface PlacementPreview {
+  revision: number;
   patient: ShownPatient;
   /** The species that the device said, in its own word, if the patient is of another one. */
   contradicted_species: string | null;

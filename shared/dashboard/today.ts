@@ -5,9 +5,6 @@ import type { Flag, Result } from "../api/study.ts";
 /** Hours for which critical values are listed. */
 export const CRITICAL_HOURS = 48;
 
-/** Time without a heartbeat after which an agent counts as silent. An agent sends one each minute. */
-export const SILENT_MINUTES = 5;
-
 /** Days before the end of an API key from which it is listed. */
 export const KEY_END_DAYS = 30;
 
@@ -59,7 +56,7 @@ export interface ConflictOfStudy {
   at: string;
 }
 
-/** An agent without a heartbeat, or a device that its agent does not reach. */
+/** An agent without a heartbeat, or a device that is faulty or silent beyond its rhythm. */
 export interface SilentSource {
   kind: "agent" | "device";
   name: string;

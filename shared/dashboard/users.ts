@@ -37,9 +37,8 @@ export interface AddUserBody {
 }
 
 /** The body of `PATCH .../users/:user`. */
-export interface ChangeUserBody {
-  role?: Role;
-  is_disabled?: boolean;
+export interface RoleBody {
+  role: Role;
 }
 
 /** The answer to a new user and to a reset. */

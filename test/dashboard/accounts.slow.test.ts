@@ -122,6 +122,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Language").selectOption("tr");
     await heading(page, "Hesabınız");
     await checkScreen(page);
+
+    const { users } = (await admin.call<{ users: { id: string; name: string }[] }>("GET", "/users")).body;
+    await admin.call("DELETE", `/users/${users.find(({ name }) => name === "Deniz")?.id}`);
+    await other.goto(`${server.url}/dashboard`);
+    await other.getByText("You belong to no clinic").waitFor();
+    await other.getByRole("link", { name: "Deniz" }).click();
+    await heading(other, "Your account");
+    expect(await other.getByRole("row").count(), "the header and two sessions").toBe(3);
   });
 
   test("an admin makes, changes and removes users", async () => {

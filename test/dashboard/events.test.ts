@@ -29,9 +29,12 @@ async function listen(url: string, { cookie }: TestUser): Promise<IncomingMessag
   return news;
 }
 
-/** Whether the server ends the stream at its next sign of life. */
+/** Whether the server ends the stream at its next sign of life, which is a comment line. */
 async function endsAtNextPing(news: IncomingMessage): Promise<boolean> {
-  const heard = Promise.race([once(news, "end").then(() => true), once(news, "data").then(() => false)]);
+  const heard = new Promise<boolean>((resolve) => {
+    news.on("end", () => resolve(true));
+    news.on("data", (chunk) => void (String(chunk).startsWith(":") && resolve(false)));
+  });
   await vi.advanceTimersByTimeAsync(15_000);
   return heard;
 }

@@ -46,5 +46,6 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("There is no such help page").waitFor();
     await page.getByRole("link", { name: "All help pages" }).click();
     await page.getByText("Choose a page.").waitFor();
+    expect(page.url()).toMatch(/\/dashboard\/help$/);
   });
 });

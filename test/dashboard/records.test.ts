@@ -203,7 +203,6 @@ describe("a record of another clinic", () => {
     const calls = [
       ["GET", "/records", undefined, 200],
       ["GET", `/records/${draft.fp}`, undefined, 200],
-      ["GET", "/patient-choices", undefined, 200],
       ["POST", "/records", { patient_fp: shared.fp, ...text }, 403],
       ["PATCH", `/records/${draft.fp}`, body, 403],
       ["POST", `/records/${draft.fp}/move`, { version: draft.version, to: "IN_PROGRESS" }, 403],
@@ -235,24 +234,6 @@ describe("the list of records", () => {
     const { items, ...page } = await list("?page_size=3&page=2");
     expect([items.length, page]).toEqual([1, { total: 4, page: 2, page_size: 3, has_more: false }]);
     expect((await staff.call("GET", "/records?status=OPEN")).status).toBe(400);
-  });
-
-  test("a patient is found by a part of the name without accents, or by an identifier", async () => {
-    const cat = patient({ name: "Işıl Şeker", species: "cat", external_ids: ["900123"] });
-    const [dog, foreign] = [patient(), patient({ name: "Işık" })];
-    const connections = [connection(cat.fp, ours), connection(dog.fp, ours), connection(foreign.fp, theirs)];
-    const server = await startServer(clinic(ours), clinic(theirs), cat, dog, foreign, connections);
-    const reader = await makeUser(server, "reader", ours);
-    const find = async (search: string) => {
-      const path = `/patient-choices?search=${encodeURIComponent(search)}`;
-      return (await reader.call<{ patients: { name: string }[] }>("GET", path)).body.patients.map(({ name }) => name);
-    };
-    expect(await find("isil")).toEqual(["Işıl Şeker"]);
-    expect(await find("SEK IŞI")).toEqual(["Işıl Şeker"]);
-    expect(await find("karabas")).toEqual(["Karabaş"]);
-    expect(await find(" 900123 ")).toEqual(["Işıl Şeker"]);
-    expect(await find("900")).toEqual([]);
-    expect(await find("")).toHaveLength(2);
   });
 });
 

@@ -32,7 +32,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Name").fill(name);
     await page.getByLabel("Patients").check();
     await page.getByRole("button", { name: "Create key" }).click();
-    const first = await page.getByLabel("The new key").inputValue();
+    const first = await page.getByLabel("The new key", { exact: true }).inputValue();
     expect(await statusOf(first)).toBe(200);
     await expectAccessible(page);
     await page.reload();
@@ -45,7 +45,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await page.getByLabel("The old key still works for").selectOption("1");
     await page.getByRole("button", { name: "Roll" }).last().click();
-    const second = await page.getByLabel("The new key").inputValue();
+    const second = await page.getByLabel("The new key", { exact: true }).inputValue();
     expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
     await page.getByRole("button", { name: "Done" }).click();
 
@@ -73,7 +73,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Name").fill("a program");
     await page.getByLabel("Who uses it").selectOption("device");
     await page.getByRole("button", { name: "Create key" }).click();
-    const key = await page.getByLabel("The new key").inputValue();
+    const key = await page.getByLabel("The new key", { exact: true }).inputValue();
     await page.getByRole("button", { name: "Copy" }).click();
     await page.getByText("The key is copied.").waitFor();
     await page.getByRole("button", { name: "Done" }).click();

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../support/browser.ts";
+import { connection, patient } from "../server/harness.ts";
 import { deskEntities, dog, ours, pushTo, readStudy, waiting } from "./desk.ts";
 import { startDashboard } from "./harness.ts";
 
@@ -71,6 +72,23 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Nothing waits to be placed").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
+  });
+
+  test("the species is typed in the language of the page", async () => {
+    const ferret = patient({ name: "Fındık", species: "exotic" });
+    const dashboard = await startDashboard(...deskEntities, ferret, connection(ferret.fp, ours));
+    const sent = waiting({ name: "Fındık", species: "Kedi" });
+    await pushTo(dashboard, ours, sent);
+    const page = await dashboard.openAs(browser, "staff", ours, "/to-place");
+    await page.getByLabel("Language").selectOption("tr");
+    await heading(page, "Bu sonuç kimin?");
+    await page.keyboard.press("1");
+    await page.getByLabel("Yine de kaydetmek için egzotik yazın").waitFor();
+    await expectAccessible(page);
+    await page.keyboard.type("Egzotik");
+    await page.keyboard.press("Enter");
+    await notice(page, "Fındık adlı hastaya kaydedildi.");
+    expect(await readStudy(dashboard, sent.fp)).toMatchObject({ patient_fp: ferret.fp });
   });
 
   test("a study is rejected with a reason and taken back, and no key acts in a field", async () => {

@@ -108,6 +108,8 @@ test("an assignment and a rejection are undone, and the history names who did wh
   server.clock.now += 1000;
   expect(await run("reject", { revision: 3, reason: "a control" })).toBe(4);
   expect(await studyOf(sent.fp)).toMatchObject({ rejected_reason: "a control", can_undo: true });
+  const refused = await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 4, patient_fp: dog.fp });
+  expect([refused.status, refused.body.error.message]).toEqual([409, "This study is rejected: undo that first."]);
   server.clock.now += 1000;
   expect(await run("reopen", { revision: 4 })).toBe(5);
   const { history } = await studyOf(sent.fp);

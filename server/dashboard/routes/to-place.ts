@@ -124,6 +124,7 @@ function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
     body: assignBody,
     run: async (session, stored, { patient_fp, typed_species = "" }, actor, request) => {
       const patient = await ownPatient(session, request, patient_fp);
+      if (stored.rejected_reason !== null) return "This study is rejected: undo that first.";
       const said = contradictedSpecies(stored, patient);
       if (said !== null && !namesSpecies(typed_species, patient)) {
         const expected = `type the patient's species, ${patient.species}, to file it all the same`;

@@ -13,8 +13,8 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
     url: "/clinic/v1/clinics/:clinic/today",
     config: { access: "reader" },
     handler: (request) => {
-      const { id: clinicId, role } = clinicOf(request);
-      return readToday(store, { clinicId, isAdmin: role === "admin", now: now() });
+      const { id: clinicId, timeZone, role } = clinicOf(request);
+      return readToday(store, { clinicId, timeZone, isAdmin: role === "admin", now: now() });
     },
   });
   app.route<{ Params: { fp: string } }>({

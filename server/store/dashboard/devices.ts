@@ -5,6 +5,9 @@ import { query, type Session } from "../database/query.ts";
 
 // The agents of a clinic by their keys, with the devices of their last heartbeats.
 
+/** Latest studies that the rhythms are learned from. Each open page asks at each change, and reading more takes too long. */
+const STUDIES_MAX = 5000;
+
 interface Asked {
   readonly clinicId: number;
   /** Null if the clinic chose none. */
@@ -119,5 +122,7 @@ const studyTimes = query((db, p: { clinicId: number; since: number; now: number 
     .where("clinic_id", "=", p.clinicId)
     .where("acquired_at", ">=", p.since)
     .where("acquired_at", "<=", p.now)
-    .where("source", "is not", null),
+    .where("source", "is not", null)
+    .orderBy("acquired_at", "desc")
+    .limit(STUDIES_MAX),
 );

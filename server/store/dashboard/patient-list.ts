@@ -1,4 +1,4 @@
-import { fold } from "../../../shared/clinical/species.ts";
+import { withoutAccents } from "../../../shared/clinical/species.ts";
 import type { ListedPatient, PatientList } from "../../../shared/dashboard/patients.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Store } from "../database/store.ts";
@@ -23,7 +23,7 @@ export interface PatientSearch {
 
 type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
   id: number;
-  /** Name and identifiers in folded words. */
+  /** Name and identifiers, without case and accents. */
   words: string;
 };
 
@@ -41,7 +41,7 @@ export class PatientLists {
     await this.#store.refreshVersions();
     const { lists } = await this.#store.versions(clinicId);
     const known = await this.#known.find(String(clinicId), lists, () => knownPatients(this.#store, clinicId));
-    const fits = search === null || search.trim() === "" ? () => true : searchFor(search);
+    const fits = searchFor(search ?? "");
     const found = known.filter((patient) => (species === null || patient.species === species) && fits(patient));
     const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
     const lastStudies = await lastStudiesOf(this.#store, shown);
@@ -52,12 +52,11 @@ export class PatientLists {
   }
 }
 
-/** Makes the test of a search: each word stands in the name or in an identifier, or the text is the fp. */
+/** Makes the test of a search: each word stands in the name or in an identifier, or the text is the fp. No word fits all. */
 function searchFor(search: string): (patient: KnownPatient) => boolean {
   const fp = search.trim().toLowerCase();
-  const words = fold(search).split(" ").filter(Boolean);
-  return (patient) =>
-    (words.length > 0 && words.every((word) => patient.words.includes(word))) || patient.fp.toLowerCase() === fp;
+  const words = withoutAccents(search).split(/\s+/).filter(Boolean);
+  return (patient) => words.every((word) => patient.words.includes(word)) || patient.fp.toLowerCase() === fp;
 }
 
 async function knownPatients(session: Session, clinicId: number): Promise<readonly KnownPatient[]> {
@@ -70,7 +69,7 @@ async function knownPatients(session: Session, clinicId: number): Promise<readon
   const rows = await session.all(patientsOfClinic, { clinicId });
   const patients = rows.map((row) => {
     const own = identifiers.get(row.id) ?? [];
-    return { ...row, identifiers: own, words: fold(row.name) + own.map(fold).join("") };
+    return { ...row, identifiers: own, words: withoutAccents([row.name, ...own].join(" ")) };
   });
   return patients.toSorted((a, b) => compare(a.words, b.words) || compare(a.fp, b.fp));
 }

@@ -189,6 +189,8 @@ export const readsOfStudy = query((db, p: { clinicId: number; fp: string }) =>
       select.fn.sum<number>("audit.times").as("times"),
     ])
     .where("audit.method", "=", "GET")
+    // The pictures belong to the page.
+    .where("audit.route", "not like", "%/previews%")
     .where("audit.status", "in", [200, 304])
     .where((where) =>
       where.or([where("api_key.clinic_id", "=", p.clinicId), where("audit.clinic_id", "=", p.clinicId)]),

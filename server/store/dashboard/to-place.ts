@@ -93,6 +93,7 @@ export async function previewFor(session: Session, stored: StoredStudy, patient:
   const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
   const results = JSON.parse(flagged.results) as Result[];
   return {
+    revision: stored.revision,
     patient: shownPatient(patient),
     contradicted_species: contradictedSpecies(stored, patient),
     results: results.map((result, index): PreviewRow => {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { Heartbeat, PatientHint, Result } from "../../../shared/api/study.ts";
+import type { PatientHint, Result } from "../../../shared/api/study.ts";
 import {
   type ConflictOfStudy,
   CRITICAL_HOURS,
@@ -7,11 +7,11 @@ import {
   type EndingKey,
   type NewResult,
   NEWEST_MAX,
-  type SilentSource,
   type TodayState,
 } from "../../../shared/dashboard/today.ts";
-import { endingKeys, silentSources, worstFlag } from "../../domain/today.ts";
+import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
 import { query, type Session } from "../database/query.ts";
+import { readAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -25,17 +25,19 @@ const LISTED_MAX = 100;
 /** Reads what needs a person. Only admins get the keys that end. */
 export async function readToday(
   session: Session,
-  { clinicId, isAdmin, now }: { clinicId: number; isAdmin: boolean; now: number },
+  { clinicId, timeZone, isAdmin, now }: { clinicId: number; timeZone: string | null; isAdmin: boolean; now: number },
 ): Promise<TodayState> {
   const waiting = await session.first(toPlace, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
+  const keys = await session.all(keysInUse, { clinicId });
+  const agents = await readAgents(session, { clinicId, timeZone, now });
   return {
     to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: await unseenCritical(session, clinicId, now),
     conflicts: await unseenConflicts(session, clinicId),
-    silent: await silentOf(session, clinicId, now),
-    keys: isAdmin ? await endingOf(session, clinicId, now) : [],
+    silent: silentSources(agents, (keyId) => keys.some(({ public_id }) => public_id === keyId)),
+    keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     newest: (await session.all(newest, { clinicId })).map(toNewResult),
   };
 }
@@ -56,17 +58,8 @@ async function unseenConflicts(session: Session, clinicId: number): Promise<Conf
   return found;
 }
 
-async function silentOf(session: Session, clinicId: number, now: number): Promise<SilentSource[]> {
-  const rows = await session.all(heartbeats, { clinicId, now });
-  return silentSources(
-    rows.map(({ body, ...row }) => ({ ...row, body: JSON.parse(body) as Heartbeat })),
-    now,
-  );
-}
-
-async function endingOf(session: Session, clinicId: number, now: number): Promise<EndingKey[]> {
-  const keys = endingKeys(await session.all(workingKeys, { clinicId, now }), now);
-  return keys.map(({ public_id: id, name, expires_at }) => ({ id, name, expires_at: timestampOf(expires_at) }));
+function toEndingKey({ public_id: id, name, expires_at }: KeyEnd & { expires_at: number }): EndingKey {
+  return { id, name, expires_at: timestampOf(expires_at) };
 }
 
 interface StudyRow {
@@ -199,22 +192,11 @@ const conflicts = query((db, p: { clinicId: number }) =>
     .limit(LISTED_MAX),
 );
 
-const heartbeats = query((db, p: { clinicId: number; now: number }) =>
-  db
-    .selectFrom("heartbeat")
-    .innerJoin("api_key as key", "key.id", "heartbeat.api_key_id")
-    .select(["key.name", "heartbeat.received_at", "heartbeat.body"])
-    .where("heartbeat.clinic_id", "=", p.clinicId)
-    .where("key.revoked_at", "is", null)
-    .where((where) => where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", p.now)])),
-);
-
-const workingKeys = query((db, p: { clinicId: number; now: number }) =>
+const keysInUse = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("api_key")
     .select(["public_id", "name", "expires_at"])
     .where("clinic_id", "=", p.clinicId)
     .where("revoked_at", "is", null)
-    .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", p.now)]))
     .orderBy("id"),
 );

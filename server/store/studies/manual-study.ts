@@ -6,6 +6,7 @@ import { missingPatientProblem } from "./placement.ts";
 import { canonical, describeStudy } from "./study-content.ts";
 import { findPatient } from "../patients/patients.ts";
 import { query, type Session } from "../database/query.ts";
+import { writeClinic } from "../keys.ts";
 import { currentRanges } from "../ranges.ts";
 import { insertStudy } from "./studies.ts";
 
@@ -29,9 +30,12 @@ export async function addStudy(
   { clinicId, patientFp, entry, entryId, ...actor }: AuditActor & NewManualStudy,
 ): Promise<{ fp: string } | { problem: string }> {
   const dedupe_key = entryId === undefined ? null : `manual ${entryId}`;
-  const stored =
-    dedupe_key === null ? undefined : await session.first(byDedupeKey, { clinicId, dedupeKey: dedupe_key });
-  if (stored !== undefined) return stored;
+  if (dedupe_key !== null) {
+    // A repeat at the same time waits here, and then finds the study.
+    await session.all(writeClinic, { id: clinicId });
+    const stored = await session.first(byDedupeKey, { clinicId, dedupeKey: dedupe_key });
+    if (stored !== undefined) return stored;
+  }
   const patient = await findPatient(session, clinicId, patientFp);
   if (patient === undefined) return { problem: await missingPatientProblem(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };

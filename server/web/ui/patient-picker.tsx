@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { PatientList } from "../../../shared/dashboard/patients.ts";
 import type { NamedPatient } from "../../../shared/dashboard/records.ts";
 import { Problem, useResource } from "../resource.tsx";
 import { texts } from "../text.ts";
@@ -6,6 +7,7 @@ import { speciesName } from "./species.ts";
 import "./patient-picker.css";
 
 const TYPING_MS = 200;
+const SHOWN_MAX = 12;
 
 /** Chooses a patient of the clinic by a part of its name, or by its microchip or card number. */
 export function PatientPicker({
@@ -56,10 +58,9 @@ function Search({
     const timer = setTimeout(() => setAsked(typed.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  const path = `/patient-choices?search=${encodeURIComponent(asked)}`;
-  const { data, error } = useResource<{ patients: NamedPatient[] }>(path);
+  const { data, error } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
   // The last matches stay while newer ones are loaded.
-  const shown = useRef<NamedPatient[]>([]);
+  const shown = useRef<PatientList["patients"]>([]);
   if (data !== undefined) shown.current = data.patients;
   return (
     <>
@@ -83,7 +84,7 @@ function Search({
       )}
       {shown.current.length > 0 && (
         <ul aria-label={t("matches")}>
-          {shown.current.map((patient) => (
+          {shown.current.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
               <button type="button" onClick={() => pick(patient)}>
                 {patient.name} <span class="quiet">{speciesName(patient.species)}</span>

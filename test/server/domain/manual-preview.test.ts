@@ -63,6 +63,8 @@ test("each fault stands at its row and field, and leaves the other rows alone", 
     ["value", "impossible"],
   ]);
   expect(preview.study.results.map(({ analyte }) => analyte)).toEqual(["BUN"]);
+  // A wrong value keeps its range in view, without a flag.
+  expect(preview.rows[0]).toMatchObject({ reference_range: "17-95", flag: null, value: null });
 });
 
 test("a time that does not exist or is yet to come is a fault of the study, and the ranges still show", () => {

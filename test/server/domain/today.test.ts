@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { endingKeys, silentSources, worstFlag } from "../../../server/domain/today.ts";
+import type { AgentShown, DeviceState } from "../../../shared/dashboard/devices.ts";
 import { noon } from "../harness.ts";
 
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 test("the worst flag of a study is the most severe one, and null without any", () => {
@@ -13,29 +13,37 @@ test("the worst flag of a study is the most severe one, and null without any", (
   );
 });
 
-test("an agent is silent after five minutes without a heartbeat", () => {
-  const at = (received_at: number) => silentSources([{ name: "reception", received_at, body: {} }], noon);
-  expect(at(noon - 5 * MINUTE_MS)).toEqual([]);
-  expect(at(noon - 5 * MINUTE_MS - 1)).toEqual([
-    { kind: "agent", name: "reception", reason: null, last_at: "2026-11-21T11:54:59.999Z" },
-  ]);
+const agent = (name: string, is: AgentShown["is"], ...states: DeviceState[]): AgentShown => ({
+  key: { id: `key_${name}_${is}`, name },
+  is,
+  last_seen_at: "2026-11-21T11:00:00.000Z",
+  ...{ version: null, clock_offset_s: null, outbox: null, callers: [] },
+  devices: states.map((state, index) => ({
+    ...{ id: `dev-${index}`, name: index === 0 ? "VetScan" : null, profile: null, protocol: null, connection: null },
+    ...{ state, last_message_at: null, today: null },
+  })),
 });
 
-test("a rolled key keeps its agent alive while the heartbeat of the old key grows old", () => {
-  const old = { name: "reception", received_at: noon - 60 * MINUTE_MS, body: {} };
-  expect(silentSources([{ ...old, received_at: noon }, old], noon)).toEqual([]);
+test("a silent agent is listed once, unless its key was revoked or a key of the same name runs", () => {
+  const names = (agents: AgentShown[], isInUse = true) => silentSources(agents, () => isInUse).map(({ name }) => name);
+  expect(names([agent("desk", "silent"), agent("lab", "never heard"), agent("xray", "running")])).toEqual(["desk"]);
+  expect(names([agent("desk", "silent"), agent("desk", "running")])).toEqual([]);
+  expect(names([agent("desk", "silent")], false)).toEqual([]);
 });
 
-test("a live agent names the devices that it does not reach", () => {
-  const devices = [
-    { id: "chem-1", state: "cannot connect", reason: "no answer", last_message_at: "2026-11-21T08:00:00.000Z" },
-    { id: "hema-1", state: "listening", reason: null },
-    { id: "old-agent", connected: false },
+test("a live agent names its faulty and silent devices, a silent agent names itself alone", () => {
+  const states: DeviceState[] = [
+    { is: "faulty", reason: "no answer" },
+    { is: "silent", working_ms: 1, longest_ms: null },
+    { is: "connected" },
+    { is: "off", reason: "switched off" },
   ];
-  const heartbeat = { name: "reception", received_at: noon, body: { devices } };
-  expect(silentSources([heartbeat], noon)).toEqual([
-    { kind: "device", name: "chem-1", reason: "no answer", last_at: "2026-11-21T08:00:00.000Z" },
+  const found = (is: AgentShown["is"]) => silentSources([agent("desk", is, ...states)], () => true);
+  expect(found("running")).toEqual([
+    { kind: "device", name: "VetScan", reason: "no answer", last_at: null },
+    { kind: "device", name: "dev-1", reason: null, last_at: null },
   ]);
+  expect(found("silent").map(({ kind }) => kind)).toEqual(["agent"]);
 });
 
 test("a key is listed from 30 days before its end, unless a key of the same name works longer", () => {
@@ -44,7 +52,16 @@ test("a key is listed from 30 days before its end, unless a key of the same name
     name,
     expires_at: days === null ? null : noon + days * DAY_MS,
   });
-  const keys = [key("a", 30), key("b", 31), key("c", null), key("d", 2), key("d", 300), key("e", 1), key("e", null)];
+  const keys = [
+    key("a", 30),
+    key("b", 31),
+    key("c", null),
+    key("d", 2),
+    key("d", 300),
+    key("e", 1),
+    key("e", null),
+    key("h", -1),
+  ];
   expect([...endingKeys(keys, noon), ...endingKeys([key("f", 9), key("g", 3)], noon)].map(({ name }) => name)).toEqual([
     "a",
     "g",

@@ -30,9 +30,13 @@ export function Sessions({ sessions, changed }: { sessions: SessionOfUser[]; cha
           <thead>
             <tr>
               <th scope="col">{t("browser")}</th>
-              <th scope="col">{t("address")}</th>
+              <th scope="col" class="detail">
+                {t("address")}
+              </th>
               <th scope="col">{t("lastUse")}</th>
-              <th scope="col">{t("started")}</th>
+              <th scope="col" class="detail">
+                {t("started")}
+              </th>
               <th scope="col">{t("action")}</th>
             </tr>
           </thead>
@@ -43,9 +47,9 @@ export function Sessions({ sessions, changed }: { sessions: SessionOfUser[]; cha
                   {session.browser === null ? t("unknown") : browserName(session.browser)}
                   {session.is_this && <div class="quiet this-session">{t("thisSession")}</div>}
                 </th>
-                <td>{session.address}</td>
+                <td class="detail">{session.address}</td>
                 <td>{ago(session.last_used_at)}</td>
-                <td>{dateTime(session.started_at)}</td>
+                <td class="detail">{dateTime(session.started_at)}</td>
                 <td>
                   <button type="button" disabled={isRunning} onClick={() => end(session)}>
                     {session.is_this ? t("signOut") : t("end")}

@@ -4,7 +4,7 @@ import type { EventList, ListedEvent } from "../../../../shared/dashboard/calend
 import { addDays, startOfDay, startOfWeek, wallTime } from "../../../../shared/dashboard/wall-time.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { language, timeZone } from "../../text.ts";
+import { locale, timeZone } from "../../text.ts";
 import { EventRow } from "./event-row.tsx";
 import { NewEvent } from "./new-event.tsx";
 import { t } from "./texts.ts";
@@ -126,5 +126,5 @@ function isDay(text: string | undefined): text is string {
 
 /** A day has no zone of its own. */
 function dayName(day: string): string {
-  return new Intl.DateTimeFormat(language.value, { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
 }

@@ -55,12 +55,12 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
           {next !== undefined && (
             <button type="button" disabled={isRunning} onClick={() => void run(() => move(next))}>
               {stepName(next)}
-              <span class="calendar-which">{title}</span>
+              <span class="visually-hidden">{title}</span>
             </button>
           )}
           <button type="button" class="danger" disabled={isRunning} onClick={() => setCancelling(true)}>
             {stepName("CANCELLED")}
-            <span class="calendar-which">{title}</span>
+            <span class="visually-hidden">{title}</span>
           </button>
         </span>
       )}

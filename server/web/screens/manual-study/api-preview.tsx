@@ -29,7 +29,7 @@ export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: s
           <thead>
             <tr>
               {columns.map((column) => (
-                <th key={column} scope="col">
+                <th key={column} scope="col" class={column === "value" ? "number" : undefined}>
                   <code>{column}</code>
                 </th>
               ))}

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
+import type { ListedPatient, PatientList } from "../../../../shared/dashboard/patients.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { date } from "../../text.ts";
 import { Field } from "../../ui/field.tsx";
-import type { PatientChoice } from "./draft.ts";
+import { speciesName } from "../../ui/species.ts";
 import { t } from "./texts.ts";
 
 /** Pause in the typing after which the server is asked. */
@@ -14,8 +15,8 @@ export function ChoosePatient({
   patient,
   choose,
 }: {
-  patient: PatientChoice | null;
-  choose: (patient: PatientChoice | null) => void;
+  patient: ListedPatient | null;
+  choose: (patient: ListedPatient | null) => void;
 }) {
   if (patient === null) return <Search choose={choose} />;
   return (
@@ -30,12 +31,10 @@ export function ChoosePatient({
   );
 }
 
-function Search({ choose }: { choose: (patient: PatientChoice) => void }) {
+function Search({ choose }: { choose: (patient: ListedPatient) => void }) {
   const [typed, setTyped] = useState("");
   const search = usePaused(typed.trim());
-  const found = useResource<{ patients: PatientChoice[] }>(
-    search === "" ? null : `/patients?search=${encodeURIComponent(search)}`,
-  );
+  const found = useResource<PatientList>(search === "" ? null : `/patients?search=${encodeURIComponent(search)}`);
   const choices = search === "" ? undefined : found.data?.patients.slice(0, CHOICES_MAX);
   return (
     <>
@@ -73,9 +72,11 @@ function Search({ choose }: { choose: (patient: PatientChoice) => void }) {
   );
 }
 
-function describe({ species, breed, sex, date_of_birth, identifiers }: PatientChoice): string {
+function describe({ species, breed, sex, date_of_birth, identifiers }: ListedPatient): string {
   const born = date_of_birth === null ? null : t("born", { date: date(date_of_birth) });
-  return [species, breed, sex, born, ...identifiers.slice(0, 2)].filter((fact) => fact !== null).join(" · ");
+  return [speciesName(species), breed, sex, born, ...identifiers.slice(0, 2)]
+    .filter((fact) => fact !== null)
+    .join(" · ");
 }
 
 /** The value once it stayed the same for a while. */

@@ -1,6 +1,7 @@
 import type { Modality } from "../../../../shared/api/study.ts";
+import type { ListedPatient } from "../../../../shared/dashboard/patients.ts";
 import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
-import { instantOf } from "./local-time.ts";
+import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
 
 // What the user typed so far.
 
@@ -14,19 +15,8 @@ export function isOfImages(modality: Modality): boolean {
   return modalities.indexOf(modality) >= 3;
 }
 
-/** An animal as the search lists it. */
-export interface PatientChoice {
-  fp: string;
-  name: string;
-  species: string;
-  breed: string | null;
-  sex: string | null;
-  date_of_birth: string | null;
-  identifiers: string[];
-}
-
 export interface Draft {
-  patient: PatientChoice | null;
+  patient: ListedPatient | null;
   modality: Modality;
   /** Text of the input, in the clinic's zone. */
   time: string;
@@ -54,10 +44,23 @@ export function typedStudy(
   return {
     patient_fp: patient.fp,
     modality,
-    acquired_at: instantOf(time, zone),
+    acquired_at: acquiredAt(time, zone),
     ...(device_name !== "" && { device_name }),
     results: rows[modality],
   };
+}
+
+/** Now, as the text of the input. */
+export function timeNow(zone: string | undefined): string {
+  const { date, time } = wallTime(Date.now(), zone);
+  return `${date}T${time}`;
+}
+
+/** The instant of such a text; empty without one. */
+function acquiredAt(text: string, zone: string | undefined): string {
+  const [date = "", time = ""] = text.split("T");
+  const instant = instantOf(date, time, zone);
+  return instant === null ? "" : new Date(instant).toISOString();
 }
 
 /** The rows with a value. The others are never stored. */

@@ -27,9 +27,10 @@ export function LabRows({
   const analyteOf = new Map(catalogue.map((analyte) => [analyte.code, analyte]));
   const shown = rows.flatMap((row) => {
     const analyte = analyteOf.get(row.analyte);
-    return analyte !== undefined && (onlyFilled ? row.value.trim() !== "" : fits(analyte, wanted))
-      ? [{ row, analyte }]
-      : [];
+    if (analyte === undefined) return [];
+    // A faulty row is never hidden, because saving waits for it.
+    const isFaulty = preview.of(row)?.fault != null;
+    return isFaulty || (fits(analyte, wanted) && (!onlyFilled || row.value.trim() !== "")) ? [{ row, analyte }] : [];
   });
   return (
     <>
@@ -53,7 +54,9 @@ export function LabRows({
           <thead>
             <tr>
               <th scope="col">{t("analyte")}</th>
-              <th scope="col">{t("value")}</th>
+              <th scope="col" class="value-head">
+                {t("value")}
+              </th>
               <th scope="col">{t("unit")}</th>
               <th scope="col">{t("range")}</th>
               <th scope="col">{t("flag")}</th>

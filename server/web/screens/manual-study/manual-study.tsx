@@ -15,10 +15,9 @@ import { modalityName } from "../../ui/modality.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { ApiPreview } from "./api-preview.tsx";
 import { ChoosePatient } from "./choose-patient.tsx";
-import { type Draft, emptyRows, filledRows, isOfImages, modalities, newEntryId, typedStudy } from "./draft.ts";
+import { type Draft, emptyRows, filledRows, isOfImages, modalities, newEntryId, timeNow, typedStudy } from "./draft.ts";
 import { ImageRows } from "./image-rows.tsx";
 import { LabRows } from "./lab-rows.tsx";
-import { localText } from "./local-time.ts";
 import { t } from "./texts.ts";
 import { usePreview } from "./use-preview.ts";
 import "./manual-study.css";
@@ -51,8 +50,7 @@ export function ManualStudy() {
 function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
   const zone = timeZone.value;
   const [draft, setDraft] = useState<Draft>(() => {
-    const now = localText(Date.now(), zone);
-    return { patient: null, modality: "HEMATOLOGY", time: now, device: "", rows: emptyRows(catalogue) };
+    return { patient: null, modality: "HEMATOLOGY", time: timeNow(zone), device: "", rows: emptyRows(catalogue) };
   });
   const entryId = useRef(newEntryId());
   const form = useRef<HTMLDivElement>(null);

@@ -14,7 +14,7 @@ export function Previews({ fp }: { fp: string }) {
   if (previews.length === 0) return null;
   const count = previews.length;
   return (
-    <section class="previews" aria-label={t("images")}>
+    <section class="previews no-print" aria-label={t("images")}>
       <h2>{t("images")}</h2>
       <p class="quiet">
         <strong class="not-for-diagnosis">{t("notForDiagnosis")}</strong> {t("originals")}

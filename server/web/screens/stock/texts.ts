@@ -1,4 +1,4 @@
-import { language, texts } from "../../text.ts";
+import { locale, texts } from "../../text.ts";
 
 /** Prints a category of the API in words. Any other category stays as it is. */
 export function categoryName(category: string): string {
@@ -16,7 +16,7 @@ const named = texts(categories, {
 
 /** Prints a day without a time, such as an expiry date. It has no zone. */
 export function dayName(day: string): string {
-  return new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
 }
 
 export const t = texts(

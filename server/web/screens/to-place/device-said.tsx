@@ -22,7 +22,7 @@ export function DeviceSaid({ study }: { study: StudyToPlace }) {
   return (
     <section class="card" aria-labelledby="desk-said">
       <h2 id="desk-said">{t("said")}</h2>
-      <dl class="facts">
+      <dl class="desk-facts">
         {facts.map(([name, value]) =>
           value == null ? null : (
             <div key={name}>
@@ -48,7 +48,7 @@ function DeviceResults({ study: { results } }: { study: StudyToPlace }) {
   const hasOwn = results.some(({ device_range, device_flag }) => device_range !== null || device_flag !== null);
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
-      <table class="dense">
+      <table class="desk-table">
         <caption>{t("results")}</caption>
         <thead>
           <tr>
@@ -70,7 +70,7 @@ function DeviceResults({ study: { results } }: { study: StudyToPlace }) {
               </th>
               <td class="number">
                 {value}
-                {comment !== null && <span class="quiet in-doubt">{comment}</span>}
+                {comment !== null && <span class="quiet desk-doubt">{comment}</span>}
               </td>
               <td>{unit}</td>
               {hasOwn && <td>{device_range}</td>}

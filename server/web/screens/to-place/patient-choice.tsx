@@ -18,7 +18,7 @@ export function PatientChoice({ desk, study }: { desk: Desk; study: StudyToPlace
   return (
     <>
       {study.candidates.length === 0 && <p class="quiet">{t("noCandidates")}</p>}
-      <ol class="choices">
+      <ol class="desk-choices">
         {study.candidates.map((candidate, index) => (
           <li key={candidate.patient.fp}>
             <Choice desk={desk} patient={candidate.patient} ordinal={index + 1}>
@@ -42,7 +42,7 @@ export function PatientChoice({ desk, study }: { desk: Desk; study: StudyToPlace
             patients.length === 0 ? (
               <p class="quiet">{t("nothingFound")}</p>
             ) : (
-              <ul class="choices">
+              <ul class="desk-choices">
                 {patients.map((patient) => (
                   <li key={patient.fp}>
                     <Choice desk={desk} patient={patient} />
@@ -67,7 +67,7 @@ interface ChoiceProps {
 
 function Choice({ desk: { chosen, choose }, patient, ordinal, children }: ChoiceProps) {
   return (
-    <button type="button" class="choice" aria-pressed={chosen?.fp === patient.fp} onClick={() => choose(patient)}>
+    <button type="button" class="desk-choice" aria-pressed={chosen?.fp === patient.fp} onClick={() => choose(patient)}>
       {ordinal !== undefined && <kbd>{ordinal}</kbd>}
       <span>
         <strong>{patient.name}</strong> {speciesWord(patient.species)}{" "}
@@ -82,9 +82,9 @@ const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherWei
 
 function Signs({ candidate, study }: { candidate: Candidate; study: StudyToPlace }) {
   return (
-    <span class="signs">
+    <span class="desk-signs">
       {candidate.signs.map((each) => (
-        <span key={each} class={against.includes(each) ? "sign sign-against" : "sign"}>
+        <span key={each} class={against.includes(each) ? "desk-sign desk-against" : "desk-sign"}>
           <span aria-hidden="true">{against.includes(each) ? "✗" : "✓"}</span> {signText(each, candidate, study)}
         </span>
       ))}

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { PlacementPreview, PreviewRow } from "../../../../shared/dashboard/to-place.ts";
 import { may } from "../../session.ts";
+import { language } from "../../text.ts";
 import { Field } from "../../ui/field.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { formValues } from "../../ui/form.ts";
@@ -22,7 +23,7 @@ export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPrevi
         <form
           ref={form}
           class="desk-confirm"
-          onSubmit={(event) => void desk.assign(patient, formValues(event)["species"])}
+          onSubmit={(event) => void desk.assign(preview, typedSpecies(event, patient.species))}
         >
           {said !== null && <Contradiction preview={preview} said={said} />}
           <div class="actions">
@@ -37,6 +38,12 @@ export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPrevi
       )}
     </>
   );
+}
+
+/** The species that the user typed. The page's word for the patient's species becomes the one of the API. */
+function typedSpecies(event: SubmitEvent, species: string): string | undefined {
+  const typed = formValues(event)["species"];
+  return typed?.trim().toLocaleLowerCase(language.value) === speciesWord(species) ? species : typed;
 }
 
 function Contradiction({ preview: { patient }, said }: { preview: PlacementPreview; said: string }) {
@@ -57,7 +64,7 @@ function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name:
   if (results.length === 0) return <p class="quiet">{t("noResults")}</p>;
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={t("previewTable", { name })}>
-      <table class="dense">
+      <table class="desk-table">
         <thead>
           <tr>
             <th scope="col">{t("analyte")}</th>

@@ -17,7 +17,7 @@ import "./to-place.css";
 export function ToPlace() {
   const desk = useDesk();
   const [isRejecting, setRejecting] = useState(false);
-  const { study, chosen, preview } = desk;
+  const { study, preview } = desk;
   const mayAct = may("staff");
   const waits = study.data !== undefined && study.data.patient === null && study.data.rejected_reason === null;
   useKeys(keysAreOn.value, {
@@ -31,7 +31,7 @@ export function ToPlace() {
       ...(waits && {
         r: () => setRejecting(true),
         Enter() {
-          if (chosen !== undefined && preview.data?.contradicted_species === null) void desk.assign(chosen);
+          if (preview.data?.contradicted_species === null) void desk.assign(preview.data);
         },
       }),
     }),

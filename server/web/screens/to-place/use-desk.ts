@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   AssignBody,
@@ -24,33 +24,46 @@ interface LastPlacement {
   readonly name: string | null;
 }
 
-export type Desk = ReturnType<typeof useDesk>;
-
-/** The state of the desk: the queue, the selected study, the chosen patient with its preview, and the commands. */
-export function useDesk() {
+/** The data of the desk: the queue, the selected study, and the chosen patient with its preview. */
+function useShown() {
   const { route } = useLocation();
   const { params } = useRoute();
   const [isRejected, setRejected] = useState(false);
   const [order, setOrder] = useState<QueueOrder>("oldest");
   const queue = useResource<PlacementQueue>(`/to-place?order=${order}${isRejected ? "&rejected=1" : ""}`);
-  const studies = queue.data?.studies ?? [];
-  const fp = params["fp"] ?? studies[0]?.fp;
+  const fp = params["fp"] ?? queue.data?.studies[0]?.fp;
   const study = useResource<StudyToPlace>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
-  const [chosen, choose] = useState<ShownPatient | undefined>(undefined);
+  const [choice, setChoice] = useState<{ fp: string; patient: ShownPatient } | undefined>(undefined);
+  // A choice holds for its study alone.
+  const chosen = choice?.fp === fp ? choice?.patient : undefined;
   const path = fp === undefined || chosen === undefined ? null : `/to-place/${fp}/preview/${chosen.fp}`;
   const preview = useResource<PlacementPreview>(path);
+  return {
+    queue,
+    isRejected,
+    setRejected,
+    order,
+    setOrder,
+    fp,
+    select: (wanted: string | undefined) =>
+      route(wanted === undefined ? "/dashboard/to-place" : `/dashboard/to-place/${wanted}`),
+    study: { ...study, data: study.data?.fp === fp ? study.data : undefined },
+    chosen,
+    choose: (patient: ShownPatient | undefined) =>
+      setChoice(patient === undefined || fp === undefined ? undefined : { fp, patient }),
+    preview: { ...preview, data: preview.data?.patient.fp === chosen?.fp ? preview.data : undefined },
+  };
+}
+
+export type Desk = ReturnType<typeof useDesk>;
+
+/** The state of the desk with its commands. */
+export function useDesk() {
+  const shown = useShown();
+  const { queue, study, fp, select, setRejected } = shown;
+  const studies = queue.data?.studies ?? [];
   const [last, setLast] = useState<LastPlacement | undefined>(undefined);
   const action = useAction();
-  useEffect(() => choose(undefined), [fp]);
-
-  const select = (wanted: string | undefined) =>
-    route(wanted === undefined ? "/dashboard/to-place" : `/dashboard/to-place/${wanted}`);
-
-  function move(step: 1 | -1): void {
-    const index = studies.findIndex((each) => each.fp === fp);
-    const next = studies[index < 0 ? 0 : index + step];
-    if (next !== undefined) select(next.fp);
-  }
 
   /** Sends a command on a study, and then does the rest. After a refusal the study is read anew, because it may have changed. */
   function send(of: string, name: string, body: AssignBody | RejectBody | ReopenBody, then: (placed: Placed) => void) {
@@ -71,37 +84,35 @@ export function useDesk() {
     select(next?.fp === placed ? undefined : next?.fp);
   }
 
-  const shown = study.data?.fp === fp ? study.data : undefined;
   return {
-    queue,
-    isRejected,
+    ...shown,
+    last,
+    action,
     /** Shows the waiting or the rejected studies, the first one of them selected. */
     showRejected: (wanted: boolean) => {
       setRejected(wanted);
       select(undefined);
     },
-    order,
-    setOrder,
-    fp,
-    study: { ...study, data: shown },
-    chosen,
-    choose,
-    preview: { ...preview, data: preview.data?.patient.fp === chosen?.fp ? preview.data : undefined },
-    last,
-    action,
-    move,
-    assign: async (patient: ShownPatient, typed?: string) => {
-      if (shown === undefined) return false;
-      const body = { revision: shown.revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
-      return send(shown.fp, "assign", body, (placed) => goOn(shown.fp, placed, patient.name));
+    move: (step: 1 | -1) => {
+      const index = studies.findIndex((each) => each.fp === fp);
+      const next = studies[index < 0 ? 0 : index + step];
+      if (next !== undefined) select(next.fp);
+    },
+    /** Files the study as the preview showed it. */
+    assign: async ({ revision, patient }: PlacementPreview, typed?: string) => {
+      if (fp === undefined) return false;
+      const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
+      return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
     reject: async (reason: string) => {
-      if (shown === undefined) return false;
-      return send(shown.fp, "reject", { revision: shown.revision, reason }, (placed) => goOn(shown.fp, placed, null));
+      const rejected = study.data;
+      if (rejected === undefined) return false;
+      const body = { revision: rejected.revision, reason };
+      return send(rejected.fp, "reject", body, (placed) => goOn(rejected.fp, placed, null));
     },
     /** Takes the selected study back to the queue, or the last placed one if the selected one waits. */
     undo: async () => {
-      const undone = shown?.can_undo === true ? shown : last;
+      const undone = study.data?.can_undo === true ? study.data : last;
       if (undone === undefined) return false;
       return send(undone.fp, "reopen", { revision: undone.revision }, () => {
         setLast(undefined);

@@ -38,7 +38,6 @@ export const t = texts(
     unmatched: "no patient yet",
     new: "new",
     announced: "New result: {name}, {device}. {flag}",
-    open: "Open {name}, {device}",
     unnamed: "Unnamed",
   },
   {
@@ -63,7 +62,7 @@ export const t = texts(
     device: "Cihaz {name}",
     lastSign: "son sinyal {ago}",
     never: "hiç sinyal yok",
-    keys: "Süresi dolan API anahtarları",
+    keys: "Süresi dolacak API anahtarları",
     keysNext: "Yenileyin",
     keyEnds: "{date} tarihinde bitiyor",
     newest: "En yeni sonuçlar",
@@ -78,7 +77,6 @@ export const t = texts(
     unmatched: "henüz hasta yok",
     new: "yeni",
     announced: "Yeni sonuç: {name}, {device}. {flag}",
-    open: "Aç: {name}, {device}",
     unnamed: "Adsız",
   },
 );

@@ -3,7 +3,6 @@ import { openStore } from "../../../../server/store/database/open.ts";
 import { query } from "../../../../server/store/database/query.ts";
 import { findRecord, listRecords } from "../../../../server/store/dashboard/records.ts";
 import { listNamedEvents } from "../../../../server/store/dashboard/calendar.ts";
-import { listPatientChoices } from "../../../../server/store/dashboard/patient-choices.ts";
 import { listCategories } from "../../../../server/store/dashboard/stock.ts";
 import { addEvent } from "../../../../server/store/calendar.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
@@ -30,7 +29,7 @@ test("consumptions at once, of two servers, never take more than there is", asyn
   const vaccine = item(ours, { quantity_on_hand: 12 });
   const lots = [batch(vaccine.fp, { lot: "A", quantity: 5 }), batch(vaccine.fp, { lot: "B", quantity: 7 })];
   const { store, database, clinicId } = await startClinics(vaccine, lots);
-  const other = await openStore(database, 5000);
+  const other = await openStore(database, 30_000);
   const asked = Array.from({ length: 10 }, (_, index) =>
     (index % 2 === 0 ? store : other)
       .transaction((session) => consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5 }))
@@ -48,7 +47,9 @@ test("consumptions at once, of two servers, never take more than there is", asyn
 
 test("a delivery and a consumption at once lose nothing", async () => {
   const vaccine = item(ours, { quantity_on_hand: 0 });
-  const { store, clinicId } = await startClinics(vaccine);
+  const { database, clinicId } = await startClinics(vaccine);
+  // A slow machine must not end the wait for a lock.
+  const store = await openStore(database, 30_000);
   const delivery = { clinicId, fp: vaccine.fp, lot: "A", expiry_date: null, received_at: noon, quantity: 3 };
   await store.transaction((session) => receiveStock(session, delivery));
   const outcomes = await Promise.all([
@@ -63,6 +64,7 @@ test("a delivery and a consumption at once lose nothing", async () => {
     ["A", 5],
     ["B", 3],
   ]);
+  await store.close();
 });
 
 test("stock of another clinic is not found, received or consumed", async () => {
@@ -105,7 +107,7 @@ test("a draft is edited by its clinic until it is signed, and then amended", asy
   expect(foreign?.amended_by.map((each) => each.fp)).toEqual([(amended as { fp: string }).fp]);
 });
 
-test("lists show the records, events and patients of the clinic alone, in their order", async () => {
+test("lists show the records and events of the clinic alone, in their order", async () => {
   const [dog, cat] = [patient({ name: "Çakıl" }), patient({ name: "Boncuk", species: "cat" })];
   const [draft, foreign] = [soap(dog.fp, ours), soap(dog.fp, theirs, { created_at: "2026-11-02T09:00:00.000Z" })];
   const appointment = event(ours, { patient_fp: dog.fp });
@@ -127,8 +129,6 @@ test("lists show the records, events and patients of the clinic alone, in their 
     [added, undefined],
     [appointment.fp, "Çakıl"],
   ]);
-  expect((await listPatientChoices(store, clinicId, "cakil")).map(({ fp }) => fp)).toEqual([dog.fp]);
-  expect(await listPatientChoices(store, clinicId, "boncuk")).toEqual([]);
 });
 
 const patientIdOf = query((db, p: { fp: string }) => db.selectFrom("patient").select("id").where("fp", "=", p.fp));

@@ -81,6 +81,24 @@ test("a preview stores nothing, and the history names the user of a command", as
   ]);
 });
 
+test("of two users who place one study at once, one does", async () => {
+  const { server } = await desk();
+  const users = await Promise.all([makeUser(server, "staff", ours), makeUser(server, "staff", ours)]);
+  const sent = waiting();
+  await pushTo(server, ours, sent);
+  const answers = await Promise.all(
+    users.map((user, index) => {
+      const patient_fp = index === 0 ? dog.fp : cat.fp;
+      return user.call<object>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp });
+    }),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 409]);
+  const winner = users[statuses.indexOf(200)]?.name;
+  const message = expect.stringMatching(`^${winner} changed this study meanwhile: it is filed to `) as string;
+  expect(answers[statuses.indexOf(409)]?.body).toMatchObject({ error: { code: "RECORD.REFUSED", message } });
+});
+
 test("a search reads the clinic's own patients", async () => {
   const { store, clinicId, theirId } = await desk();
   expect((await searchPatients(store, clinicId, "a")).map(({ name }) => name)).toEqual(["Karabaş", "Pamuk"]);

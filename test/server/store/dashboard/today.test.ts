@@ -36,31 +36,33 @@ async function clinics() {
   const snapshot = { catalogue: "1", ranges: null, animal, instrument: null, rows, notes: [] };
   const ofDog = (changes: Partial<PushedStudy> = {}) =>
     study({ patient_fp: dog.fp, results: critical, snapshot, ...changes });
-  const today = (id = clinicId) => readToday(server.store, { clinicId: id, isAdmin: true, now: server.clock.now });
+  const today = (id = clinicId) =>
+    readToday(server.store, { clinicId: id, timeZone: null, isAdmin: true, now: server.clock.now });
   const see = (fp: string, id = clinicId) =>
     markSeen(server.store, { fp, clinicId: id, userId: user?.id ?? 0, now: server.clock.now });
-  return { ...server, clinicId, otherId, dog, key, ofDog, today, see };
+  const send = (...studies: PushedStudy[]) => server.push(key, ...studies);
+  return { store: server.store, clock: server.clock, clinicId, otherId, dog, send, ofDog, today, see };
 }
 
 describe("critical values", () => {
   test("a critical study is listed until a user of the clinic saw it, and again with its next revision", async () => {
-    const { push, key, ofDog, today, see, clock, dog } = await clinics();
+    const { send, ofDog, today, see, clock, dog } = await clinics();
     const sent = ofDog();
-    await push(key, sent);
+    await send(sent);
     expect((await today()).critical).toMatchObject([
       { fp: sent.fp, patient: { fp: dog.fp, name: "Karabaş" }, worst_flag: "critical", values: [critical[0]] },
     ]);
     expect(await see(sent.fp)).toBe(true);
     expect((await today()).critical).toEqual([]);
     clock.now += HOUR_MS;
-    await push(key, ofDog({ ...sent, revision: 2, results: [{ ...critical[0]!, value: 1.2 }, critical[1]!] }));
+    await send(ofDog({ ...sent, revision: 2, results: [{ ...critical[0]!, value: 1.2 }, critical[1]!] }));
     expect((await today()).critical).toMatchObject([{ fp: sent.fp, revision: 2 }]);
   });
 
   test("a look in one clinic leaves the study unseen in another one", async () => {
-    const { push, key, ofDog, today, see, store, dog, otherId } = await clinics();
+    const { send, ofDog, today, see, store, dog, otherId } = await clinics();
     const sent = ofDog();
-    await push(key, sent);
+    await send(sent);
     expect(await see(sent.fp, otherId)).toBe(false);
     expect((await today(otherId)).critical).toEqual([]);
     await importEntities(store, connection(dog.fp, theirs));
@@ -69,9 +71,9 @@ describe("critical values", () => {
   });
 
   test("a critical study leaves the list after 48 hours, and an imported one by the time of its sample", async () => {
-    const { push, key, ofDog, today, clock, store, dog } = await clinics();
+    const { send, ofDog, today, clock, store, dog } = await clinics();
     const late = ofDog({ acquired_at: "2026-11-01T10:00:00.000Z" });
-    await push(key, late);
+    await send(late);
     const { fp, modality, device_name, status } = study();
     const content = { modality, device_name, status, patient_fp: dog.fp, results: critical };
     await importEntities(
@@ -86,22 +88,22 @@ describe("critical values", () => {
   });
 
   test("words of a device that look like a flag make no study critical", async () => {
-    const { push, key, dog, today } = await clinics();
+    const { send, dog, today } = await clinics();
     const value_text = '"flag":"critical"';
     const result = { analyte: "ALT", value: null, value_text, unit: null, reference_range: null, flag: null };
-    await push(key, study({ patient_fp: dog.fp, results: [result] }));
+    await send(study({ patient_fp: dog.fp, results: [result] }));
     expect((await today()).newest).toHaveLength(1);
     expect((await today()).critical).toEqual([]);
   });
 });
 
 test("unmatched studies and the codes that nobody mapped are counted, rejected ones are not", async () => {
-  const { push, key, today, otherId, clock } = await clinics();
+  const { send, today, otherId, clock } = await clinics();
   const result = { analyte: "XYZ", value: 1, unit: null, reference_range: null, flag: null };
   const own = study({ results: [{ ...result, code_source: "device" as const }] });
-  await push(key, own);
+  await send(own);
   clock.now += HOUR_MS;
-  await push(key, study());
+  await send(study());
   const { to_place, unknown_codes, newest } = await today();
   expect([to_place, unknown_codes]).toEqual([{ count: 2, oldest_at: "2026-11-21T12:00:00.000Z" }, 1]);
   expect(newest).toMatchObject([
@@ -112,12 +114,12 @@ test("unmatched studies and the codes that nobody mapped are counted, rejected o
 });
 
 test("a conflict is listed until a user saw its study after it came", async () => {
-  const { push, key, ofDog, today, see, clock } = await clinics();
+  const { send, ofDog, today, see, clock } = await clinics();
   const sent = ofDog();
-  await push(key, sent);
+  await send(sent);
   await see(sent.fp);
   clock.now += HOUR_MS;
-  await push(key, { ...sent, device_name: "Another device" });
+  await send({ ...sent, device_name: "Another device" });
   expect((await today()).conflicts).toMatchObject([
     { fp: sent.fp, study: { fp: sent.fp }, at: "2026-11-21T13:00:00.000Z" },
   ]);
@@ -126,23 +128,23 @@ test("a conflict is listed until a user saw its study after it came", async () =
 });
 
 test("the newest 20 results come first by their receipt", async () => {
-  const { push, key, ofDog, today, clock } = await clinics();
+  const { send, ofDog, today, clock } = await clinics();
   const fps: string[] = [];
   for (let index = 0; index < 22; index += 1) {
     const sent = ofDog();
     fps.unshift(sent.fp);
-    await push(key, sent);
+    await send(sent);
     clock.now += 1000;
   }
   expect((await today()).newest.map(({ fp }) => fp)).toEqual(fps.slice(0, 20));
 });
 
 test("a conflict and a look are news for the pages of the clinic", async () => {
-  const { push, key, ofDog, see, store, clinicId } = await clinics();
+  const { send, ofDog, see, store, clinicId } = await clinics();
   const sent = ofDog();
-  await push(key, sent);
+  await send(sent);
   const marks = [await changeMark(store, clinicId)];
-  await push(key, { ...sent, device_name: "Another device" });
+  await send({ ...sent, device_name: "Another device" });
   marks.push(await changeMark(store, clinicId));
   await see(sent.fp);
   marks.push(await changeMark(store, clinicId));

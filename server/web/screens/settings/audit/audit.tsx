@@ -33,10 +33,15 @@ function AuditOfClinic() {
   const audit = useResource<AuditAnswer>(`/audit?${page.toString()}`);
   const keys = useResource<KeyList>("/keys");
   const nameOfKey = (id: string) => keys.data?.keys.find((key) => key.id === id)?.name ?? id;
+  const choose = (chosen: string) => {
+    route(`${PATH}?${chosen}`);
+    // An unchanged filter is asked again, since each request adds entries.
+    void audit.reload();
+  };
   return (
     <>
       <p class="quiet">{t("intro")}</p>
-      <Filter key={filter.toString()} query={query} keys={keys.data} choose={(chosen) => route(`${PATH}?${chosen}`)} />
+      <Filter key={filter.toString()} query={query} keys={keys.data} choose={choose} />
       <Loaded of={audit}>
         {({ entries, next }) => (
           <>

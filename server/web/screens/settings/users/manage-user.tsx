@@ -1,6 +1,6 @@
 import type { Role } from "../../../../../shared/dashboard/session.ts";
 import { roles } from "../../../../../shared/dashboard/session.ts";
-import type { GivenPassword, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
+import type { GivenPassword, RoleBody, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
@@ -30,7 +30,7 @@ export function ManageDialog({ user, close }: { user: UserOfClinic; close: () =>
     });
   const setRole = (role: Role) =>
     void run(async () => {
-      await call("PATCH", path, { role });
+      await call("PATCH", path, { role } satisfies RoleBody);
       close();
     });
   return (

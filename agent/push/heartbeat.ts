@@ -1,15 +1,14 @@
-import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../shared/api/study.ts";
-import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
-import type { RunningDevice } from "./connection/device-service.ts";
-import { profileById } from "./devices/index.ts";
-import type { ServerClient } from "./push/server-client.ts";
-import { dayOf } from "./report/device-time.ts";
-import { isoOrNull } from "./runtime/iso-time.ts";
-import type { MessageState } from "./spool/queries/messages/message-outcome.ts";
-import { CLOCK_META } from "./spool/queries/status.ts";
-import type { Spool } from "./spool/spool.ts";
-import type { DeviceState } from "./states/device-state.ts";
-import { isForeign } from "./states/noise-state.ts";
+import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
+import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
+import { profileById } from "../devices/index.ts";
+import type { ServerClient } from "./server-client.ts";
+import { dayOf } from "../report/device-time.ts";
+import { isoOrNull } from "../runtime/iso-time.ts";
+import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
+import { CLOCK_META } from "../spool/queries/status.ts";
+import type { Spool } from "../spool/spool.ts";
+import type { DeviceState } from "../states/device-state.ts";
+import { isForeign } from "../states/noise-state.ts";
 
 // The heartbeat: what the server's dashboard shows of this agent.
 
@@ -24,7 +23,7 @@ interface HeartbeatSource {
   readonly startedAt: number;
   readonly spool: Spool;
   readonly server: ServerClient;
-  readonly devices: readonly RunningDevice[];
+  readonly devices: readonly { state(): DeviceState }[];
 }
 
 /** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller */

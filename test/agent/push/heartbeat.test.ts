@@ -1,9 +1,9 @@
 import { Compile } from "typebox/compile";
 import { describe, expect, test } from "vitest";
-import { unknownCallers } from "../../agent/heartbeat.ts";
-import { RefusedCallers } from "../../agent/connection/refused-callers.ts";
-import { Heartbeat } from "../../shared/api/study.ts";
-import type { NoiseState } from "../../agent/states/noise-state.ts";
+import { unknownCallers } from "../../../agent/push/heartbeat.ts";
+import { RefusedCallers } from "../../../agent/connection/refused-callers.ts";
+import { Heartbeat } from "../../../shared/api/study.ts";
+import type { NoiseState } from "../../../agent/states/noise-state.ts";
 
 const noise: NoiseState = {
   bytes: 90,

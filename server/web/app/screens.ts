@@ -1,0 +1,70 @@
+import { lazy } from "preact-iso";
+
+/** The screens by their paths, in the order of the menu. Each one is loaded when it is first shown. */
+export const screens = [
+  { path: "/dashboard", Screen: lazy(async () => (await import("../screens/today/today.tsx")).Today) },
+  { path: "/dashboard/results", Screen: lazy(async () => (await import("../screens/results/results.tsx")).Results) },
+  { path: "/dashboard/results/:fp", Screen: lazy(async () => (await import("../screens/results/study.tsx")).Study) },
+  {
+    path: "/dashboard/patients",
+    Screen: lazy(async () => (await import("../screens/patients/patients.tsx")).Patients),
+  },
+  {
+    path: "/dashboard/patients/:fp",
+    Screen: lazy(async () => (await import("../screens/patients/patient.tsx")).PatientPage),
+  },
+  {
+    path: "/dashboard/patients/:fp/:analyte",
+    Screen: lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend),
+  },
+  {
+    path: "/dashboard/to-place/codes",
+    Screen: lazy(async () => (await import("../screens/to-place/codes.tsx")).Codes),
+  },
+  {
+    path: "/dashboard/to-place/:fp?",
+    Screen: lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace),
+  },
+  {
+    path: "/dashboard/manual-study",
+    Screen: lazy(async () => (await import("../screens/manual-study/manual-study.tsx")).ManualStudy),
+  },
+  { path: "/dashboard/records", Screen: lazy(async () => (await import("../screens/records/records.tsx")).Records) },
+  {
+    path: "/dashboard/records/:fp",
+    Screen: lazy(async () => (await import("../screens/records/record.tsx")).RecordScreen),
+  },
+  {
+    path: "/dashboard/calendar",
+    Screen: lazy(async () => (await import("../screens/calendar/calendar.tsx")).Calendar),
+  },
+  { path: "/dashboard/stock", Screen: lazy(async () => (await import("../screens/stock/stock.tsx")).Stock) },
+  { path: "/dashboard/stock/:fp", Screen: lazy(async () => (await import("../screens/stock/item.tsx")).StockItem) },
+  { path: "/dashboard/devices", Screen: lazy(async () => (await import("../screens/devices/devices.tsx")).Devices) },
+  {
+    path: "/dashboard/settings",
+    Screen: lazy(async () => (await import("../screens/settings/frame.tsx")).SettingsHome),
+  },
+  {
+    path: "/dashboard/settings/keys",
+    Screen: lazy(async () => (await import("../screens/settings/keys/keys.tsx")).Keys),
+  },
+  {
+    path: "/dashboard/settings/users",
+    Screen: lazy(async () => (await import("../screens/settings/users/users.tsx")).Users),
+  },
+  {
+    path: "/dashboard/settings/clinic",
+    Screen: lazy(async () => (await import("../screens/settings/clinic/clinic.tsx")).ClinicSettings),
+  },
+  {
+    path: "/dashboard/settings/ranges",
+    Screen: lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges),
+  },
+  {
+    path: "/dashboard/settings/audit",
+    Screen: lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit),
+  },
+  { path: "/dashboard/account", Screen: lazy(async () => (await import("../screens/account/account.tsx")).Account) },
+  { path: "/dashboard/help/:page?", Screen: lazy(async () => (await import("../screens/help/help.tsx")).Help) },
+];
