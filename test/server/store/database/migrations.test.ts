@@ -122,18 +122,6 @@ async function readEverything(store: Store): Promise<string[]> {
     // That commit had no signs and numbers of candidates.
     const candidates = (await candidatesFor(store, fp))?.map(({ signs: _signs, number: _number, ...known }) => known);
     lines.push({ studies: { stored, history, conflicts, candidates } });
-    lines.push({
-      studies: {
-        stored,
-        history,
-        conflicts,
-        candidates: (await candidatesFor(store, fp)).map(({ patient, score, reasons }) => ({
-          patient,
-          score,
-          reasons,
-        })),
-      },
-    });
   }
   for (const rejected of [false, true]) {
     for await (const unmatched of listUnmatched(store, { clinicId: null, rejected })) lines.push({ unmatched });
