@@ -35,8 +35,8 @@ export async function dashboardRoutes(
     done();
   });
   auditRequests(scope, trail, context.now);
-  refuseCrossSiteWrites(scope); // 403
   guardRoutes(scope, context); // 401, 403, 404
+  refuseCrossSiteWrites(scope); // 403, after the guard, so that the audit names the user
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   eventRoutes(scope, context);

@@ -39,7 +39,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
         ? []
         : [
             { text: word("notes"), style: "heading" },
-            { stack: study.notes, style: "quiet" },
+            { stack: study.notes.slice(0, NOTES_MAX).map((note) => note.slice(0, NOTE_CHARS_MAX)), style: "quiet" },
           ]),
     ],
     footer: (page, pages) => ({
@@ -51,6 +51,10 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
     }),
   };
 }
+
+/** Bounds of the notes of a report. A device may send thousands of them. */
+const NOTES_MAX = 100;
+const NOTE_CHARS_MAX = 500;
 
 function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
   const word = (name: ReportWord) => reportWord(context.language, name);

@@ -125,12 +125,14 @@ test("an admin changes the own account with the own password alone", async () =>
   }
 });
 
-test("an admin adds a user of another clinic by name, and gets no power over the account", async () => {
+test("an admin of two clinics adds a user of one to the other by name, and others get no power over the account", async () => {
   const { server, admin } = await start();
   const vet = await makeUser(server, "admin", theirs);
+  const both = await makeUser(server, "admin", ours, theirs);
   expect((await admin.call("POST", "/users/add", { name: "nobody", role: "reader" })).status).toBe(404);
-  expect((await admin.call("POST", "/users/add", { name: vet.name.toUpperCase(), role: "reader" })).status).toBe(200);
-  expect((await admin.call("POST", "/users/add", { name: vet.name, role: "admin" })).status).toBe(409);
+  expect((await admin.call("POST", "/users/add", { name: vet.name, role: "reader" })).status, "of others").toBe(404);
+  expect((await both.call("POST", "/users/add", { name: vet.name.toUpperCase(), role: "reader" })).status).toBe(200);
+  expect((await both.call("POST", "/users/add", { name: vet.name, role: "admin" })).status).toBe(409);
 
   const { id, is_manageable } = await find(admin, vet.name);
   expect(is_manageable).toBe(false);
@@ -144,9 +146,8 @@ test("an admin adds a user of another clinic by name, and gets no power over the
   expect((await listed(admin)).map(({ name }) => name)).not.toContain(vet.name);
   expect((await vet.call("GET", "/users")).status, "the own clinic").toBe(200);
 
-  const both = await makeUser(server, "admin", ours, theirs);
   const theirsAlone = await makeUser(server, "reader", theirs);
-  await admin.call("POST", "/users/add", { name: theirsAlone.name, role: "reader" });
+  await both.call("POST", "/users/add", { name: theirsAlone.name, role: "reader" });
   const shared = await find(both, theirsAlone.name);
   expect(shared.is_manageable, "for an admin of all clinics of the user").toBe(true);
 });

@@ -4,6 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ROOT, temporaryFolder, until } from "../support/processes.ts";
+import { browserTests } from "./demo-browser.ts";
+import { setupCodeTests } from "./demo-setup-code.ts";
 
 // Goal: server and agent end with the demo in every case, and two demos do not share a folder. Method: the demo of the build, as
 // `npm start` runs it, in a temporary folder. The test finds its processes by their working folder in /proc.
@@ -127,3 +129,6 @@ describe("the demo", { timeout: 300_000 }, () => {
     await untilPrinted(shell(demo), "Server on");
   });
 });
+
+setupCodeTests();
+browserTests();

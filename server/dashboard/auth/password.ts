@@ -44,6 +44,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Whether the password belongs to a stored hash. Without a stored hash it takes the same time and returns false. */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+  if (password.length > PASSWORD_CHARS_MAX) return isPassword("", undefined);
   const [scheme, N, r, p, salt = "", hash = ""] = (stored ?? "").split("$");
   if (scheme !== "scrypt") {
     await derive(password, Buffer.alloc(SALT_BYTES), current);

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { parseCookie, stringifySetCookie } from "cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { insertSession, removeSession } from "../../store/dashboard/sessions.ts";
-import type { StoredUser } from "../../store/dashboard/users.ts";
+import { ApiError } from "../../http/errors.ts";
+import { findUser, type StoredUser } from "../../store/dashboard/users.ts";
 import type { Store } from "../../store/database/store.ts";
 
 // The cookie of a session: 256 random bits. The store keeps their SHA-256.
@@ -27,7 +28,7 @@ export function endOfSession(startedAt: number, now: number): number {
 interface NewUserSession {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "totp_secret">;
+  readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "password" | "totp_secret">;
   readonly now: number;
 }
 
@@ -39,6 +40,10 @@ export async function startSession(store: Store, { request, reply, user, now }: 
   const wanted = { digest: digestOf(token), userId: user.id, now, expiresAt, address: request.ip, browser };
   const replaced = request.context.signedIn;
   const sessionId = await store.transaction(async (session) => {
+    // A reset or a new password that came while this one was checked ends this sign-in, too.
+    const current = await findUser(session, user.id);
+    if (current?.password !== user.password || current.disabled_at !== null)
+      throw new ApiError("SESSION.SIGN_IN_FAILED");
     if (replaced !== null) await removeSession(session, replaced.sessionId);
     return insertSession(session, wanted);
   });

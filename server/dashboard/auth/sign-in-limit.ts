@@ -7,7 +7,8 @@ import { signInName } from "../../store/dashboard/users.ts";
 // Limits attempts to sign in: by name and address, by name alone (many addresses), and by address alone (many names).
 
 const WINDOW_MS = 15 * 60_000;
-const limits = { nameAndAddress: 10, name: 100, address: 60 };
+/** The address first: an address beyond its limit makes no further names that would push others out of the memory. */
+const limits = { address: 60, nameAndAddress: 10, name: 100 };
 
 export type SignInLimit = (attempt: { name: string; address: string; now: number }) => Promise<void>;
 

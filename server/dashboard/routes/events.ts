@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { ApiError } from "../../http/errors.ts";
 import { findSession } from "../../store/dashboard/sessions.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
@@ -10,6 +11,9 @@ import { LiveChanges } from "../live-changes.ts";
 
 /** Interval of a sign of life, below the idle timeouts of proxies and of this server. The session is checked with it. */
 const PING_MS = 15_000;
+
+/** Max open streams of the server. A page without one loads its data when the user asks. */
+const STREAMS_MAX = 2000;
 
 export function eventRoutes(app: FastifyInstance, { store, now, logger }: DashboardContext): void {
   const changes = new LiveChanges(store, logger);
@@ -36,6 +40,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
       const { id } = clinicOf(request);
       const { userId } = userOf(request);
       const digest = presentedDigest(request) ?? "";
+      if (open.size >= STREAMS_MAX) throw new ApiError("SERVER.UNAVAILABLE");
       reply.hijack();
       reply.raw.writeHead(200, {
         "content-type": "text/event-stream; charset=utf-8",
@@ -60,6 +65,8 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
       };
       open.add(end);
       reply.raw.on("close", end);
+      // A client that left before this line has emitted the event already.
+      if (reply.raw.destroyed) end();
     },
   });
 }

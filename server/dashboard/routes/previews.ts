@@ -7,9 +7,6 @@ import type { DashboardContext } from "../context.ts";
 
 // The small pictures of a study of images.
 
-/** Seconds for which a browser keeps a picture. A picture almost never changes. */
-const KEPT_S = 3600;
-
 export function previewRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   const url = "/clinic/v1/clinics/:clinic/results/:fp/previews";
   app.route<{ Params: { fp: string } }>({
@@ -31,7 +28,7 @@ export function previewRoutes(app: FastifyInstance, { store }: DashboardContext)
       const index = /^[1-9]\d?$/.test(position) ? Number(position) : 0;
       const png = await readPreview(store, clinicOf(request).id, fp, index);
       if (png === undefined) throw new ApiError("RECORD.NOT_FOUND", "This picture");
-      return reply.type("image/png").header("cache-control", `private, max-age=${KEPT_S}`).send(png);
+      return reply.type("image/png").send(png);
     },
   });
 }

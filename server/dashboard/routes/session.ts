@@ -98,7 +98,7 @@ function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: D
         const added = await insertUser(session, { name, password: hash, now: now() });
         if (added === undefined) throw new ApiError("SESSION.SETUP_CODE");
         for (const clinic of clinics) await setRole(session, added.id, clinic.id, "admin");
-        return { ...added, name, totp_secret: null };
+        return { ...added, name, password: hash, totp_secret: null };
       });
       setupCode.end();
       await startSession(store, { request, reply, user, now: now() });

@@ -125,6 +125,10 @@ function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
     run: async (session, stored, { patient_fp, typed_species = "" }, actor, request) => {
       const patient = await ownPatient(session, request, patient_fp);
       if (stored.rejected_reason !== null) return "This study is rejected: undo that first.";
+      // The agent files a study without a new revision, when a resend names its patient.
+      if (stored.patient_id !== null && stored.placed_by_user === 0) {
+        return "The agent filed this study meanwhile. Look again.";
+      }
       const said = contradictedSpecies(stored, patient);
       if (said !== null && !namesSpecies(typed_species, patient)) {
         const expected = `type the patient's species, ${patient.species}, to file it all the same`;

@@ -1,11 +1,15 @@
 import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
 import { ApiError } from "../../http/errors.ts";
 import { markSeen } from "../../store/dashboard/seen-studies.ts";
 import { readToday } from "../../store/dashboard/today.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
+import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 
 // What needs a person today, and the mark that somebody saw a study.
+
+const seenBody = bodyReader(Type.Object({ revision: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }));
 
 export function todayRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.route({
@@ -23,7 +27,8 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
     config: { access: "staff" },
     handler: async (request) => {
       const { fp } = request.params;
-      const seeing = { fp, clinicId: clinicOf(request).id, userId: userOf(request).userId, now: now() };
+      const { revision } = seenBody(request.body);
+      const seeing = { fp, revision, clinicId: clinicOf(request).id, userId: userOf(request).userId, now: now() };
       if (!(await markSeen(store, seeing))) throw new ApiError("RECORD.NOT_FOUND", "This study");
       return {};
     },

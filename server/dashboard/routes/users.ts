@@ -107,7 +107,12 @@ function newUserRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
       const clinicId = clinicOf(request).id;
       await store.transaction(async (session) => {
         const user = await findUserByName(session, name);
-        if (user === undefined) throw new ApiError("RECORD.NOT_FOUND", "A user with this name");
+        // The name of a user of others alone must not bring that user under this admin. The command line can.
+        const { adminOf } = await adminBehind(session, request);
+        const clinics = user === undefined ? [] : await clinicsOfUser(session, user.id);
+        if (user === undefined || !clinics.some(({ clinic_id }) => adminOf.includes(clinic_id))) {
+          throw new ApiError("RECORD.NOT_FOUND", "A user with this name in a clinic of yours");
+        }
         if ((await findMember(session, clinicId, user.public_id)) !== undefined) {
           throw new ApiError("RECORD.REFUSED", "This user belongs to the clinic already.");
         }

@@ -52,10 +52,17 @@ export class PatientLists {
   }
 }
 
+/** Bounds of a search, which reads each patient of the clinic for each word. */
+const SEARCH_CHARS_MAX = 200;
+const SEARCH_WORDS_MAX = 10;
+
 /** Makes the test of a search: each word stands in the name or in an identifier, or the text is the fp. No word fits all. */
 function searchFor(search: string): (patient: KnownPatient) => boolean {
   const fp = search.trim().toLowerCase();
-  const words = withoutAccents(search).split(/\s+/).filter(Boolean);
+  const words = withoutAccents(search.slice(0, SEARCH_CHARS_MAX))
+    .split(/\s+/)
+    .filter(Boolean)
+    .slice(0, SEARCH_WORDS_MAX);
   return (patient) => words.every((word) => patient.words.includes(word)) || patient.fp.toLowerCase() === fp;
 }
 

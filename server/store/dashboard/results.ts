@@ -119,6 +119,8 @@ interface ListedRow {
   revision: number;
   results: string;
   source: string | null;
+  /** 1 if the clinic's own agent sent it. Another clinic's numbers of samples are its own affair. */
+  is_own: number;
   patient_hint: string | null;
   patient_fp: string | null;
   patient_name: string | null;
@@ -137,7 +139,7 @@ function toListed(row: ListedRow): ListedStudy {
     revision: row.revision,
     patient: fp === null || name === null || species === null ? null : { fp, name, species },
     hint_name: fp === null ? ((parseStored(row.patient_hint) as PatientHint | null)?.name ?? null) : null,
-    sample_ids: (parseStored(row.source) as StudySource | null)?.sample_ids ?? [],
+    sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
     results: results.length,
     ...outsideOf(results),
   };
@@ -158,6 +160,7 @@ export const pageOfResults = query((db, p: ListParameters) =>
     .leftJoin("patient", "patient.id", "study.patient_id")
     .select(["study.id", "study.fp", "study.acquired_at", "study.received_at", "study.modality", "study.device_name"])
     .select(["study.revision", "study.results", "study.source", "study.patient_hint"])
+    .select(sql<number>`case when study.clinic_id = ${p.clinicId} then 1 else 0 end`.as("is_own"))
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species as patient_species"])
     .orderBy("page.acquired_at", "desc")
     .orderBy("page.id", "desc"),
@@ -200,7 +203,10 @@ function filtered(studies: Studies, p: ListParameters) {
       where.or([
         sql<boolean>`${p.words} = ''`,
         where("study.patient_id", "in", found),
-        sql<boolean>`study.search_words like ${p.words} escape '!'`,
+        where.and([
+          where("study.clinic_id", "=", p.clinicId),
+          sql<boolean>`study.search_words like ${p.words} escape '!'`,
+        ]),
       ]),
     );
 }

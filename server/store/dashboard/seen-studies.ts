@@ -5,20 +5,23 @@ import type { Store } from "../database/store.ts";
 
 interface Seeing {
   fp: string;
+  /** The revision that the page showed. A later one is not seen. */
+  revision: number;
   clinicId: number;
   userId: number;
   now: number;
 }
 
 /**
- * Notes that a user of the clinic saw the current revision of a study and its conflicts. A revision keeps its first user.
+ * Notes that a user of the clinic saw a revision of a study and its conflicts. A revision keeps its first user.
  * @returns false if the clinic may not open the study and its agents sent no conflict with it
  */
-export async function markSeen(store: Store, { fp, clinicId, userId, now }: Seeing): Promise<boolean> {
+export async function markSeen(store: Store, { fp, revision: shown, clinicId, userId, now }: Seeing): Promise<boolean> {
   const study = await openable(store, fp, clinicId);
   if (study === undefined) return false;
   if (!study.isSeen) {
-    const { id: studyId, revision } = study;
+    const { id: studyId } = study;
+    const revision = Math.min(shown, study.revision);
     await store.transaction((session) => session.all(upsert, { studyId, revision, clinicId, userId, now }));
   }
   return true;

@@ -36,7 +36,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
   const history = await historyOf(session, fp);
-  const places = await placesOf(session, clinicId, history);
+  const places = await placesOf(session, clinicId, history, isOwn);
   const revisions = history.map((entry, index): Revision => {
     const before = history[index - 1]?.study.results;
     return {
@@ -71,7 +71,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     revision: stored.revision,
     cause: stored.cause,
     rows: studyRows(study, snapshot, ranges),
-    notes: snapshot?.notes ?? [],
+    notes: isOwn ? (snapshot?.notes ?? []) : [],
     sets: snapshot === null ? null : { catalogue: snapshot.catalogue, clinic: snapshot.ranges },
     revisions: revisions.toReversed(),
     conflicts,
@@ -94,14 +94,23 @@ function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable
   return { fp, name, species, breed, sex, date_of_birth };
 }
 
-/** Returns where each revision stood. A patient that the clinic may not see has no name. */
-async function placesOf(session: Session, clinicId: number, history: readonly HistoryEntry[]): Promise<Place[]> {
+/**
+ * Returns where each revision stood. A patient that the clinic may not see has no name, and the reasons of another clinic's desk
+ * may name one.
+ */
+async function placesOf(
+  session: Session,
+  clinicId: number,
+  history: readonly HistoryEntry[],
+  isOwn: boolean,
+): Promise<Place[]> {
   const places: Place[] = [];
   for (const entry of history) {
     const { patient_fp: fp, rejected_reason } = entry;
     if (fp === null) {
       const isRejected = rejected_reason !== null;
-      places.push({ kind: isRejected ? "rejected" : "unmatched", reason: rejected_reason ?? reasonOf(entry) });
+      const reason = isOwn ? (rejected_reason ?? reasonOf(entry)) : null;
+      places.push({ kind: isRejected ? "rejected" : "unmatched", reason });
       continue;
     }
     const found = await findPatient(session, clinicId, fp);

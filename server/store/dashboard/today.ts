@@ -19,6 +19,9 @@ import { parseStored, timestampOf } from "../studies/study-content.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** Days of the newest results. Without a bound a quiet clinic's page reads the studies of all clinics of the server. */
+const NEWEST_DAYS = 14;
+
 /** Critical studies and conflicts in the list. Nobody reads more, and the count says that there are more. */
 const LISTED_MAX = 100;
 
@@ -38,7 +41,7 @@ export async function readToday(
     conflicts: await unseenConflicts(session, clinicId),
     silent: silentSources(agents, (keyId) => keys.some(({ public_id }) => public_id === keyId)),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
-    newest: (await session.all(newest, { clinicId })).map(toNewResult),
+    newest: (await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS })).map(toNewResult),
   };
 }
 
@@ -150,8 +153,9 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
 
 const visibleByFp = query((db, p: { clinicId: number; fp: string }) => visible(db, p).where("study.fp", "=", p.fp));
 
-const newest = query((db, p: { clinicId: number }) =>
+const newest = query((db, p: { clinicId: number; since: number }) =>
   visible(db, p)
+    .where("study.received_at", ">=", p.since)
     .where("study.rejected_reason", "is", null)
     .orderBy("study.received_at", "desc")
     .orderBy("study.id", "desc")

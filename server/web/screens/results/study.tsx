@@ -25,7 +25,7 @@ export function Study() {
 
 function Whole({ study }: { study: StudyPage }) {
   // A failure leaves the study among the unseen ones, which is no harm.
-  useEffect(() => void markSeen(study.fp).catch(() => undefined), [study.fp, study.revision]);
+  useEffect(() => void markSeen(study.fp, study.revision).catch(() => undefined), [study.fp, study.revision]);
   return (
     <article class="study">
       <Head study={study} />

@@ -97,7 +97,7 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
                 ))}
               </span>
             </span>
-            <SeenButton fp={study.fp} name={nameOf(study)} reload={reload} />
+            <SeenButton fp={study.fp} revision={study.revision} name={nameOf(study)} reload={reload} />
           </li>
         ))}
       </ul>
@@ -132,7 +132,13 @@ function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[
               <br />
               {reason}
             </span>
-            <SeenButton fp={fp} name={study === null ? fp : nameOf(study)} reload={reload} />
+            <SeenButton
+              fp={fp}
+              // Without an open study the mark is for the conflict alone.
+              revision={study?.revision ?? Number.MAX_SAFE_INTEGER}
+              name={study === null ? fp : nameOf(study)}
+              reload={reload}
+            />
           </li>
         ))}
       </ul>
@@ -140,11 +146,18 @@ function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[
   );
 }
 
-function SeenButton({ fp, name, reload }: { fp: string; name: string; reload: () => Promise<void> }) {
+interface Seen {
+  readonly fp: string;
+  readonly revision: number;
+  readonly name: string;
+  readonly reload: () => Promise<void>;
+}
+
+function SeenButton({ fp, revision, name, reload }: Seen) {
   const { run, error, isRunning } = useAction();
   if (!may("staff")) return null;
   const see = async () => {
-    await markSeen(fp);
+    await markSeen(fp, revision);
     await reload();
   };
   return (

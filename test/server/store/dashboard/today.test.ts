@@ -39,7 +39,13 @@ async function clinics() {
   const today = (id = clinicId) =>
     readToday(server.store, { clinicId: id, timeZone: null, isAdmin: true, now: server.clock.now });
   const see = (fp: string, id = clinicId) =>
-    markSeen(server.store, { fp, clinicId: id, userId: user?.id ?? 0, now: server.clock.now });
+    markSeen(server.store, {
+      fp,
+      revision: Number.MAX_SAFE_INTEGER,
+      clinicId: id,
+      userId: user?.id ?? 0,
+      now: server.clock.now,
+    });
   const send = (...studies: PushedStudy[]) => server.push(key, ...studies);
   return { store: server.store, clock: server.clock, clinicId, otherId, dog, send, ofDog, today, see };
 }
