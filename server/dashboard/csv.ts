@@ -7,7 +7,7 @@ export type CsvCell = string | number | null;
 const CSV: Options = { record_delimiter: "windows", escape_formulas: true, quoted_match: /[\r\n]/ };
 
 /** Begins of a formula behind a mark at which a spreadsheet of some language splits cells, such as `;` in Turkish Excel. */
-const SPLIT_FORMULA = /([;\t\r\n]\s*)(?=[=+\-@])/g;
+const SPLIT_FORMULA = /(?!^)([;\t\r\n]\s*)(?=[=+\-@])/g;
 
 /** Formats a row of a table for a spreadsheet, with its line end. */
 export function csvLine(cells: readonly CsvCell[]): string {

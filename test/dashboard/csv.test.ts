@@ -12,3 +12,7 @@ test("text with a leading carriage return gets an apostrophe and quotes", () => 
 test("a negative number stays a number, an absent cell is empty, and separators are quoted", () => {
   expect(csvLine([-2.5, null, "a,b", 'a"b', "Karabaş"])).toBe('-2.5,,"a,b","a""b",Karabaş\r\n');
 });
+
+test("text that a spreadsheet of another language splits begins no formula in its second cell", () => {
+  expect(csvLine(["x;=HYPERLINK(1)", "a\t +1", "1;2"])).toBe("x;'=HYPERLINK(1),a\t '+1,1;2\r\n");
+});

@@ -55,7 +55,7 @@ test("a picture that the agent put is listed and shown to users of the clinic", 
   expect(headers).toMatchObject({
     "content-type": "image/png",
     "x-content-type-options": "nosniff",
-    "cache-control": "private, max-age=3600",
+    "cache-control": "no-store",
   });
   expect((await reader.call("GET", `/results/${fp}/previews/2`)).status).toBe(404);
   expect((await reader.call("GET", `/results/${fp}/previews/..%2f1`)).status).toBe(404);
