@@ -81,9 +81,9 @@ export async function startDashboard(...entities: Parameters<typeof startServer>
   const { port } = server.app.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
 
-  /** Opens a page of the dashboard as a new user. Faults of the page's console fail the test. */
-  async function openAs(browser: Browser, role: Role, clinicFp: string, path = ""): Promise<Page> {
-    const { cookie } = await makeUser(server, role, clinicFp);
+  /** Opens a page of the dashboard as a new user of one clinic or more. Faults of the page's console fail the test. */
+  async function openAs(browser: Browser, role: Role, clinicFp: string, path = "", ...more: string[]): Promise<Page> {
+    const { cookie } = await makeUser(server, role, clinicFp, ...more);
     const page = await openPage(browser, url);
     const [name = "", value = ""] = cookie.split("=");
     await page.context().addCookies([{ name, value, url, sameSite: "Strict", httpOnly: true }]);
