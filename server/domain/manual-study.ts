@@ -83,7 +83,7 @@ export function readManualStudy(typed: unknown, now: number): { entry: ManualEnt
   return faults.length > 0 ? { problems: faults } : { entry };
 }
 
-/** What is wrong with the time of a sample; null if nothing is. */
+/** Returns the fault of the time of a sample; null if it has none. */
 export function timeFault(acquired_at: string, now: number): "no time" | "future" | null {
   if (!isRealInstant(acquired_at)) return "no time";
   return Date.parse(acquired_at) > now ? "future" : null;

@@ -15,15 +15,39 @@ document.addEventListener("visibilitychange", () => {
   isShown.value = !document.hidden;
 });
 
+/** Pause before a new connection after an answer other than 200, as a proxy gives while the server starts. */
+const RETRY_MS = 5000;
+
 effect(() => {
   const fp = clinic.value?.fp;
-  if (fp === undefined || !isShown.value) return undefined;
-  // The server also tells each new connection once, because something may have changed before it.
-  const source = new EventSource(`/clinic/v1/clinics/${fp}/events`);
-  source.addEventListener("ready", () => {
-    isLiveLost.value = false;
-  });
-  source.addEventListener("changed", () => (changes.value += 1));
-  source.addEventListener("error", () => (isLiveLost.value = true));
-  return () => source.close();
+  return fp === undefined || !isShown.value ? undefined : listen(`/clinic/v1/clinics/${fp}/events`);
 });
+
+/** Keeps one connection for news open. @returns a function that ends it */
+function listen(url: string): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let source = open();
+
+  function open(): EventSource {
+    // The server also tells each new connection once, because something may have changed before it.
+    const opened = new EventSource(url);
+    opened.addEventListener("ready", () => {
+      isLiveLost.value = false;
+    });
+    opened.addEventListener("changed", () => (changes.value += 1));
+    opened.addEventListener("error", () => {
+      isLiveLost.value = true;
+      // The browser itself connects again after a broken connection, but gives up after a wrong answer.
+      if (opened.readyState !== EventSource.CLOSED) return;
+      timer = setTimeout(() => {
+        source = open();
+      }, RETRY_MS);
+    });
+    return opened;
+  }
+
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
+}

@@ -19,25 +19,29 @@ export interface Resource<T> {
 
 /**
  * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads
- * nothing. An answer to an older path is dropped.
+ * nothing. An answer to an older request is dropped.
  */
 export function useResource<T>(path: string | null, below = clinicPath()): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal<RequestError | undefined>(undefined);
   const isLoading = useSignal(path !== null);
   const wanted = useRef<string | null>(null);
+  const asked = useRef(0);
   const whole = path === null ? null : below + path;
 
   async function load(): Promise<void> {
-    if (whole === null) return;
+    if (whole === null || whole !== wanted.current) return;
+    asked.current += 1;
+    const number = asked.current;
+    const isLatest = () => wanted.current === whole && asked.current === number;
     isLoading.value = true;
     try {
       const answer = await call<T>("GET", whole);
-      if (wanted.current !== whole) return;
+      if (!isLatest()) return;
       data.value = answer;
       error.value = undefined;
     } catch (failed) {
-      if (wanted.current !== whole) return;
+      if (!isLatest()) return;
       error.value = failed instanceof RequestError ? failed : new RequestError(String(failed), 0, "PAGE", null);
     }
     isLoading.value = false;
@@ -46,6 +50,7 @@ export function useResource<T>(path: string | null, below = clinicPath()): Resou
   useEffect(() => {
     wanted.current = whole;
     data.value = undefined;
+    error.value = undefined;
     return effect(() => {
       // Subscribes to the changes.
       void changes.value;

@@ -4,7 +4,7 @@ import { includesRole } from "../../shared/dashboard/session.ts";
 import { call, isSignedOut, RequestError } from "./api.ts";
 import { adoptLanguage, timeZone } from "./text.ts";
 
-// Who is signed in, and the clinic that the page shows.
+// The signed-in user, and the clinic that the page shows.
 
 /** Undefined until the server answered for the first time. */
 export const session = signal<SessionState | undefined>(undefined);

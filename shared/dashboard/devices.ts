@@ -69,7 +69,7 @@ export interface CallerShown {
   count: number;
   /** Its address is not in `allow`, or no profile takes its bytes. */
   why: "not allowed" | "not understood";
-  /** What its bytes look like; null for unknown ones. */
+  /** Protocol that its bytes look like; null for unknown ones. */
   protocol: string | null;
 }
 

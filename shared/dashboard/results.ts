@@ -110,7 +110,7 @@ export interface StudyRow {
   measured_at: string | null;
 }
 
-/** What a revision changed in one row. `before` is null for an added row, `after` for a removed one. */
+/** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */
 export interface RowChange {
   analyte: string;
   before: string | null;
@@ -132,7 +132,7 @@ export interface Revision {
   changes: RowChange[];
 }
 
-/** Where a revision stands. A patient of other clinics has no name here. */
+/** The place of a revision. A patient of other clinics has no name here. */
 export type Place =
   | { kind: "patient"; fp: string; name: string }
   | { kind: "patient of others" }

@@ -1,4 +1,4 @@
-// Who is signed in at the dashboard, as the server tells the page.
+// The state of a session at the dashboard, as the server tells the page.
 
 /** A reader looks, a member of the staff also places results and writes records, an admin also manages users and keys. */
 export type Role = "admin" | "staff" | "reader";

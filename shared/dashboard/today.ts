@@ -1,6 +1,6 @@
 import type { Flag, Result } from "../api/study.ts";
 
-// What needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
+// The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
 
 /** Hours for which critical values are listed. */
 export const CRITICAL_HOURS = 48;

@@ -104,6 +104,24 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     expect(await page.getByText("Sonuç yok").isVisible()).toBe(true);
   });
 
+  test("typed values outlive the screen, until they are saved", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    await page.getByLabel("Value of White blood cells").fill("7.1");
+    await page.getByRole("navigation").getByRole("link", { name: "Results" }).click();
+    await page.getByRole("heading", { name: "Results" }).waitFor();
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByLabel("Dil").selectOption("en");
+    await page.goBack();
+    const wbc = page.getByLabel("Value of White blood cells");
+    await expect.poll(() => wbc.inputValue()).toBe("7.1");
+    await page.getByRole("button", { name: "Save the study" }).click();
+    await page.getByRole("button", { name: "Type another study" }).click();
+    await chooseDog(page);
+    expect(await wbc.inputValue()).toBe("");
+  });
+
   test("a reader gets no form", async () => {
     const server = await started();
     const page = await server.openAs(browser, "reader", fp, "/manual-study");

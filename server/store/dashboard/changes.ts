@@ -2,7 +2,8 @@ import { query, type Session } from "../database/query.ts";
 
 /**
  * Returns a text that differs whenever something that a clinic's dashboard shows may have changed: a record that the read API
- * serves, a study that waits for a patient, a heartbeat, a conflict, or a study that a user saw. Constant cost.
+ * serves, a study that waits for a patient, a heartbeat, a conflict, a study that a user saw, or the clinic's intervals. Constant
+ * cost.
  */
 export async function changeMark(session: Session, clinicId: number): Promise<string> {
   const row = await session.first(mark, { clinicId });
@@ -37,6 +38,12 @@ const mark = query((db, p: { clinicId: number }) =>
         .select((seen) => seen.fn.max("study_seen.seen_at").as("last"))
         .where("study_seen.clinic_id", "=", p.clinicId)
         .as("seen"),
+      // A preview of flags uses the intervals.
+      select
+        .selectFrom("clinic_reference_interval_set")
+        .select((set) => set.fn.max("clinic_reference_interval_set.id").as("last"))
+        .where("clinic_reference_interval_set.clinic_id", "=", p.clinicId)
+        .as("intervals"),
     ])
     .where("clinic.id", "=", p.clinicId),
 );

@@ -15,7 +15,7 @@ import { readAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
-// What needs a person of a clinic today, and its newest results.
+// The work that needs a person of a clinic today, and its newest results.
 
 const HOUR_MS = 3_600_000;
 
@@ -23,6 +23,7 @@ const HOUR_MS = 3_600_000;
 const NEWEST_DAYS = 14;
 
 /** Critical studies and conflicts in the list. Nobody reads more, and the count says that there are more. */
+/** Critical studies and conflicts in the list. The page counts the listed ones, so that its count ends here too. */
 const LISTED_MAX = 100;
 
 /** Reads what needs a person. Only admins get the keys that end. */

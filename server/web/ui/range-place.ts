@@ -1,4 +1,4 @@
-/** Where a range bar of 100 units draws the interval and the value. `end` is set if the value lies beyond the bar. */
+/** Places at which a range bar of 100 units draws the interval and the value. `end` is set if the value lies beyond the bar. */
 export interface BarPlace {
   readonly at: number;
   readonly from: number;

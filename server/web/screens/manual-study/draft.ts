@@ -3,7 +3,7 @@ import type { ListedPatient } from "../../../../shared/dashboard/patients.ts";
 import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
 import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
 
-// What the user typed so far.
+// The text that the user typed so far.
 
 export const modalities: readonly Modality[] = [
   ...(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"] as const),

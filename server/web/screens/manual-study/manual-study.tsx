@@ -15,8 +15,9 @@ import { modalityName } from "../../ui/modality.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { ApiPreview } from "./api-preview.tsx";
 import { ChoosePatient } from "./choose-patient.tsx";
-import { type Draft, emptyRows, filledRows, isOfImages, modalities, newEntryId, timeNow, typedStudy } from "./draft.ts";
+import { type Draft, emptyRows, filledRows, isOfImages, modalities, timeNow, typedStudy } from "./draft.ts";
 import { ImageRows } from "./image-rows.tsx";
+import { useKeptDraft } from "./kept-draft.ts";
 import { LabRows } from "./lab-rows.tsx";
 import { t } from "./texts.ts";
 import { usePreview } from "./use-preview.ts";
@@ -49,17 +50,15 @@ export function ManualStudy() {
 
 function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
   const zone = timeZone.value;
-  const [draft, setDraft] = useState<Draft>(() => {
+  const { draft, entryId, change, forget } = useKeptDraft(() => {
     return { patient: null, modality: "HEMATOLOGY", time: timeNow(zone), device: "", rows: emptyRows(catalogue) };
   });
-  const entryId = useRef(newEntryId());
   const form = useRef<HTMLDivElement>(null);
   const study = typedStudy(draft, zone);
   const preview = usePreview(study);
   const { run, error, isRunning } = useAction();
   const [isEmpty, setIsEmpty] = useState(false);
   const rows = draft.rows[draft.modality];
-  const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }));
   const setRows = (next: TypedRow[]) => change({ rows: { ...draft.rows, [draft.modality]: next } });
 
   const save = () =>
@@ -74,8 +73,9 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
         requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
         return;
       }
-      const body: ManualStudyBody = { ...study, results, entry_id: entryId.current };
+      const body: ManualStudyBody = { ...study, results, entry_id: entryId };
       const { fp } = await call<{ fp: string }>("POST", `${clinicPath()}/manual-study`, body);
+      forget();
       done({ fp, study: shown.study });
     });
 

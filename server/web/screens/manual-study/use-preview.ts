@@ -15,7 +15,7 @@ export interface Preview {
   /** The last answer. It may be about an older text. */
   readonly latest: ManualPreview | undefined;
   readonly error: RequestError | undefined;
-  /** What the server said about this very row; undefined until it did. */
+  /** The server's answer about this very row; undefined until it came. */
   readonly of: (row: TypedRow) => PreviewRow | undefined;
   /** Asks at once. */
   readonly ask: () => Promise<ManualPreview | undefined>;

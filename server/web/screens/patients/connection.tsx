@@ -10,7 +10,7 @@ import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
 import { useAction } from "../../ui/use-action.ts";
 
-/** What the list says after a connection was closed. It is said once. */
+/** A sentence that the list says once, after a connection was closed. */
 export const notice = signal<string | null>(null);
 
 /** Asks for the fp of a patient of another clinic and connects it. There is no search: the owner or that clinic gives the fp. */

@@ -73,7 +73,7 @@ export function Appointments({ appointments }: Pick<PatientOverview, "appointmen
   );
 }
 
-/** Who opened and closed the clinic's connection. Connections that came with a file have no user. */
+/** Lists the users who opened and closed the clinic's connection. Connections that came with a file have no user. */
 export function ConnectionHistory({ changes }: { changes: PatientOverview["connection_changes"] }) {
   return (
     <Section id="connection" title={t("connection")} empty={t("noChanges")} isEmpty={changes.length === 0}>

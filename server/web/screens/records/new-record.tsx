@@ -39,7 +39,7 @@ export function NewRecord({ patient, close }: { patient: NamedPatient | null; cl
           </p>
         )}
         <Field label={t("type")} hint={t("typeHint")}>
-          <input name="soap_type" value="EXAMINATION" required maxLength={64} autocomplete="off" />
+          <input name="soap_type" defaultValue="EXAMINATION" required maxLength={64} autocomplete="off" />
         </Field>
         {error !== undefined && <Problem error={error} />}
         <p class="actions">

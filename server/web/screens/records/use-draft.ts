@@ -53,10 +53,7 @@ export function useDraft(record: RecordDetail) {
   async function send(): Promise<boolean> {
     const changed = unsaved();
     if (changed.length === 0) return true;
-    const changes: Partial<RecordContent> = Object.fromEntries(
-      changed.map((name) => [name, stored(name, typed.value[name])]),
-    );
-    const body: RecordEdit = { version: base.value.version, ...changes };
+    const body: RecordEdit = { version: base.value.version, ...contentOf(typed.value, changed) };
     return run(async () => {
       try {
         base.value = await call<RecordDetail>("PATCH", path, body);
@@ -115,6 +112,10 @@ function textsOf(record: RecordContent): Texts {
     assessment: assessment ?? "",
     plan: plan ?? "",
   };
+}
+
+function contentOf(typed: Texts, names: readonly FieldName[]): Partial<RecordContent> {
+  return Object.fromEntries(names.map((name) => [name, stored(name, typed[name])]));
 }
 
 /** The value that the server stores for a typed text: null for a blank one. */

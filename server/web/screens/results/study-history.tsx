@@ -98,7 +98,7 @@ function Changes({
   );
 }
 
-/** What happened to the study, the earliest event first. */
+/** Lists the events of the study, the earliest first. */
 export function TimeLine({ study: { time_line } }: { study: StudyPage }) {
   return (
     <section aria-labelledby="time-line">

@@ -8,7 +8,7 @@ import { formValues } from "../../ui/form.ts";
 import { speciesWord, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
-/** What the flags would become for the chosen patient, and the confirmation. */
+/** Shows the flags for the chosen patient, and asks for the confirmation. */
 export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPreview }) {
   const { patient, contradicted_species: said, results } = preview;
   const form = useRef<HTMLFormElement>(null);

@@ -170,7 +170,7 @@ export const t = texts(
   },
 );
 
-/** What speaks for or against a candidate. */
+/** Signs that speak for or against a candidate. */
 export const sign = texts(
   {
     identifier: "has the number {number}",

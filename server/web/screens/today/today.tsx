@@ -9,7 +9,7 @@ import "./today.css";
 /** Interval at which the page asks anew: an agent falls silent without any change of the data. */
 const REFRESH_MS = 60_000;
 
-/** What needs a person, and the newest results as they arrive. */
+/** Shows the work that needs a person, and the newest results as they arrive. */
 export function Today() {
   const today = useResource<TodayState>("/today");
   useEffect(() => {

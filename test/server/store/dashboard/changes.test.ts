@@ -3,6 +3,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import { changeMark } from "../../../../server/store/dashboard/changes.ts";
 import { rejectStudy } from "../../../../server/store/studies/placement.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
+import { replaceRanges } from "../../../../server/store/ranges.ts";
 import { clinic, connection, importEntities, patient, startServer, study } from "../../harness.ts";
 
 const clinicFp = newFp("clinic");
@@ -12,7 +13,7 @@ async function world() {
   const { id } = (await findClinic(server.store, clinicFp)) ?? { id: 0 };
   const key = await server.makeKey(clinicFp, ["clinic.lab.ingest"]);
   const mark = () => changeMark(server.store, id);
-  return { ...server, key, mark };
+  return { ...server, id, key, mark };
 }
 
 test("the mark stays while nothing changes", async () => {
@@ -22,7 +23,7 @@ test("the mark stays while nothing changes", async () => {
 
 test("the mark differs after each change that a page shows", async () => {
   const server = await world();
-  const { store, clock, app, key, mark } = server;
+  const { store, clock, app, id, key, mark } = server;
   const animal = patient();
   const unmatched = study();
   const changes = [
@@ -40,6 +41,7 @@ test("the mark differs after each change that a page shows", async () => {
         headers: { "x-api-key": key },
         payload: { version: "1" },
       }),
+    () => store.transaction((session) => replaceRanges(session, id, { low_quality: true, rows: [] }, clock.now)),
   ];
   const marks = [await mark()];
   for (const change of changes) {

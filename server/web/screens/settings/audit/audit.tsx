@@ -102,10 +102,10 @@ function Filter({
         <input name="user" defaultValue={text("user")} autocomplete="off" maxLength={100} />
       </Field>
       <Field label={t("key")}>
-        <select name="key" key={keys?.keys.length} value={text("key")}>
+        <select name="key">
           <option value="">{t("all")}</option>
           {keys?.keys.map(({ id, name, key }) => (
-            <option key={id} value={id}>
+            <option key={id} value={id} selected={id === text("key")}>
               {name} ({key})
             </option>
           ))}

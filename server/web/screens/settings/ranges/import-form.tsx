@@ -49,6 +49,7 @@ export function ImportForm({ inUse, done }: { inUse: RangesInUse; done: () => vo
           <input
             type="file"
             accept=".ndjson,.jsonl,.json,.txt,.csv"
+            disabled={isRunning}
             onChange={({ currentTarget }: { currentTarget: HTMLInputElement }) => preview(currentTarget.files?.[0])}
           />
         </Field>
