@@ -75,7 +75,7 @@ const turkish: Record<keyof typeof english, string> = {
   value: "Değer",
   unit: "Birim",
   range: "Referans",
-  flag: "Durum",
+  flag: "İşaret",
   deviceSays: "Cihazın kendi verisi",
   ownCode: "cihazın kendi kodu",
   mappedCode: "klinik eşledi",

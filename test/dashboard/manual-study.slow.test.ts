@@ -88,9 +88,9 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     const server = await started();
     const page = await server.openAs(browser, "staff", fp, "/manual-study");
     await page.getByLabel("Language").selectOption("tr");
-    await page.getByRole("heading", { name: "Elle çalışma girişi" }).waitFor();
+    await page.getByRole("heading", { name: "Elle tetkik girişi" }).waitFor();
     await chooseDog(page);
-    await page.getByLabel("Çalışma türü").selectOption("ULTRASOUND");
+    await page.getByLabel("Tetkik türü").selectOption("ULTRASOUND");
     await page.getByRole("button", { name: "Ölçüm ekle" }).click();
     await page.getByLabel("Ad", { exact: true }).fill("LVIDd");
     await page.getByLabel("Değer", { exact: true }).fill("31,5");
@@ -99,8 +99,8 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("button", { name: "1. ölçümü kaldır" }).click();
-    await page.getByRole("button", { name: "Çalışmayı kaydet" }).click();
-    await page.getByRole("heading", { name: "Çalışma kaydedildi" }).waitFor();
+    await page.getByRole("button", { name: "Tetkiki kaydet" }).click();
+    await page.getByRole("heading", { name: "Tetkik kaydedildi" }).waitFor();
     expect(await page.getByText("Sonuç yok").isVisible()).toBe(true);
   });
 

@@ -94,7 +94,7 @@ function LabRow({
   return (
     <tr>
       <th scope="row">
-        {analyte.api_code} <span class="quiet analyte-name">{analyte.name}</span>
+        {analyte.api_code} <span class="quiet typed-name">{analyte.name}</span>
       </th>
       <td>
         <input

@@ -120,7 +120,7 @@ function Facts({ study }: { study: StudyPage }) {
     [t("zone"), zoneName()],
   ];
   return (
-    <dl class="facts card">
+    <dl class="study-facts card">
       {facts.map(([name, value]) =>
         value === null || value === "" ? null : (
           <div key={name}>
