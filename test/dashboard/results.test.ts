@@ -201,6 +201,15 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   ]);
 });
 
+test("the CSV file of the list names every critical value", async () => {
+  const { ours, dog, user, push } = await startResults();
+  const critical = { value: 9, unit: "mmol/L", reference_range: "3-5", flag: "critical" as const };
+  const codes = ["K", "NA", "CL", "CA", "PHOS", "GLU", "MG", "BUN"];
+  await push(ours, study({ patient_fp: dog.fp, results: codes.map((analyte) => ({ analyte, ...critical })) }));
+  const { text } = await user.call("GET", "/results.csv");
+  expect(text.split("\r\n")[1]).toContain(`,8,8,${codes.map((code) => `${code} 9 mmol/L`).join("; ")}`);
+});
+
 const noPoppler = existsSync("/usr/bin/pdftotext") ? null : "pdftotext is missing (Debian: apt install poppler-utils)";
 if (noPoppler !== null) process.stderr.write(`the text of PDF files is not tested: ${noPoppler}\n`);
 
