@@ -216,7 +216,7 @@ if (noPoppler !== null) process.stderr.write(`the text of PDF files is not teste
 describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
   async function pdfText(query: string, name = "Karabaş Şeker İğde ığüçö") {
     const { ours, user, push, server } = await startResults();
-    const named = patient({ name });
+    const named = patient({ name, sex: "female_spayed" });
     await importEntities(server.store, named, {
       type: "connection",
       patient_fp: named.fp,
@@ -242,6 +242,7 @@ describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
     }
     expect(text).toMatch(/ALT Alanine aminotransferase\s+310\s+U\/L\s+10-100 \[1\]\s+yüksek\s+10-100 H/);
     expect(text).toContain("10⁹/L µmol");
+    expect(text).toContain("dişi, kısırlaştırılmış");
     expect(text).toContain("20 Kas 2026 13:00 (Europe/Istanbul)");
     expect(text).toContain("cihazın kendi kodu");
   });
