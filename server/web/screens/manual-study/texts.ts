@@ -56,6 +56,7 @@ export const t = texts(
     "unit unknown": "This unit is unknown.",
     "unit of a word": "A word has no unit.",
     "name missing": "The name is missing.",
+    "value missing": "The value is missing.",
   },
   {
     manualStudy: "Elle tetkik girişi",
@@ -112,5 +113,6 @@ export const t = texts(
     "unit unknown": "Bu birim bilinmiyor.",
     "unit of a word": "Sözcüğün birimi olmaz.",
     "name missing": "Ad eksik.",
+    "value missing": "Değer eksik.",
   },
 );
