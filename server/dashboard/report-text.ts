@@ -55,6 +55,9 @@ const english = {
   cow: "cow",
   male: "male",
   female: "female",
+  male_neutered: "male, neutered",
+  female_spayed: "female, spayed",
+  unknown: "unknown",
 };
 
 const turkish: Record<keyof typeof english, string> = {
@@ -75,7 +78,7 @@ const turkish: Record<keyof typeof english, string> = {
   value: "Değer",
   unit: "Birim",
   range: "Referans",
-  flag: "Durum",
+  flag: "İşaret",
   deviceSays: "Cihazın kendi verisi",
   ownCode: "cihazın kendi kodu",
   mappedCode: "klinik eşledi",
@@ -110,6 +113,9 @@ const turkish: Record<keyof typeof english, string> = {
   cow: "sığır",
   male: "erkek",
   female: "dişi",
+  male_neutered: "erkek, kısırlaştırılmış",
+  female_spayed: "dişi, kısırlaştırılmış",
+  unknown: "bilinmiyor",
 };
 
 export type ReportWord = keyof typeof english;

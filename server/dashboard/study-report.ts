@@ -89,7 +89,8 @@ function speciesText(species: string, word: Words): string {
 }
 
 function sexText(sex: string | null, word: Words): string | null {
-  return sex === "male" || sex === "female" ? word(sex) : sex;
+  const known = (["male", "female", "male_neutered", "female_spayed", "unknown"] as const).find((each) => each === sex);
+  return known === undefined ? sex : word(known);
 }
 
 function rowsTable(study: StudyPage, sources: readonly string[], word: Words): PdfContent {

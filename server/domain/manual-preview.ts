@@ -42,6 +42,7 @@ export function previewStudy(typed: TypedStudy, { patient, ranges, now }: Previe
       reference_range: result.reference_range,
       flag: isTyped ? result.flag : null,
       value: isTyped ? result.value : null,
+      number: isTyped && (result.value_text ?? result.comparator) === undefined ? result.value : null,
       low: bounds?.low ?? null,
       high: bounds?.high ?? null,
       source: interval_id === null ? null : interval_id.startsWith("clinic:") ? "clinic" : "catalogue",
@@ -52,13 +53,16 @@ export function previewStudy(typed: TypedStudy, { patient, ranges, now }: Previe
   return { rows, time_fault: time, study: { ...study, results: shown } };
 }
 
-const NOTHING = { reference_range: null, flag: null, value: null, low: null, high: null, source: null };
+const NOTHING = { reference_range: null, flag: null, value: null, number: null, low: null, high: null, source: null };
 
 /** Adds a row to the entry, with a stand-in for a value that is missing or wrong. */
 function addRow(entry: ManualEntry, row: TypedRow): { fault: RowFault | null; hasResult: boolean } {
   const analyte = isOfImages(entry.modality) ? undefined : analyteByCode(row.analyte);
   const standIn = analyte === undefined ? null : STAND_INS[analyte.value_type];
   const addStandIn = () => standIn !== null && addResult(entry, { ...row, value: standIn }) === null;
+  if (isBlank(row) && isOfImages(entry.modality) && row.analyte.trim() !== "") {
+    return { fault: { field: "value", kind: "value missing", problem: "value is empty" }, hasResult: false };
+  }
   if (isBlank(row)) return { fault: null, hasResult: addStandIn() };
   const codes = codesOf(entry);
   const fault = addResult(entry, row);

@@ -10,15 +10,18 @@ import type { IntervalSource, OutsideValue, Side, StudyRow } from "../../shared/
 /** Max values outside their intervals in a row of the list. */
 const OUTSIDE_MAX = 6;
 
-/** Returns the values outside their intervals, critical ones first. */
-export function outsideOf(results: readonly Result[]): { outside: OutsideValue[]; outside_total: number } {
+/** Returns the values outside their intervals, critical ones first; a file takes more of them than the list. */
+export function outsideOf(
+  results: readonly Result[],
+  max = OUTSIDE_MAX,
+): { outside: OutsideValue[]; outside_total: number } {
   const outside = results.filter(({ flag }) => flag !== null && flag !== "normal");
   const inOrder = [
     ...outside.filter(({ flag }) => flag === "critical"),
     ...outside.filter(({ flag }) => flag !== "critical"),
   ];
   return {
-    outside: inOrder.slice(0, OUTSIDE_MAX).flatMap((result) => {
+    outside: inOrder.slice(0, max).flatMap((result) => {
       const { analyte, flag } = result;
       if (flag === null) return [];
       return [{ analyte, text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(), flag, side: sideOf(result) }];

@@ -34,7 +34,9 @@ export interface DeviceShown {
   connection: string | null;
   state: DeviceState;
   last_message_at: string | null;
-  /** Messages of this day. Null for an agent that does not tell them. */
+  /** The name of the device in its latest study of the last four weeks. Null without a study. */
+  study_name: string | null;
+  /** Messages of this day. Null for an agent that does not tell them or does not run. */
   today: DayCounts | null;
 }
 

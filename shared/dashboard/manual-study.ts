@@ -37,7 +37,7 @@ export interface ManualStudyBody extends TypedStudy {
 
 export type FaultKind =
   | ("unknown analyte" | "unreadable" | "not a number" | "not a grade" | "not a word" | "impossible" | "repeated")
-  | ("unit missing" | "unit unknown" | "unit of a word" | "name missing");
+  | ("unit missing" | "unit unknown" | "unit of a word" | "name missing" | "value missing");
 
 /** A fault of a row; `problem` is the sentence of the command line. */
 export interface RowFault {
@@ -50,8 +50,10 @@ export interface RowFault {
 export interface PreviewRow {
   reference_range: string | null;
   flag: Flag | null;
-  /** The value and the bounds, for the picture; null if there are none. */
+  /** Null for a row without a right value, and for a word. */
   value: number | null;
+  /** Place of the value in the picture. The rank of a grade and a value such as `<0.2` have none. */
+  number: number | null;
   low: number | null;
   high: number | null;
   /** Whose interval decides. */

@@ -7,9 +7,10 @@ import { startDashboard } from "./harness.ts";
 
 const fp = newFp("clinic");
 const dog = patient({ name: "<i>Karabaş</i>", date_of_birth: "2020-01-01", external_ids: ["990000000000001"] });
+const cat = patient({ name: "Pamuk", species: "cat", sex: "female_spayed", date_of_birth: "2021-03-01" });
 
 async function started() {
-  const server = await startDashboard(clinic(fp), dog, connection(dog.fp, fp));
+  const server = await startDashboard(clinic(fp), dog, cat, connection(dog.fp, fp), connection(cat.fp, fp));
   // The page takes the browser's time for the sample.
   server.clock.now = Date.now();
   return server;
@@ -47,6 +48,13 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.locator(".typed-rows").getByText("high").waitFor();
     await page.getByLabel("Value of Alanine aminotransferase").press("Enter");
     expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toMatch(/^Value of (?!Alanine)/);
+    // A bound has no place on a scale.
+    await page.getByLabel("Value of Alanine aminotransferase").fill("<5");
+    await page.locator(".typed-rows").getByText("low").waitFor();
+    expect(await page.locator(".typed-rows .range-bar").count()).toBe(0);
+    await page.getByLabel("Value of Alanine aminotransferase").fill("150");
+    await page.locator(".typed-rows").getByText("high").waitFor();
+    expect(await page.locator(".typed-rows .range-bar").count()).toBe(1);
     const shown = await shownOf(page, "Alanine aminotransferase");
     await expectAccessible(page);
     await expectFitsPhone(page);
@@ -84,23 +92,47 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     expect(await page.locator(".api-preview td.number").textContent()).toBe("7.1");
   });
 
+  test("no range of the first animal stays when the server does not answer about the second one", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    const asApi = page.getByRole("heading", { name: "As the API will show it" });
+    await asApi.waitFor();
+    await page.route("**/manual-study/preview", (route) => route.abort());
+    await page.getByRole("button", { name: "Choose another animal" }).click();
+    await page.getByLabel(/^Animal/).fill("pamuk");
+    const choice = page.getByRole("button", { name: "Pamuk" });
+    expect(await choice.innerText()).toBe("Pamuk cat · female, spayed · born 1 Mar 2021");
+    await choice.click();
+    await page.locator(".problem").waitFor();
+    expect(await asApi.count()).toBe(0);
+  });
+
   test("an imaging study needs no measurement, and the page speaks Turkish", async () => {
     const server = await started();
     const page = await server.openAs(browser, "staff", fp, "/manual-study");
     await page.getByLabel("Language").selectOption("tr");
-    await page.getByRole("heading", { name: "Elle çalışma girişi" }).waitFor();
+    await page.getByRole("heading", { name: "Elle tetkik girişi" }).waitFor();
     await chooseDog(page);
-    await page.getByLabel("Çalışma türü").selectOption("ULTRASOUND");
+    await page.getByLabel("Tetkik türü").selectOption("ULTRASOUND");
     await page.getByRole("button", { name: "Ölçüm ekle" }).click();
     await page.getByLabel("Ad", { exact: true }).fill("LVIDd");
     await page.getByLabel("Değer", { exact: true }).fill("31,5");
     await page.getByLabel("Birim", { exact: true }).fill("mm");
     await page.getByText('"LVIDd"').waitFor();
+    await page.getByRole("button", { name: "Ölçüm ekle" }).click();
+    const second = page.getByRole("group", { name: "Ölçüm 2" });
+    await second.getByLabel("Ad", { exact: true }).fill("LVIDd");
+    await second.getByText("Değer eksik.").waitFor();
+    await second.getByLabel("Değer", { exact: true }).fill("31,5");
+    await second.getByLabel("Birim", { exact: true }).fill("mm");
+    await second.getByText("Bu ad iki kez girilmiş.").waitFor();
+    await page.getByRole("button", { name: "2. ölçümü kaldır" }).click();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("button", { name: "1. ölçümü kaldır" }).click();
-    await page.getByRole("button", { name: "Çalışmayı kaydet" }).click();
-    await page.getByRole("heading", { name: "Çalışma kaydedildi" }).waitFor();
+    await page.getByRole("button", { name: "Tetkiki kaydet" }).click();
+    await page.getByRole("heading", { name: "Tetkik kaydedildi" }).waitFor();
     expect(await page.getByText("Sonuç yok").isVisible()).toBe(true);
   });
 

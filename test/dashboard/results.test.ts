@@ -201,13 +201,22 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   ]);
 });
 
+test("the CSV file of the list names every critical value", async () => {
+  const { ours, dog, user, push } = await startResults();
+  const critical = { value: 9, unit: "mmol/L", reference_range: "3-5", flag: "critical" as const };
+  const codes = ["K", "NA", "CL", "CA", "PHOS", "GLU", "MG", "BUN"];
+  await push(ours, study({ patient_fp: dog.fp, results: codes.map((analyte) => ({ analyte, ...critical })) }));
+  const { text } = await user.call("GET", "/results.csv");
+  expect(text.split("\r\n")[1]).toContain(`,8,8,${codes.map((code) => `${code} 9 mmol/L`).join("; ")}`);
+});
+
 const noPoppler = existsSync("/usr/bin/pdftotext") ? null : "pdftotext is missing (Debian: apt install poppler-utils)";
 if (noPoppler !== null) process.stderr.write(`the text of PDF files is not tested: ${noPoppler}\n`);
 
 describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
   async function pdfText(query: string, name = "Karabaş Şeker İğde ığüçö") {
     const { ours, user, push, server } = await startResults();
-    const named = patient({ name });
+    const named = patient({ name, sex: "female_spayed" });
     await importEntities(server.store, named, {
       type: "connection",
       patient_fp: named.fp,
@@ -233,6 +242,7 @@ describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
     }
     expect(text).toMatch(/ALT Alanine aminotransferase\s+310\s+U\/L\s+10-100 \[1\]\s+yüksek\s+10-100 H/);
     expect(text).toContain("10⁹/L µmol");
+    expect(text).toContain("dişi, kısırlaştırılmış");
     expect(text).toContain("20 Kas 2026 13:00 (Europe/Istanbul)");
     expect(text).toContain("cihazın kendi kodu");
   });

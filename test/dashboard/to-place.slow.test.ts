@@ -148,6 +148,31 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(await readStudy(dashboard, sent.fp)).toMatchObject({ patient_fp: dog.fp });
   });
 
+  test("a reason that is typed while the queue moves rejects no other study", async () => {
+    const dashboard = await startDashboard(...deskEntities);
+    const [first, second] = [waiting({ name: "Karabas" }), waiting({ name: "Boncuk" })];
+    await pushTo(dashboard, ours, first, second);
+    const page = await dashboard.openAs(browser, "staff", ours, "/to-place");
+    await page.waitForURL(`**/to-place/${first.fp}`);
+    await heading(page, "Whose result is it?");
+    await page.keyboard.press("r");
+    await page.keyboard.type("a control");
+    const other = await dashboard.openAs(browser, "staff", ours, `/to-place/${first.fp}`);
+    await heading(other, "Whose result is it?");
+    await other.keyboard.press("1");
+    await heading(other, "If it is filed to Karabaş");
+    await other.keyboard.press("Enter");
+    await notice(other, "Filed to Karabaş.");
+    await page.getByText("This study is filed to Karabaş.").waitFor();
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("dialog")
+      .getByText(/changed this study meanwhile/)
+      .waitFor();
+    await page.getByRole("button", { name: "Rejected (0)", includeHidden: true }).waitFor({ state: "attached" });
+    expect(await readStudy(dashboard, first.fp)).toMatchObject({ patient_fp: dog.fp });
+  });
+
   test("a reader sees the flags of a choice and no button that files", async () => {
     const dashboard = await startDashboard(...deskEntities);
     await pushTo(dashboard, ours, waiting({ name: "Karabas" }));

@@ -91,7 +91,7 @@ async function* listLines(store: DashboardContext["store"], filter: ListFilter |
   yield csvLine(listHeads);
   let after: ListPosition | null = filter?.after ?? null;
   while (filter !== null) {
-    const { items, next }: ListPage = await listResults(store, { ...filter, after }, CSV_PAGE);
+    const { items, next }: ListPage = await listResults(store, { ...filter, after }, CSV_PAGE, Infinity);
     yield items.map((study) => csvLine(listCells(study))).join("");
     if (next === null) return;
     after = next;

@@ -27,14 +27,17 @@ interface AgentRow {
 /** Returns the agents of a clinic with the states of their devices, by name. */
 export async function readAgents(session: Session, { clinicId, timeZone, now }: Asked): Promise<AgentShown[]> {
   const rows = await session.all(agentsOfClinic, { clinicId });
-  const times = await studyTimesByDevice(session, clinicId, now);
-  const hours = workingHours([...times.values()].flat(), now, timeZone ?? "UTC");
+  const studiesOf = await studiesByDevice(session, clinicId, now);
+  const allTimes = [...studiesOf.values()].flatMap(({ times }) => times);
+  const hours = workingHours(allTimes, now, timeZone ?? "UTC");
   const agents = rows.map((row) => {
     const { devices = [], ...heartbeat }: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
     const agent = agentState(row.received_at, now);
     const shown = devices.map((device) => {
-      const studyTimes = times.get(device.id) ?? [];
-      return deviceShown(device, deviceState(device, { agent, studyTimes, hours, now }), Math.max(0, ...studyTimes));
+      const studies = studiesOf.get(device.id) ?? { name: null, times: [] };
+      const state = deviceState(device, { agent, studyTimes: studies.times, hours, now });
+      // The last heartbeat of an agent that does not run may be of another day.
+      return { ...deviceShown(device, state, studies), ...(agent !== "running" && { today: null }) };
     });
     return { row, shown: agentShown(row, heartbeat, agent, shown) };
   });
@@ -75,30 +78,36 @@ function agentShown(
 function deviceShown(
   device: NonNullable<Heartbeat["devices"]>[number],
   state: DeviceShown["state"],
-  measuredAt: number,
+  { name: study_name, times }: DeviceStudies,
 ): DeviceShown {
   const { id, name = null, profile = null, protocol = null, connection = null, today = null } = device;
   // A new agent knows no message of its predecessor, and the server has its studies.
-  const heardAt = Math.max(measuredAt, Date.parse(device.last_message_at ?? "") || 0);
+  const heardAt = Math.max(0, ...times, Date.parse(device.last_message_at ?? "") || 0);
   const last_message_at = heardAt === 0 ? null : new Date(heardAt).toISOString();
-  return { id, name, profile, protocol, connection, state, last_message_at, today };
+  return { id, name, profile, protocol, connection, state, last_message_at, study_name, today };
 }
 
 function callerShown({ why, protocol = null, ...caller }: NonNullable<Heartbeat["callers"]>[number]): CallerShown {
   return { ...caller, why: why === "not allowed" ? why : "not understood", protocol };
 }
 
-async function studyTimesByDevice(session: Session, clinicId: number, now: number): Promise<Map<string, number[]>> {
-  const times = new Map<string, number[]>();
+/** The times of a device's studies, the latest first, with the name in that one. */
+interface DeviceStudies {
+  readonly name: string | null;
+  readonly times: number[];
+}
+
+async function studiesByDevice(session: Session, clinicId: number, now: number): Promise<Map<string, DeviceStudies>> {
+  const studies = new Map<string, DeviceStudies>();
   const rows = await session.all(studyTimes, { clinicId, since: now - STUDIES_SINCE_MS, now });
-  for (const { acquired_at, source } of rows) {
+  for (const { acquired_at, device_name, source } of rows) {
     if (source === null) continue;
     const { device_id } = JSON.parse(source) as StudySource;
-    const known = times.get(device_id);
-    if (known === undefined) times.set(device_id, [acquired_at]);
-    else known.push(acquired_at);
+    const known = studies.get(device_id);
+    if (known === undefined) studies.set(device_id, { name: device_name, times: [acquired_at] });
+    else known.times.push(acquired_at);
   }
-  return times;
+  return studies;
 }
 
 const agentsOfClinic = query((db, p: { clinicId: number }) =>
@@ -118,7 +127,7 @@ const agentsOfClinic = query((db, p: { clinicId: number }) =>
 const studyTimes = query((db, p: { clinicId: number; since: number; now: number }) =>
   db
     .selectFrom("study")
-    .select(["acquired_at", "source"])
+    .select(["acquired_at", "device_name", "source"])
     .where("clinic_id", "=", p.clinicId)
     .where("acquired_at", ">=", p.since)
     .where("acquired_at", "<=", p.now)

@@ -42,14 +42,19 @@ export interface ListPage {
   readonly isCut: boolean;
 }
 
-/** Lists one page of the studies, the newest first. */
-export async function listResults(session: Session, filter: ListFilter, rows = PAGE_ROWS): Promise<ListPage> {
+/** Lists one page of the studies, the newest first, with at most `outsideMax` values of each. */
+export async function listResults(
+  session: Session,
+  filter: ListFilter,
+  rows = PAGE_ROWS,
+  outsideMax?: number,
+): Promise<ListPage> {
   const found = filter.search === null ? null : await searchPatients(session, filter.clinicId, filter.search);
   const listed = await session.all(pageOfResults, parametersOf(filter, found?.ids ?? [], rows));
   const shown = listed.slice(0, rows);
   const last = listed.length > rows ? shown.at(-1) : undefined;
   return {
-    items: shown.map(toListed),
+    items: shown.map((row) => toListed(row, outsideMax)),
     next: last === undefined ? null : { at: last.acquired_at, id: last.id },
     isCut: found?.isCut ?? false,
   };
@@ -127,7 +132,7 @@ interface ListedRow {
   patient_species: string | null;
 }
 
-function toListed(row: ListedRow): ListedStudy {
+function toListed(row: ListedRow, outsideMax?: number): ListedStudy {
   const results = JSON.parse(row.results) as Result[];
   const { patient_fp: fp, patient_name: name, patient_species: species } = row;
   return {
@@ -141,7 +146,7 @@ function toListed(row: ListedRow): ListedStudy {
     hint_name: fp === null ? ((parseStored(row.patient_hint) as PatientHint | null)?.name ?? null) : null,
     sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
     results: results.length,
-    ...outsideOf(results),
+    ...outsideOf(results, outsideMax),
   };
 }
 

@@ -19,6 +19,9 @@ function typed(results: TypedRow[], changes: Partial<TypedStudy> = {}): TypedStu
   };
 }
 
+const nothing = { flag: null, value: null, number: null, source: null, fault: null };
+const blank = { ...nothing, reference_range: null, low: null, high: null };
+
 test("a row without a value has its range, and a typed one its flag", () => {
   const rows = [
     { analyte: "ALT", value: "", unit: "U/L" },
@@ -27,9 +30,10 @@ test("a row without a value has its range, and a typed one its flag", () => {
   ];
   const preview = previewStudy(typed(rows), facts);
   expect(preview.rows).toEqual([
-    { reference_range: "17-95", flag: null, value: null, low: 17, high: 95, source: "catalogue", fault: null },
-    { reference_range: "0.6-1.4", flag: "low", value: 0.2, low: 0.6, high: 1.4, source: "catalogue", fault: null },
-    { reference_range: null, flag: null, value: null, low: null, high: null, source: null, fault: null },
+    { ...blank, reference_range: "17-95", low: 17, high: 95, source: "catalogue" },
+    // A bound has no place on a scale.
+    { ...blank, reference_range: "0.6-1.4", flag: "low", value: 0.2, low: 0.6, high: 1.4, source: "catalogue" },
+    blank,
   ]);
   expect(preview.study.results).toEqual([
     { analyte: "CREA", value: 0.2, unit: "mg/dL", reference_range: "0.6-1.4", flag: "low", comparator: "<" },
@@ -86,9 +90,11 @@ test("measurements in images have a free name, and neither range nor flag", () =
     { analyte: "", value: "2", unit: "" },
     { analyte: "EF", value: "normal", unit: "" },
     { analyte: "EF", value: "", unit: "" },
+    { analyte: "", value: "", unit: "" },
   ];
   const preview = previewStudy(typed(rows, { modality: "ULTRASOUND" }), facts);
-  expect(preview.rows.map(({ fault }) => fault?.kind ?? null)).toEqual([null, "name missing", "not a number", null]);
+  const faults = preview.rows.map(({ fault }) => fault?.kind ?? null);
+  expect(faults).toEqual([null, "name missing", "not a number", "value missing", null]);
   expect(preview.study.results).toEqual([
     { analyte: "LVIDd", value: 31.5, unit: "mm", reference_range: null, flag: null },
   ]);

@@ -42,7 +42,7 @@ function Facts({ agent: { last_seen_at, version, clock_offset_s, outbox } }: { a
   const isClockWrong = Math.abs(clock_offset_s ?? 0) > CLOCK_OFFSET_S_MAX;
   return (
     <>
-      <dl class="facts">
+      <dl class="agent-facts">
         <div>
           <dt>{t("lastSeen")}</dt>
           <dd title={last_seen_at === null ? undefined : dateTime(last_seen_at)}>

@@ -4,7 +4,7 @@ import { t } from "./texts.ts";
 
 /** One device: its state in words with what to do, its last message, and its day. */
 export function Device({ device }: { device: DeviceShown }) {
-  const { id, name, profile, protocol, connection, state, last_message_at, today } = device;
+  const { id, name, profile, protocol, connection, state, last_message_at, study_name, today } = device;
   const { word, next, tone } = stateWords(state, connection);
   const reason = "reason" in state ? state.reason : null;
   return (
@@ -24,7 +24,11 @@ export function Device({ device }: { device: DeviceShown }) {
           <Day today={today} />
         </>
       )}
-      <a href={`/dashboard/results?device=${encodeURIComponent(id)}`}>{t("results", { device: name ?? id })}</a>
+      {study_name !== null && (
+        <a href={`/dashboard/results?device=${encodeURIComponent(study_name)}`}>
+          {t("results", { device: name ?? id })}
+        </a>
+      )}
     </article>
   );
 }

@@ -94,7 +94,7 @@ export const t = texts(
     offNext: "Kapalı olabilir.",
     silent: "Sessiz",
     silentWhy:
-      "Çalışma saatleri içinde {silence} boyunca ileti gelmedi. Son iki haftadaki en uzun arası {longest} idi. Açık ve bağlı mı?",
+      "Çalışma saatlerinde {silence} boyunca ileti gelmedi. Son iki haftadaki en uzun ara {longest} idi. Açık ve bağlı mı?",
     silentLong: "14 günden uzun süredir ileti gelmedi. Hâlâ kullanılıyor mu?",
     "unknown device": "Bilinmiyor",
     unknownNext: "Bilgisayarından haber yok.",
@@ -112,9 +112,9 @@ export const t = texts(
     "not understood": "Başka bir protokol kullanıyor",
     looksLike: "{protocol} gibi görünüyor",
     adopt: "Cihazlarınızdan biri mi?",
-    allowNext: "Adresini agent.yaml içinde o cihaza ekleyin ve aracıyı yeniden başlatın:",
+    allowNext: "Adresini agent.yaml içinde o cihaza ekleyin ve ajanı yeniden başlatın:",
     adoptNext:
-      "agent.yaml içinde devices altına kendi bağlantı noktasıyla ekleyin, cihazda o noktayı ayarlayın ve aracıyı yeniden başlatın:",
+      "agent.yaml içinde devices altına kendi bağlantı noktasıyla ekleyin, cihazda o noktayı ayarlayın ve ajanı yeniden başlatın:",
     sniffNext:
       "Gönderdiği baytlardan protokol anlaşılmıyor. Profili bulmak için bilgisayarda “agent sniff” çalıştırın.",
     strangerNext: "Adresi tanımıyorsanız bir şey yapmayın: sonuç oluşturmaz.",
@@ -123,7 +123,7 @@ export const t = texts(
     stepKey: "Bir yönetici, cihaz türünde bir anahtar oluşturur:",
     keysLink: "Ayarlar, Geliştirici, API Anahtarları",
     stepFile: "Anahtarı bilgisayarda agent.key adıyla, şu satırları içeren agent.yaml dosyasının yanına kaydedin:",
-    stepRun: "Orada aracıyı başlatın: “agent run --config agent.yaml”. Bir dakika içinde burada görünür.",
+    stepRun: "Orada ajanı başlatın: “agent run --config agent.yaml”. Bir dakika içinde burada görünür.",
     hours: "{hours} sa {minutes} dk",
     minutes: "{minutes} dk",
   },

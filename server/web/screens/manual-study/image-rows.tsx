@@ -18,7 +18,7 @@ export function ImageRows({
     <>
       <p class="quiet">{t("imageHint")}</p>
       {rows.map((row, index) => {
-        const fault = preview.of(row)?.fault ?? null;
+        const fault = preview.of(row, index)?.fault ?? null;
         const faultId = `fault-${index}`;
         const described = (field: "analyte" | "value") =>
           fault?.field === field ? { "aria-invalid": true, "aria-describedby": faultId } : {};

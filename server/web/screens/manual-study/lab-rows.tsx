@@ -25,12 +25,15 @@ export function LabRows({
   const [wanted, setWanted] = useState("");
   const [onlyFilled, setOnlyFilled] = useState(false);
   const analyteOf = new Map(catalogue.map((analyte) => [analyte.code, analyte]));
-  const shown = rows.flatMap((row) => {
+  const shown = rows.flatMap((row, index) => {
     const analyte = analyteOf.get(row.analyte);
     if (analyte === undefined) return [];
     // A faulty row is never hidden, because saving waits for it.
-    const isFaulty = preview.of(row)?.fault != null;
-    return isFaulty || (fits(analyte, wanted) && (!onlyFilled || row.value.trim() !== "")) ? [{ row, analyte }] : [];
+    const said = preview.of(row, index);
+    const isFaulty = said?.fault != null;
+    return isFaulty || (fits(analyte, wanted) && (!onlyFilled || row.value.trim() !== ""))
+      ? [{ row, analyte, said }]
+      : [];
   });
   return (
     <>
@@ -63,8 +66,8 @@ export function LabRows({
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ row, analyte }) => (
-              <LabRow key={row.analyte} row={row} analyte={analyte} preview={preview.of(row)} change={change} />
+            {shown.map(({ row, analyte, said }) => (
+              <LabRow key={row.analyte} row={row} analyte={analyte} preview={said} change={change} />
             ))}
           </tbody>
         </table>
@@ -94,7 +97,7 @@ function LabRow({
   return (
     <tr>
       <th scope="row">
-        {analyte.api_code} <span class="quiet analyte-name">{analyte.name}</span>
+        {analyte.api_code} <span class="quiet typed-name">{analyte.name}</span>
       </th>
       <td>
         <input
@@ -141,12 +144,12 @@ function LabRow({
 }
 
 function Range({ preview }: { preview: PreviewRow | undefined }) {
-  const { reference_range = null, value = null, low = null, high = null, source = null } = preview ?? {};
+  const { reference_range = null, number = null, low = null, high = null, source = null } = preview ?? {};
   return (
     <td class="typed-range">
       {reference_range === null ? <span class="quiet">{preview === undefined ? "" : "-"}</span> : reference_range}
       {source === "clinic" && <span class="quiet"> {t("ownRange")}</span>}
-      {value !== null && <RangeBar value={value} low={low} high={high} />}
+      {number !== null && <RangeBar value={number} low={low} high={high} />}
     </td>
   );
 }

@@ -12,11 +12,13 @@ interface Answer {
 }
 
 export interface Preview {
-  /** The last answer. It may be about an older text. */
+  /** The last answer about this animal and this kind of study. It may be about an older text. */
   readonly latest: ManualPreview | undefined;
   readonly error: RequestError | undefined;
   /** The server's answer about this very row; undefined until it came. */
   readonly of: (row: TypedRow) => PreviewRow | undefined;
+  /** What the server said about this very row at this place; undefined until it did. */
+  readonly of: (row: TypedRow, index: number) => PreviewRow | undefined;
   /** Asks at once. */
   readonly ask: () => Promise<ManualPreview | undefined>;
 }
@@ -50,13 +52,14 @@ export function usePreview(study: TypedStudy | null): Preview {
   }, [text]);
 
   const isOfStudy = study !== null && answer !== undefined && headOf(study) === headOf(answer.asked);
+  const { patient_fp, modality } = answer?.asked ?? {};
+  const isLatest = study?.patient_fp === patient_fp && study?.modality === modality;
   return {
-    latest: answer?.preview,
+    latest: isLatest ? answer?.preview : undefined,
     error,
-    of(row) {
-      if (!isOfStudy) return undefined;
-      const index = answer.asked.results.findIndex((other) => JSON.stringify(other) === JSON.stringify(row));
-      return index === -1 ? undefined : answer.preview.rows[index];
+    of(row, index) {
+      const isOfRow = isOfStudy && JSON.stringify(answer.asked.results[index]) === JSON.stringify(row);
+      return isOfRow ? answer.preview.rows[index] : undefined;
     },
     ask,
   };

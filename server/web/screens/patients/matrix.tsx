@@ -11,7 +11,7 @@ import {
 import { texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { modalityName } from "../../ui/modality.ts";
-import { clockTime, dayOf, plainDate } from "./words.ts";
+import { clockTime, dayOf, plainDate } from "../../ui/words.ts";
 
 /** Analytes by days, the newest day first. Values of one row compare with each other. */
 export function Matrix({ fp, results }: { fp: string; results: PatientResults }) {

@@ -8,7 +8,7 @@ import { Appointments, ConnectionHistory, ImagingStudies, Records } from "./list
 import { CloseConnection } from "./connection.tsx";
 import { Matrix } from "./matrix.tsx";
 import "./patients.css";
-import { age, plainDate, word } from "./words.ts";
+import { age, plainDate, word } from "../../ui/words.ts";
 
 /** One patient: who it is, its results by days, records, appointments, and the clinic's connection to it. */
 export function PatientPage() {

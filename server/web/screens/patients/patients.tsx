@@ -7,7 +7,7 @@ import { date, texts } from "../../text.ts";
 import { Field } from "../../ui/field.tsx";
 import { notice, OpenConnection } from "./connection.tsx";
 import "./patients.css";
-import { age, word } from "./words.ts";
+import { age, word } from "../../ui/words.ts";
 
 const TYPING_MS = 250;
 

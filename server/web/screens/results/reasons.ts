@@ -5,9 +5,10 @@ import { language } from "../../text.ts";
 const turkish: readonly [RegExp, string][] = [
   [/^the value is in words$/, "değer sözcükle verilmiş"],
   [/^no patient: the species is unknown$/, "hasta yok: tür bilinmiyor"],
-  [/^the value is doubtful$/, "değer kuşkulu"],
+  [/^the value is doubtful$/, "değer şüpheli"],
   [/^the unit is unknown$/, "birim bilinmiyor"],
-  [/^the printed bound leaves the flag open$/, "yazılan sınır durumu belirsiz bırakıyor"],
+  [/^the printed bound leaves the flag open$/, "yazdırılan sınır, işareti belirsiz bırakıyor"],
+  [/^no reference intervals for measurements in images$/, "görüntü ölçümlerinin referans aralığı olmaz"],
   [/^the catalogue does not know the code$/, "katalog bu kodu tanımıyor"],
   [/^an ordinal for the measured (.+)$/, "ölçülen $1 için derece verilmiş"],
   [/^a number for the ordinal (.+)$/, "dereceli $1 için sayı verilmiş"],

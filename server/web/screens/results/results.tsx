@@ -129,7 +129,7 @@ function Outside({ study: { outside, outside_total, results } }: { study: Listed
   if (results === 0) return <span class="quiet">{t("noValues")}</span>;
   if (outside_total === 0) return <span class="quiet">{t("noneOutside", { count: results })}</span>;
   return (
-    <ul class="outside">
+    <ul class="outside-values">
       {outside.map(({ analyte, text, flag, side }, index) => (
         <li key={index}>
           <strong>{analyte}</strong> {text} <Flag flag={flag} side={side} />

@@ -6,6 +6,7 @@ import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";
 import { modalityName } from "../../ui/modality.ts";
 import { speciesName } from "../../ui/species.ts";
+import { word } from "../../ui/words.ts";
 import { markSeen } from "../today/seen.ts";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
@@ -109,7 +110,7 @@ function Facts({ study }: { study: StudyPage }) {
   const animal =
     patient === null
       ? [hint?.species, hint?.breed, hint?.sex, hint?.owner, hint?.identifier]
-      : [speciesName(patient.species), patient.breed, sexName(patient.sex), patient.date_of_birth];
+      : [speciesName(patient.species), patient.breed, word(patient.sex ?? ""), patient.date_of_birth];
   const facts: readonly [string, string | null][] = [
     [patient === null ? t("deviceSays") : t("animal"), animal.filter(Boolean).join(", ")],
     [t("measured"), dateTime(study.acquired_at)],
@@ -120,7 +121,7 @@ function Facts({ study }: { study: StudyPage }) {
     [t("zone"), zoneName()],
   ];
   return (
-    <dl class="facts card">
+    <dl class="study-facts card">
       {facts.map(([name, value]) =>
         value === null || value === "" ? null : (
           <div key={name}>
@@ -131,8 +132,4 @@ function Facts({ study }: { study: StudyPage }) {
       )}
     </dl>
   );
-}
-
-function sexName(sex: string | null): string | null {
-  return sex === "male" || sex === "female" ? t(sex) : sex;
 }

@@ -46,7 +46,7 @@ export const t = texts(
     filters: "Sonuçları süz",
     search: "Ara",
     searchHint: "Hasta, mikroçip veya numune numarası",
-    flag: "Durum",
+    flag: "İşaret",
     anyFlag: "Hepsi",
     outside: "Referans dışı",
     critical: "Kritik",

@@ -46,7 +46,7 @@ export const t = texts(
   {
     title: "Bilinmeyen kodlar",
     intro:
-      "Bir cihaz bu testleri kataloğun bilmediği kodlarla gönderdi. Hangi analit olduklarını siz belirtene kadar aralıksız ve işaretsiz gösterilirler.",
+      "Bir cihaz bu testleri kataloğun bilmediği kodlarla gönderdi. Hangi analit olduklarını siz belirtene kadar referans aralığı ve işaret olmadan gösterilirler.",
     fromNow:
       "Eşleme, kaydettikten yaklaşık yarım dakika sonra gelen ilk sonuçtan itibaren geçerlidir. Eski sonuçlar kodlarını korur; klinik bilgisayarında “agent reprocess” onları da eşler.",
     unknown: "Analit bekleyenler",
@@ -67,7 +67,7 @@ export const t = texts(
     by: "{name}, {when}",
     inUse: "kullanımda",
     waits: "bir sonraki sonuçtan itibaren",
-    stillSeen: "{when} yine {code} olarak geldi: değer analite uymuyor olabilir ya da agent eski",
+    stillSeen: "{when} yine {code} olarak geldi: değer analite uymuyor olabilir ya da ajanın sürümü eski",
     action: "İşlem",
     map: "Eşle…",
     mapLabel: "Eşle: {device} cihazının {code} kodu",

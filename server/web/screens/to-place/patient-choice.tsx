@@ -4,6 +4,7 @@ import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
 import type { Candidate, ShownPatient, StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
+import { word } from "../../ui/words.ts";
 import { patientFacts } from "./patient-facts.ts";
 import { sign, speciesWord, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
@@ -105,7 +106,7 @@ function signText(each: CandidateSign, { patient, number }: Candidate, { hint }:
     case "owner":
       return sign(each, { said: hint?.owner ?? "" });
     case "otherSex":
-      return sign(each, { sex: patient.sex ?? "", said: hint?.sex ?? "" });
+      return sign(each, { sex: word(patient.sex ?? ""), said: hint?.sex ?? "" });
     case "otherWeight":
       return sign(each, { weight: patient.weight_kg ?? "", said: hint?.weight_kg ?? "" });
     case "name":

@@ -1,7 +1,8 @@
 import type { ShownPatient } from "../../../../shared/dashboard/to-place.ts";
+import { word } from "../../ui/words.ts";
 
 /** Prints the facts of a patient that tell namesakes apart. */
 export function patientFacts({ breed, sex, date_of_birth, weight_kg }: ShownPatient): string {
   const weight = weight_kg === null ? null : `${weight_kg} kg`;
-  return [breed, sex, date_of_birth, weight].filter((fact) => fact !== null).join(" · ");
+  return [breed, sex === null ? null : word(sex), date_of_birth, weight].filter((fact) => fact !== null).join(" · ");
 }

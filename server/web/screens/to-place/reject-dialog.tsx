@@ -1,3 +1,4 @@
+import type { StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
 import { Problem } from "../../resource.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -6,9 +7,17 @@ import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** Asks for the reason of a rejection. */
-export function RejectDialog({ desk: { reject, action }, close }: { desk: Desk; close: () => void }) {
+export function RejectDialog({
+  desk: { reject, action },
+  study,
+  close,
+}: {
+  desk: Desk;
+  study: StudyToPlace;
+  close: () => void;
+}) {
   async function submit(event: SubmitEvent): Promise<void> {
-    if (await reject(formValues(event)["reason"] ?? "")) close();
+    if (await reject(study, formValues(event)["reason"] ?? "")) close();
   }
   return (
     <Dialog title={t("rejectTitle")} close={close}>

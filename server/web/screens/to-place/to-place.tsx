@@ -1,5 +1,10 @@
 import { useState } from "preact/hooks";
-import { QUEUE_MAX, type QueuedStudy, type QueueOrder } from "../../../../shared/dashboard/to-place.ts";
+import {
+  QUEUE_MAX,
+  type QueuedStudy,
+  type QueueOrder,
+  type StudyToPlace,
+} from "../../../../shared/dashboard/to-place.ts";
 import { Empty, Loaded } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
@@ -16,7 +21,8 @@ import "./to-place.css";
 /** The desk where a user gives each unmatched study its patient. */
 export function ToPlace() {
   const desk = useDesk();
-  const [isRejecting, setRejecting] = useState(false);
+  // The study as it was when the dialog opened: the queue may move while the reason is typed.
+  const [rejecting, setRejecting] = useState<StudyToPlace | undefined>(undefined);
   const { study, preview } = desk;
   const mayAct = may("staff");
   const waits = study.data !== undefined && study.data.patient === null && study.data.rejected_reason === null;
@@ -29,7 +35,7 @@ export function ToPlace() {
     ...(mayAct && {
       u: () => void desk.undo(),
       ...(waits && {
-        r: () => setRejecting(true),
+        r: () => setRejecting(study.data),
         Enter() {
           if (preview.data?.contradicted_species === null) void desk.assign(preview.data);
         },
@@ -54,7 +60,7 @@ export function ToPlace() {
                 {(data) => (
                   <>
                     <DeviceSaid study={data} />
-                    <PlacePanel key={data.fp} desk={desk} study={data} reject={() => setRejecting(true)} />
+                    <PlacePanel key={data.fp} desk={desk} study={data} reject={() => setRejecting(data)} />
                   </>
                 )}
               </Loaded>
@@ -62,7 +68,7 @@ export function ToPlace() {
           )
         }
       </Loaded>
-      {isRejecting && <RejectDialog desk={desk} close={() => setRejecting(false)} />}
+      {rejecting !== undefined && <RejectDialog desk={desk} study={rejecting} close={() => setRejecting(undefined)} />}
     </>
   );
 }

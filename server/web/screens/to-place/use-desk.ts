@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   AssignBody,
@@ -31,7 +31,12 @@ function useShown() {
   const [isRejected, setRejected] = useState(false);
   const [order, setOrder] = useState<QueueOrder>("oldest");
   const queue = useResource<PlacementQueue>(`/to-place?order=${order}${isRejected ? "&rejected=1" : ""}`);
-  const fp = params["fp"] ?? queue.data?.studies[0]?.fp;
+  const first = queue.data?.studies[0]?.fp;
+  const fp = params["fp"] ?? first;
+  // The first study becomes the path, so that a move of the queue selects no other one.
+  useEffect(() => {
+    if (params["fp"] === undefined && first !== undefined) route(`/dashboard/to-place/${first}`, true);
+  }, [queue.data]);
   const study = useResource<StudyToPlace>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
   const [choice, setChoice] = useState<{ fp: string; patient: ShownPatient } | undefined>(undefined);
   // A choice holds for its study alone.
@@ -104,12 +109,9 @@ export function useDesk() {
       const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
       return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
-    reject: async (reason: string) => {
-      const rejected = study.data;
-      if (rejected === undefined) return false;
-      const body = { revision: rejected.revision, reason };
-      return send(rejected.fp, "reject", body, (placed) => goOn(rejected.fp, placed, null));
-    },
+    /** Rejects the study in the revision for which the user gave the reason. */
+    reject: ({ fp: rejected, revision }: StudyToPlace, reason: string) =>
+      send(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),
     /** Takes the selected study back to the queue, or the last placed one if the selected one waits. */
     undo: async () => {
       const undone = study.data?.can_undo === true ? study.data : last;

@@ -52,7 +52,9 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
     ],
     callers: [{ device: "chem-1", address: "10.0.0.9", at: "2026-11-21T11:00:00.000Z", count: 2, why: "not allowed" }],
   });
-  await agent("Old PC", { devices: [{ id: "hema-1" }] }, { at: noon - 10 * MINUTE });
+  // The counts of an agent that does not run may be of another day.
+  const today = { received: 9, filed: 9, unmatched: 0, quarantined: 0 };
+  await agent("Old PC", { devices: [{ id: "hema-1", today }] }, { at: noon - 10 * MINUTE });
   await agent("New PC", null);
   await agent("Their PC", {}, { of: theirs });
   const agents = await read();
@@ -73,6 +75,7 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
           connection: "/dev/ttyUSB0",
           state: { is: "faulty", reason },
           last_message_at: null,
+          study_name: null,
           today: { received: 4, filed: 2, unmatched: 1, quarantined: 1 },
         },
       ],
@@ -99,6 +102,7 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
       connection: null,
       state: { is: "unknown" },
       last_message_at: null,
+      study_name: null,
       today: null,
     },
   ]);
@@ -109,13 +113,15 @@ test("the pauses of a device are those of its own studies", async () => {
   const { key } = await agent("Lab PC", { devices: [{ id: "chem-1" }, { id: "hema-1" }] });
   const at = (hours: number) => new Date(noon - 86_400_000 + hours * 3_600_000).toISOString();
   const measured = (device_id: string, acquired_at: string) =>
-    study({ acquired_at, source: { device_id, message_id: "1" } });
+    study({ acquired_at, device_name: `${device_id} at ${acquired_at}`, source: { device_id, message_id: "1" } });
   // Friday from 9:00 to 15:00 UTC, and Saturday until 12:00: chem-1 ends with Friday 11:30.
   const chem = [-3, -2.5, -2, -1.5, -1, -0.5].map((hours) => measured("chem-1", at(hours)));
   const hema = [-3, 0, 3, 21, 23, 24].map((hours) => measured("hema-1", at(hours)));
   await server.push(key, ...chem, ...hema);
   const [agentShown] = await read();
   expect(agentShown?.devices.map(({ state }) => state.is)).toEqual(["silent", "ready"]);
+  const names = agentShown?.devices.map(({ study_name }) => study_name);
+  expect(names).toEqual([`chem-1 at ${at(-0.5)}`, `hema-1 at ${at(24)}`]);
 });
 
 test("a rolled key leaves the list once its successor serves the devices; one without a successor stays", async () => {

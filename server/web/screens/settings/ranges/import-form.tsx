@@ -41,7 +41,7 @@ export function ImportForm({ inUse, done }: { inUse: RangesInUse; done: () => vo
   };
   const isValid = chosen?.preview.state === "valid";
   return (
-    <details class="card" open={inUse.version === null || chosen !== null}>
+    <details class="card range-import" open={inUse.version === null || chosen !== null}>
       <summary>{t("import")}</summary>
       <form onSubmit={submit}>
         <p>{t("importWhy")}</p>

@@ -1,5 +1,5 @@
-import { ageOn } from "../../../../shared/dashboard/patients.ts";
-import { locale, texts, timeZone } from "../../text.ts";
+import { ageOn } from "../../../shared/dashboard/patients.ts";
+import { locale, texts, timeZone } from "../text.ts";
 
 // Facts of an animal, and days and times, in the page's language.
 
