@@ -129,7 +129,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await other.getByText("You belong to no clinic").waitFor();
     await other.getByRole("link", { name: "Deniz" }).click();
     await heading(other, "Your account");
-    await expect.poll(() => other.getByRole("row").count(), "the header and two sessions").toBe(3);
+    await expect.poll(() => other.getByRole("row").count(), { message: "the header and two sessions" }).toBe(3);
   });
 
   test("an admin makes, changes and removes users", async () => {

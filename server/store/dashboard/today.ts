@@ -22,7 +22,6 @@ const HOUR_MS = 3_600_000;
 /** Days of the newest results. Without a bound a quiet clinic's page reads the studies of all clinics of the server. */
 const NEWEST_DAYS = 14;
 
-/** Critical studies and conflicts in the list. Nobody reads more, and the count says that there are more. */
 /** Critical studies and conflicts in the list. The page counts the listed ones, so that its count ends here too. */
 const LISTED_MAX = 100;
 

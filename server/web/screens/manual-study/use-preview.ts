@@ -15,9 +15,7 @@ export interface Preview {
   /** The last answer about this animal and this kind of study. It may be about an older text. */
   readonly latest: ManualPreview | undefined;
   readonly error: RequestError | undefined;
-  /** The server's answer about this very row; undefined until it came. */
-  readonly of: (row: TypedRow) => PreviewRow | undefined;
-  /** What the server said about this very row at this place; undefined until it did. */
+  /** The server's answer about this very row at this place; undefined until it came. */
   readonly of: (row: TypedRow, index: number) => PreviewRow | undefined;
   /** Asks at once. */
   readonly ask: () => Promise<ManualPreview | undefined>;
