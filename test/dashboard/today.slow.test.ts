@@ -62,6 +62,8 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     await expectFitsPhone(page);
     await page.getByLabel("Language").selectOption("tr");
     await page.getByText("Görülmemiş kritik değerler").waitFor();
+    await server.push(key, criticalStudy());
+    await page.getByText(/^Yeni sonuç: .*\. kritik/).waitFor({ state: "attached" });
     await expectFitsPhone(page);
   });
 

@@ -18,6 +18,11 @@ export function Flag({ flag, side }: { flag: FlagValue | null; side?: "low" | "h
   );
 }
 
+/** The word for a flag without its direction. */
+export function flagWord(flag: FlagValue): string {
+  return t(flag);
+}
+
 const t = texts(
   {
     low: "low",

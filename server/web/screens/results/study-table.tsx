@@ -4,7 +4,7 @@ import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { RangeBar } from "../../ui/range-bar.tsx";
-import { reasonText } from "./reasons.ts";
+import { reasonText } from "../../ui/reasons.ts";
 import { t } from "./study-texts.ts";
 
 /** The results of a study with ours and the device's interval, and below it the sources of the intervals. */

@@ -5,6 +5,7 @@ import { language } from "../../text.ts";
 import { Field } from "../../ui/field.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { formValues } from "../../ui/form.ts";
+import { reasonText } from "../../ui/reasons.ts";
 import { speciesWord, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
@@ -85,9 +86,7 @@ function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name:
               <td>{reference_range}</td>
               <td>
                 {flag === null ? (
-                  <span class="quiet" lang="en">
-                    {reason ?? "–"}
-                  </span>
+                  <span class="quiet">{reason === null ? "–" : reasonText(reason)}</span>
                 ) : (
                   <Flag flag={flag} side={side} />
                 )}

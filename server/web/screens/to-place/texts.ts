@@ -174,7 +174,7 @@ export const t = texts(
 export const sign = texts(
   {
     identifier: "has the number {number}",
-    nearIdentifier: "its number is {number}",
+    nearIdentifier: "its number is {number}, one character differs",
     name: "has the same name",
     nearName: "has a similar name",
     appointed: "has an appointment that day",

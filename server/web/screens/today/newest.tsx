@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import type { NewResult } from "../../../../shared/dashboard/today.ts";
 import { Empty } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
-import { Flag } from "../../ui/flag.tsx";
+import { Flag, flagWord } from "../../ui/flag.tsx";
 import { modalityName } from "../../ui/modality.ts";
 import { linkOf, nameOf } from "./needs.tsx";
 import { t } from "./texts.ts";
@@ -65,7 +65,7 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
 }
 
 function announcement(result: NewResult): string {
-  const flag = result.worst_flag ?? t("noFlag");
+  const flag = result.worst_flag === null ? t("noFlag") : flagWord(result.worst_flag);
   return t("announced", { name: nameOf(result), device: result.device_name, flag });
 }
 

@@ -1,4 +1,4 @@
-import { language } from "../../text.ts";
+import { language } from "../text.ts";
 
 // The reasons of a missing interval or flag come from shared/clinical in English. Turkish has a sentence for each.
 
