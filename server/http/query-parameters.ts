@@ -116,7 +116,7 @@ interface Bounds {
   description: string;
 }
 
-function positiveInteger({ otherwise, max, description }: Bounds): Parameter<number> {
+export function positiveInteger({ otherwise, max, description }: Bounds): Parameter<number> {
   return {
     schema: Type.Integer({ minimum: 1, maximum: max, default: otherwise, description }),
     read(given, name) {

@@ -3,6 +3,9 @@ import type { Language } from "./session.ts";
 
 // The screens of the results: the list, and one study.
 
+/** Greatest number of rows that one answer lists. */
+export const ROWS_MAX = 500;
+
 /** Filters of the list, as the query of the page and of `GET .../results` has them. An absent one lists all. */
 export interface ResultFilters {
   /** Fp of a patient. */

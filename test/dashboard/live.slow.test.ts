@@ -8,6 +8,7 @@ import { startDashboard } from "./harness.ts";
 // Goal: an open page shows the newest state, whatever the order of answers and whatever a proxy answers meanwhile.
 
 const fp = newFp("clinic");
+const dog = patient({ name: "Karabaş" });
 
 describe.skipIf(browserProblem() !== null)("an open page", () => {
   let browser: Browser;
@@ -17,14 +18,13 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
   afterAll(() => browser.close());
 
   async function started() {
-    const dog = patient({ name: "Karabaş" });
     const server = await startDashboard(clinic(fp), dog, connection(dog.fp, fp));
     const key = await server.makeKey(fp, ["clinic.lab.ingest"]);
     const page = await server.openAs(browser, "admin", fp, "/account");
     await page.getByRole("heading", { level: 1 }).waitFor();
     const show = (path: string) => page.goto(`${server.url}/dashboard${path}`);
     const rows = page.locator("table.results tbody tr");
-    return { page, show, rows, push: () => server.push(key, study({ patient_fp: dog.fp })) };
+    return { page, show, rows, push: (sent = study({ patient_fp: dog.fp })) => server.push(key, sent) };
   }
 
   test("hears news again after a proxy answered 502", async () => {
@@ -65,6 +65,19 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
     await (await late).finished();
     await page.waitForTimeout(300);
     expect(await rows.count()).toBe(2);
+  });
+
+  test("shows a correction of a row below the first page", async () => {
+    const { page, show, rows, push } = await started();
+    const oldest = study({ patient_fp: dog.fp, acquired_at: "2026-01-01T08:00:00.000Z" });
+    await push(oldest);
+    for (let count = 0; count < 50; count += 1) await push();
+    await show("/results");
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => rows.count()).toBe(51);
+    await push({ ...oldest, revision: 2, results: [] });
+    await rows.last().getByText("revision 2").waitFor();
+    expect(await rows.count()).toBe(51);
   });
 
   test("keeps what the user chose in a form", async () => {

@@ -5,9 +5,15 @@ import { Type } from "typebox";
 import { isFp } from "../../../shared/api/fp.ts";
 import { isRealDate } from "../../../shared/api/timestamp.ts";
 import { Modality } from "../../../shared/api/study.ts";
-import type { DeviceNames, ListedStudy, ResultsPage, StudyPage } from "../../../shared/dashboard/results.ts";
+import {
+  type DeviceNames,
+  type ListedStudy,
+  type ResultsPage,
+  ROWS_MAX,
+  type StudyPage,
+} from "../../../shared/dashboard/results.ts";
 import { ApiError } from "../../http/errors.ts";
-import { choice, type Parameter, readParameters, text } from "../../http/query-parameters.ts";
+import { choice, type Parameter, positiveInteger, readParameters, text } from "../../http/query-parameters.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
 import {
   type ListFilter,
@@ -15,6 +21,7 @@ import {
   type ListPage,
   type ListPosition,
   listResults,
+  PAGE_ROWS,
 } from "../../store/dashboard/results.ts";
 import { readStudyPage } from "../../store/dashboard/study-page.ts";
 import { findPatient } from "../../store/patients/patients.ts";
@@ -48,6 +55,9 @@ const filters = {
   after: position("The `next` of a page."),
   zone,
 };
+const listed = {
+  rows: positiveInteger({ otherwise: PAGE_ROWS, max: ROWS_MAX, description: "Greatest number of rows." }),
+};
 const reportParameters = { language: choice(["en", "tr"], "Language of the report."), zone };
 const config = { access: "reader" } as const;
 
@@ -60,11 +70,12 @@ function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   app.route({
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/results",
-    config: { ...config, parameters: filters },
+    config: { ...config, parameters: { ...filters, ...listed } },
     handler: async (request): Promise<ResultsPage> => {
+      const { rows } = readParameters(request, listed);
       const { filter, patient } = await readFilter(request, store);
       if (filter === null) return { items: [], next: null, is_search_cut: false, patient: null };
-      const { items, next, isCut } = await listResults(store, filter);
+      const { items, next, isCut } = await listResults(store, filter, rows);
       return { items, next: next === null ? null : `${next.at}.${next.id}`, is_search_cut: isCut, patient };
     },
   });

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { ResultFilters, ResultsPage } from "../../../../shared/dashboard/results.ts";
+import { type ResultFilters, type ResultsPage, ROWS_MAX } from "../../../../shared/dashboard/results.ts";
 import { call } from "../../api.ts";
 import { type Resource, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
@@ -30,8 +30,17 @@ export function useResults(filters: ResultFilters) {
     const before = shown.value?.path === path ? shown.value : undefined;
     const fresh = before === undefined ? [] : arrivedSince(before.items, data.items);
     arrived.value = new Set(before === undefined ? [] : [...arrived.value, ...fresh]);
-    shown.value = { ...(before === undefined ? data : withNewFirstPage(before, data)), path };
+    const after = { ...(before === undefined ? data : withNewFirstPage(before, data)), path };
+    shown.value = after;
+    if (after.items.length > data.items.length) void refreshAll(after);
   }, [first.data, path]);
+
+  // A correction may have changed a row below the first page. Without an answer the older rows stay.
+  async function refreshAll(before: ShownList): Promise<void> {
+    const rows = Math.min(before.items.length, ROWS_MAX);
+    const all = await call<ResultsPage>("GET", `${clinicPath()}${path}&rows=${rows}`).catch(() => undefined);
+    if (all !== undefined && shown.value === before) shown.value = { ...withNewFirstPage(before, all), path };
+  }
 
   const more = () =>
     run(async () => {
