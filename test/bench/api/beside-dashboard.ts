@@ -1,5 +1,6 @@
 import { get } from "node:http";
 import { setInterval as every } from "node:timers/promises";
+import { until } from "../../support/processes.ts";
 import { type Figure, median, whole } from "../figure.ts";
 import { fpOf } from "./data.ts";
 import { type Load, requestsPerSecond } from "./load.ts";
@@ -52,7 +53,11 @@ async function compare(name: string, load: Load, clinic: Clinic, cookie: string,
 
 /** Sets up the dashboard with the code of the server's log. @returns the Cookie header of the session */
 async function signIn({ url, running }: Clinic): Promise<string> {
-  const code = /with the code ([\w-]+)/.exec(running.output())?.[1] ?? "";
+  // The server logs the code after its address.
+  const code = await until(
+    "the server logs its set-up code",
+    () => /with the code ([\w-]+)/.exec(running.output())?.[1],
+  );
   const response = await fetch(`${url}/clinic/v1/set-up`, {
     method: "POST",
     headers: { "content-type": "application/json" },
