@@ -1,0 +1,212 @@
+import { Secret, TOTP } from "otpauth";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { clinic } from "../../server/harness.ts";
+import { makeUser, openPage, startDashboard } from "../harness.ts";
+
+// Goal: the way of a clinic's first admin, from the set-up code to a second factor and further users.
+
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true }).waitFor();
+  const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+  async function checkScreen(page: Page): Promise<void> {
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  }
+
+  async function signIn(page: Page, name: string, password: string): Promise<void> {
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await button(page, "Sign in").click();
+  }
+
+  test("the set-up code leads to the first screen; a second factor is switched on and asked for", async () => {
+    const server = await startDashboard();
+    const page = await openPage(browser, server.url);
+    await page.goto(server.url);
+    await heading(page, "Set up the dashboard");
+    const fill = (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text);
+    await fill("Set-up code", "AAAA-BBBB-CCCC");
+    await fill("Name of the clinic", "Moda Veteriner");
+    await fill("Name", "İpek");
+    await fill("Password", "four brown dogs");
+    await button(page, "Set up").click();
+    await page.getByText("The set-up code is wrong").waitFor();
+    await fill("Set-up code", ` ${server.setupCode.toLowerCase()} `);
+    await button(page, "Set up").click();
+    await heading(page, "Today");
+
+    await button(page, "Sign out").click();
+    await heading(page, "Sign in");
+    await signIn(page, "ipek", "four brown cats");
+    await page.getByText("The name or the password is wrong.").waitFor();
+    await checkScreen(page);
+    await signIn(page, "IPEK", "four brown dogs");
+    await heading(page, "Today");
+
+    await page.getByRole("link", { name: "İpek" }).click();
+    await heading(page, "Your account");
+    await page.getByText("this session").waitFor();
+    await checkScreen(page);
+    await button(page, "Switch on").click();
+    await page.getByRole("img", { name: /^QR code/ }).waitFor();
+    await checkScreen(page);
+    const secret = ((await page.locator("dialog code").textContent()) ?? "").replaceAll(" ", "");
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Code that the app shows").fill("x");
+    await dialog.getByRole("button", { name: "Switch on" }).click();
+    await page.getByText("This code is wrong.").waitFor();
+    await dialog.getByLabel("Code that the app shows").fill(totp.generate({ timestamp: server.clock.now }));
+    await dialog.getByRole("button", { name: "Switch on" }).click();
+    await page.getByText("On: signing in also needs a code").waitFor();
+    expect(await page.locator(":focus").count()).toBe(1);
+
+    await button(page, "Sign out everywhere").click();
+    await heading(page, "Sign in");
+    await signIn(page, "İpek", "four brown dogs");
+    const code = page.getByLabel("Code of your second factor");
+    await code.fill(totp.generate({ timestamp: server.clock.now }));
+    await button(page, "Sign in").click();
+    await page.getByText("The code is wrong or was used already.").waitFor();
+    await checkScreen(page);
+    server.clock.now += 30_000;
+    await code.fill(totp.generate({ timestamp: server.clock.now }));
+    await button(page, "Sign in").click();
+    await heading(page, "Your account");
+
+    await button(page, "Switch off").click();
+    await dialog.getByLabel("Password").fill("four brown dogs");
+    await dialog.getByRole("button", { name: "Switch off" }).click();
+    await page.getByText("Off. With a second factor").waitFor();
+  });
+
+  test("a user changes the password and ends a session of another browser", async () => {
+    const fp = newFp("clinic");
+    const server = await startDashboard(clinic(fp));
+    const admin = await makeUser(server, "admin", fp);
+    await admin.call("POST", "/users", { name: "Deniz", role: "reader", password: "sea and sand" });
+    const [page, other] = [await openPage(browser, server.url), await openPage(browser, server.url)];
+    for (const each of [page, other]) {
+      await each.goto(`${server.url}/dashboard/account`);
+      await signIn(each, "Deniz", "sea and sand");
+      await heading(each, "Your account");
+    }
+    await page.reload();
+    await button(page, "End this one").click();
+    await button(page, "End this one").waitFor({ state: "detached" });
+    await other.reload();
+    await heading(other, "Sign in");
+
+    await page.getByLabel("Present password").fill("sea and sand");
+    await page.getByLabel("New password", { exact: true }).fill("wind and waves");
+    await page.getByLabel("New password again").fill("wind or waves");
+    await button(page, "Change the password").click();
+    await page.getByText("The two new passwords differ.").waitFor();
+    await page.getByLabel("New password again").fill("wind and waves");
+    await button(page, "Change the password").click();
+    await page.getByText("The password is changed.").waitFor();
+    await signIn(other, "Deniz", "wind and waves");
+    await heading(other, "Your account");
+    await page.getByLabel("Language").selectOption("tr");
+    await heading(page, "Hesabınız");
+    await checkScreen(page);
+
+    const { users } = (await admin.call<{ users: { id: string; name: string }[] }>("GET", "/users")).body;
+    await admin.call("DELETE", `/users/${users.find(({ name }) => name === "Deniz")?.id}`);
+    await other.goto(`${server.url}/dashboard`);
+    await other.getByText("You belong to no clinic").waitFor();
+    await other.getByRole("link", { name: "Deniz" }).click();
+    await heading(other, "Your account");
+    await expect.poll(() => other.getByRole("row").count(), { message: "the header and two sessions" }).toBe(3);
+  });
+
+  test("an admin makes, changes and removes users", async () => {
+    const [fp, elsewhere, third] = [newFp("clinic"), newFp("clinic"), newFp("clinic")];
+    const { openAs, ...server } = await startDashboard(
+      { type: "clinic", fp, name: "A clinic" },
+      { type: "clinic", fp: elsewhere, name: "Clinic elsewhere" },
+      clinic(third),
+    );
+    const vet = await makeUser(server, "admin", elsewhere, third);
+    const page = await openAs(browser, "admin", fp, "/settings/users", elsewhere);
+    const dialog = page.getByRole("dialog");
+    const inDialog = (name: string) => dialog.getByRole("button", { name, exact: true });
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+    await heading(page, "Users");
+    await page.getByText("(you)").waitFor();
+
+    await button(page, "New user").click();
+    await dialog.getByLabel("Name").fill(HOSTILE);
+    await dialog.getByLabel("Role").selectOption("staff");
+    await checkScreen(page);
+    await inDialog("Create").click();
+    const given = dialog.locator(".given-password code");
+    await given.waitFor();
+    await checkScreen(page);
+    const password = (await given.textContent()) ?? "";
+    await inDialog("Done").click();
+    await row(HOSTILE).getByText("Staff").waitFor();
+    expect(await page.content()).not.toContain(password);
+    const payload = { name: HOSTILE, password };
+    const signedIn = await server.app.inject({ method: "POST", url: "/clinic/v1/sign-in", payload });
+    expect(signedIn.statusCode).toBe(200);
+    await checkScreen(page);
+
+    await row(HOSTILE).getByRole("button").click();
+    await dialog.getByLabel("Role").selectOption("reader");
+    await checkScreen(page);
+    await inDialog("Save the role").click();
+    await row(HOSTILE).getByText("Reader").waitFor();
+    await row(HOSTILE).getByRole("button").click();
+    await inDialog("Disable").click();
+    await dialog.getByText("cannot sign in any more").waitFor();
+    await inDialog("Disable").click();
+    await row(HOSTILE).getByText("disabled").waitFor();
+
+    await button(page, "Add a user of another clinic").click();
+    await dialog.getByLabel("Name").fill("nobody");
+    await inDialog("Add").click();
+    await dialog.getByText("No user has this name.").waitFor();
+    await dialog.getByLabel("Name").fill(vet.name);
+    await inDialog("Add").click();
+    await row(vet.name).getByRole("button").click();
+    await dialog.getByText("belongs to a clinic that you do not administer").waitFor();
+    expect(await inDialog("New password").count()).toBe(0);
+    await inDialog("Remove from this clinic").click();
+    await inDialog("Remove from this clinic").click();
+    await row(vet.name).waitFor({ state: "detached" });
+
+    await page.getByLabel("Language").selectOption("tr");
+    await heading(page, "Kullanıcılar");
+    await checkScreen(page);
+  });
+
+  test("language and time zone of the clinic are saved, and a reader may not see the settings", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "admin", fp, "/settings/clinic");
+    await heading(page, "Clinic");
+    await checkScreen(page);
+    await page.locator('[name="time_zone"]').selectOption("Europe/Istanbul");
+    await page.locator('[name="language"]').selectOption("tr");
+    await button(page, "Save").click();
+    await heading(page, "Klinik");
+    expect(await page.locator('[name="time_zone"]').inputValue()).toBe("Europe/Istanbul");
+    await checkScreen(page);
+
+    const reader = await openAs(browser, "reader", fp, "/settings/users");
+    await reader.getByText("Rolünüz buna izin vermiyor").waitFor();
+  });
+});

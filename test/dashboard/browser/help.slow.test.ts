@@ -1,0 +1,51 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { helpPages } from "../../../server/web/screens/help/pages.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { clinic } from "../../server/harness.ts";
+import { startDashboard } from "../harness.ts";
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("a reader finds every help page in both languages", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "reader", fp, "/help");
+    await page.getByRole("heading", { name: "Help", level: 1 }).waitFor();
+    await expectAccessible(page);
+    for (const [chosen, menu] of [
+      ["en", "Help pages"],
+      ["tr", "Yardım sayfaları"],
+    ] as const) {
+      await page.locator("select").filter({ hasText: "Türkçe" }).selectOption(chosen);
+      const links = page.getByRole("navigation", { name: menu }).getByRole("link");
+      const titles = await links.allTextContents();
+      expect(titles).toHaveLength(helpPages.length);
+      for (const title of titles) {
+        await links.filter({ hasText: title }).click();
+        await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+        await expectFitsPhone(page);
+      }
+      await expectAccessible(page);
+      await links.nth(helpPages.indexOf("flags")).click();
+      await page.getByRole("table").waitFor();
+      await expectAccessible(page);
+    }
+  });
+
+  test("an unknown help page says so", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "reader", fp, "/help/__proto__");
+    await page.getByText("There is no such help page").waitFor();
+    await page.getByRole("link", { name: "All help pages" }).click();
+    await page.getByText("Choose a page.").waitFor();
+    expect(page.url()).toMatch(/\/dashboard\/help$/);
+  });
+});

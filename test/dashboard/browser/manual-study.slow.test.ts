@@ -1,0 +1,168 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { clinic, connection, patient } from "../../server/harness.ts";
+import { startDashboard } from "../harness.ts";
+
+const fp = newFp("clinic");
+const dog = patient({ name: "<i>Karabaş</i>", date_of_birth: "2020-01-01", external_ids: ["990000000000001"] });
+const cat = patient({ name: "Pamuk", species: "cat", sex: "female_spayed", date_of_birth: "2021-03-01" });
+
+async function started() {
+  const server = await startDashboard(clinic(fp), dog, cat, connection(dog.fp, fp), connection(cat.fp, fp));
+  // The page takes the browser's time for the sample.
+  server.clock.now = Date.now();
+  return server;
+}
+
+async function chooseDog(page: Page): Promise<void> {
+  await page.getByLabel(/^(Animal|Hayvan)/).fill("karabas");
+  await page.getByRole("button", { name: "<i>Karabaş</i>" }).click();
+}
+
+/** The row of an analyte: its range and flag as the page shows them. */
+async function shownOf(page: Page, analyte: string): Promise<string[]> {
+  const cells = page.locator(".typed-rows tr", { has: page.getByLabel(`Value of ${analyte}`) }).locator("td");
+  return [(await cells.nth(2).textContent()) ?? "", (await cells.nth(3).textContent()) ?? ""];
+}
+
+describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("typed values get their range and flag at once, and the API returns the same", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await page.getByText("Choose the animal first").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await chooseDog(page);
+    await page.getByLabel("Kind of study").selectOption("BIOCHEMISTRY");
+    await page.getByLabel("Find an analyte").fill("al");
+    await page.locator(".typed-rows").getByText("17-95").waitFor();
+    await page.getByLabel("Value of Alanine aminotransferase").fill("150");
+    await page.locator(".typed-rows").getByText("high").waitFor();
+    await page.getByLabel("Value of Alanine aminotransferase").press("Enter");
+    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toMatch(/^Value of (?!Alanine)/);
+    // A bound has no place on a scale.
+    await page.getByLabel("Value of Alanine aminotransferase").fill("<5");
+    await page.locator(".typed-rows").getByText("low").waitFor();
+    expect(await page.locator(".typed-rows .range-bar").count()).toBe(0);
+    await page.getByLabel("Value of Alanine aminotransferase").fill("150");
+    await page.locator(".typed-rows").getByText("high").waitFor();
+    expect(await page.locator(".typed-rows .range-bar").count()).toBe(1);
+    const shown = await shownOf(page, "Alanine aminotransferase");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    // Two clicks in a row save once.
+    await page.getByRole("button", { name: "Save the study" }).dblclick();
+    await page.getByRole("heading", { name: "The study is saved" }).waitFor();
+    await expectAccessible(page);
+    const href = await page.getByRole("link", { name: "Open the result" }).getAttribute("href");
+    const key = await server.makeKey(fp, ["clinic.lab.view"]);
+    const { data } = (await server.get(key, `/api/v1/lab/diagnostics/${href?.split("/").at(-1)}`)).body;
+    expect(data).toMatchObject({ patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: "Manual entry" });
+    expect(data.results).toEqual([{ analyte: "ALT", value: 150, unit: "U/L", reference_range: "17-95", flag: "high" }]);
+    expect(shown).toEqual(["17-95", "↑high"]);
+    const studies = await server.app.inject({ url: `/clinic/v1/clinics/${fp}/today`, headers: await cookieOf(page) });
+    expect(studies.json<{ newest: unknown[] }>().newest).toHaveLength(1);
+  });
+
+  test("a fault stands beside its value, and nothing is saved until it is mended", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    await page.getByRole("button", { name: "Save the study" }).click();
+    await page.getByText("Type at least one value.").waitFor();
+    const wbc = page.getByLabel("Value of White blood cells");
+    await wbc.fill("2+");
+    await page.getByText("A number is expected.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save the study" }).click();
+    await page.waitForFunction("document.activeElement.ariaInvalid === 'true'");
+    await wbc.fill("7,1");
+    await page.getByText("A number is expected.").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Save the study" }).click();
+    await page.getByRole("heading", { name: "The study is saved" }).waitFor();
+    expect(await page.locator(".api-preview td.number").textContent()).toBe("7.1");
+  });
+
+  test("no range of the first animal stays when the server does not answer about the second one", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    const asApi = page.getByRole("heading", { name: "As the API will show it" });
+    await asApi.waitFor();
+    await page.route("**/manual-study/preview", (route) => route.abort());
+    await page.getByRole("button", { name: "Choose another animal" }).click();
+    await page.getByLabel(/^Animal/).fill("pamuk");
+    const choice = page.getByRole("button", { name: "Pamuk" });
+    expect(await choice.innerText()).toBe("Pamuk cat · female, spayed · born 1 Mar 2021");
+    await choice.click();
+    await page.locator(".problem").waitFor();
+    expect(await asApi.count()).toBe(0);
+  });
+
+  test("an imaging study needs no measurement, and the page speaks Turkish", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Elle tetkik girişi" }).waitFor();
+    await chooseDog(page);
+    await page.getByLabel("Tetkik türü").selectOption("ULTRASOUND");
+    await page.getByRole("button", { name: "Ölçüm ekle" }).click();
+    await page.getByLabel("Ad", { exact: true }).fill("LVIDd");
+    await page.getByLabel("Değer", { exact: true }).fill("31,5");
+    await page.getByLabel("Birim", { exact: true }).fill("mm");
+    await page.getByText('"LVIDd"').waitFor();
+    await page.getByRole("button", { name: "Ölçüm ekle" }).click();
+    const second = page.getByRole("group", { name: "Ölçüm 2" });
+    await second.getByLabel("Ad", { exact: true }).fill("LVIDd");
+    await second.getByText("Değer eksik.").waitFor();
+    await second.getByLabel("Değer", { exact: true }).fill("31,5");
+    await second.getByLabel("Birim", { exact: true }).fill("mm");
+    await second.getByText("Bu ad iki kez girilmiş.").waitFor();
+    await page.getByRole("button", { name: "2. ölçümü kaldır" }).click();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "1. ölçümü kaldır" }).click();
+    await page.getByRole("button", { name: "Tetkiki kaydet" }).click();
+    await page.getByRole("heading", { name: "Tetkik kaydedildi" }).waitFor();
+    expect(await page.getByText("Sonuç yok").isVisible()).toBe(true);
+  });
+
+  test("typed values outlive the screen, until they are saved", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    await page.getByLabel("Value of White blood cells").fill("7.1");
+    await page.getByRole("navigation").getByRole("link", { name: "Results" }).click();
+    await page.getByRole("heading", { name: "Results" }).waitFor();
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByLabel("Dil").selectOption("en");
+    await page.goBack();
+    const wbc = page.getByLabel("Value of White blood cells");
+    await expect.poll(() => wbc.inputValue()).toBe("7.1");
+    await page.getByRole("button", { name: "Save the study" }).click();
+    await page.getByRole("button", { name: "Type another study" }).click();
+    await chooseDog(page);
+    expect(await wbc.inputValue()).toBe("");
+  });
+
+  test("a reader gets no form", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "reader", fp, "/manual-study");
+    await page.getByText("Your role does not allow this").waitFor();
+    expect(await page.getByRole("button", { name: "Save the study" }).count()).toBe(0);
+  });
+});
+
+async function cookieOf(page: Page): Promise<{ cookie: string }> {
+  const cookies = await page.context().cookies();
+  return { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; ") };
+}

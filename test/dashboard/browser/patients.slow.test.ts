@@ -1,0 +1,295 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noInvalidation, query } from "../../../server/store/database/query.ts";
+import type { Entity } from "../../../server/import/lines.ts";
+import type { Result } from "../../../shared/api/study.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, connection, keyPermissions, patient } from "../../server/harness.ts";
+import { event, soap } from "../../server/records.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { startDashboard } from "../harness.ts";
+
+// The screens of patients as a user sees them.
+
+const problem = browserProblem();
+
+const HOSTILE = '<img src=x onerror="document.title=1"> Şimşek';
+
+/** A clinic with Karabaş, who has studies of two years, and with an animal of a hostile name without any. */
+function world() {
+  const own = newFp("clinic");
+  const other = newFp("clinic");
+  const karabas = patient({ name: "Karabaş", sex: "male_neutered", external_ids: ["792090000124031", "10021"] });
+  const hostile = patient({ name: HOSTILE, species: "cat", breed: "<b>Van</b>", sex: null, date_of_birth: null });
+  const pamuk = patient({ name: "Pamuk", species: "cat" });
+  const entities: (Entity | Entity[])[] = [
+    [clinic(own), clinic(other), karabas, hostile, pamuk],
+    [connection(karabas.fp, own), connection(hostile.fp, own), connection(pamuk.fp, other)],
+    studiesOf(karabas.fp),
+    soap(karabas.fp, other, { assessment: "Mild azotaemia.", signed_at: "2026-11-01T10:00:00.000Z", status: "SIGNED" }),
+    event(own, { patient_fp: karabas.fp, title: "Control of the kidneys" }),
+  ];
+  return { own, other, karabas, hostile, pamuk, entities };
+}
+
+function studiesOf(patient_fp: string): Entity[] {
+  const chemistry = (acquired_at: string, ...results: Result[]): Entity => ({
+    type: "study",
+    fp: newFp("cds"),
+    patient_fp,
+    modality: "BIOCHEMISTRY",
+    device_name: "Abaxis VetScan VS2",
+    status: "COMPLETED",
+    acquired_at,
+    results,
+  });
+  const crea = (value: number, flag: Result["flag"], more: Partial<Result> = {}): Result => {
+    return { analyte: "CREA", value, unit: "mg/dL", reference_range: "0.5-1.8", flag, ...more };
+  };
+  const sodium = (value: number): Result => {
+    return { analyte: "NA", value, unit: "mmol/L", reference_range: null, flag: null };
+  };
+  const own: Result = {
+    analyte: "X<1>",
+    value: 7,
+    unit: null,
+    reference_range: null,
+    flag: null,
+    code_source: "device",
+  };
+  const words: Result = {
+    analyte: "FELV",
+    value: null,
+    unit: null,
+    reference_range: null,
+    flag: null,
+    value_text: "Negative",
+  };
+  return [
+    chemistry("2024-11-20T22:30:00.000Z", crea(1.2, "normal"), sodium(150)),
+    chemistry("2025-11-20T10:00:00.000Z", crea(0.2, "low", { comparator: "<" }), sodium(148), own),
+    chemistry("2026-03-20T10:00:00.000Z", crea(106, null, { unit: "umol/L", reference_range: null })),
+    chemistry("2026-11-20T10:00:00.000Z", crea(3.9, "critical"), words),
+    {
+      type: "study",
+      fp: newFp("cds"),
+      patient_fp,
+      modality: "HEMATOLOGY",
+      device_name: "Mindray BC-30 Vet",
+      status: "COMPLETED",
+      acquired_at: "2026-11-20T09:30:00.000Z",
+      results: [{ analyte: "WBC", value: 9.1, unit: "10*9/L", reference_range: "6.0-17.0", flag: "normal" }],
+    },
+    {
+      type: "study",
+      fp: newFp("cds"),
+      patient_fp,
+      modality: "RADIOLOGY",
+      device_name: "DX <1>",
+      status: "COMPLETED",
+      acquired_at: "2026-11-19T09:30:00.000Z",
+      results: [],
+    },
+  ];
+}
+
+describe.skipIf(problem !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("the list finds a patient by name without accents, by microchip and by fp, and filters by species", async () => {
+    const { own, karabas, entities } = world();
+    const { openAs } = await startDashboard(...entities);
+    const page = await openAs(browser, "reader", own, "/patients");
+    const names = page.locator("tbody th");
+    await expect.poll(() => names.allTextContents()).toEqual([HOSTILE, "Karabaş"]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    for (const search of ["karabas", "792090000124031", karabas.fp]) {
+      await page.getByLabel("Search").fill(search);
+      await expect.poll(() => names.allTextContents()).toEqual(["Karabaş"]);
+      await page.getByLabel("Search").fill("");
+      await expect.poll(() => names.count()).toBe(2);
+    }
+    await page.getByLabel("Species", { exact: true }).selectOption("cat");
+    await expect.poll(() => names.allTextContents()).toEqual([HOSTILE]);
+    await page.getByLabel("Search").fill("nobody");
+    await page.getByText("No patient fits").waitFor();
+    await expectAccessible(page);
+    // The address keeps the search.
+    await page.reload();
+    await page.getByText("No patient fits").waitFor();
+    expect(await page.getByRole("button", { name: "Connect a patient" }).count()).toBe(0);
+  });
+
+  test("the matrix shows values by days with their flags, and the trend draws one line for each unit", async () => {
+    const { own, karabas, entities } = world();
+    const { store, openAs } = await startDashboard(...entities);
+    await store.transaction((session) => session.all(setZone, { fp: own, zone: "Europe/Istanbul" }));
+    const page = await openAs(browser, "staff", own, "/patients");
+    await page.getByRole("link", { name: "Karabaş" }).click();
+    await page.getByRole("heading", { name: "Karabaş" }).waitFor();
+    for (const fact of ["male, neutered", "792090000124031, 10021", "12.5 kg"]) await page.getByText(fact).waitFor();
+    const rows = page.locator(".matrix tbody tr");
+    await expect.poll(() => rows.count()).toBe(8);
+    expect(await cellsOf(page, ".matrix")).toEqual([
+      ["Hematology"],
+      ["WBC White blood cells Trend", "10*9/L", "9.1 normal", "", "", ""],
+      ["Biochemistry"],
+      ["CREA Creatinine Trend", "mg/dL", "↑↑ critical high 3.9", "", "↓ low <0.2", "1.2 normal"],
+      ["CREA Creatinine Trend", "umol/L", "", "106 ° no interval", "", ""],
+      ["NA Sodium Trend", "mmol/L", "", "", "148 ° no interval", "150 ° no interval"],
+      ["FELV Feline leukemia virus antigen Trend", "", "Negative", "", "", ""],
+      ["X<1> own code of Abaxis VetScan VS2 Trend", "", "", "", "7 ° no interval", ""],
+    ]);
+    // 22:30 UTC is the next day in Istanbul.
+    const heads = page.locator(".matrix thead th");
+    expect((await heads.allInnerTexts()).at(-1)).toMatch(/21.*2024|2024.*21|Nov 21/);
+    await page.getByRole("link", { name: /Radiology/ }).waitFor();
+    await page.getByText("Mild azotaemia.").waitFor();
+    await page.getByText("Control of the kidneys").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByRole("link", { name: "Trend of CREA mg/dL" }).click();
+    await page.getByRole("heading", { name: "CREA of Karabaş" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/dashboard/patients/${karabas.fp}/CREA`);
+    // The single value in another unit has a table of its own, and no line.
+    await expect.poll(() => page.locator(".chart canvas").count()).toBe(1);
+    // The band of the interval, and the points of three flags.
+    for (const name of ["accent-soft", "normal", "low", "critical"]) {
+      expect([name, await isDrawn(page, name)]).toEqual([name, true]);
+    }
+    expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1))).toEqual([
+      ["3.9", "0.5-1.8", "↑↑ critical high", "Abaxis VetScan VS2"],
+      ["<0.2", "0.5-1.8", "↓ low", "Abaxis VetScan VS2"],
+      ["1.2", "0.5-1.8", "normal", "Abaxis VetScan VS2"],
+      ["106", "none", "–", "Abaxis VetScan VS2"],
+    ]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Karabaş: CREA" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Karabaş" }).click();
+    await page.getByText("erkek, kısırlaştırılmış").waitFor();
+    await page.getByText(/kritik yüksek$/).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Tüm hastalar" }).click();
+    await page.getByRole("heading", { name: "Hastalar" }).waitFor();
+    await page.getByText("2 hasta", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("a code with signs of an address has its own page, and a hostile name is text on every screen", async () => {
+    const { own, karabas, hostile, entities } = world();
+    const { openAs } = await startDashboard(...entities);
+    const page = await openAs(browser, "reader", own, `/patients/${karabas.fp}`);
+    await page.getByRole("link", { name: "Trend of X<1>", exact: true }).click();
+    await page.getByText("own code of Abaxis VetScan VS2").waitFor();
+    await page.goto(new URL(`/dashboard/patients/${hostile.fp}`, page.url()).href);
+    await page.getByRole("heading", { name: HOSTILE }).waitFor();
+    await page.getByText("Cat, <b>Van</b>").waitFor();
+    await page.getByText("No results yet").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    expect(await page.title()).toBe("Vetwire");
+    expect(await page.locator("main img").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Close the connection" }).count()).toBe(0);
+    await page.goto(new URL(`/dashboard/patients/${newFp("patient")}`, page.url()).href);
+    await page.getByText("This patient does not exist.").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("staff connects a patient of another clinic by its fp and consent, and closes the connection again", async () => {
+    const { own, pamuk, entities } = world();
+    const server = await startDashboard(...entities);
+    const key = await server.makeKey(own, keyPermissions);
+    const status = async () => (await server.get(key, `/api/v1/patients/${pamuk.fp}`)).status;
+    expect(await status()).toBe(403);
+    const page = await server.openAs(browser, "staff", own, "/patients");
+    await page.getByRole("button", { name: "Connect a patient" }).click();
+    const dialog = page.getByRole("dialog");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await dialog.getByLabel("Fingerprint").fill("patient_01K9DEM0000000000000P00099");
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    // Without consent the browser sends nothing.
+    expect(await dialog.getByRole("checkbox").evaluate((box) => (box as unknown as Box).validity.valid)).toBe(false);
+    await dialog.getByRole("checkbox").check();
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await dialog.getByText("This patient does not exist.").waitFor();
+    await dialog.getByLabel("Fingerprint").fill(` ${pamuk.fp} `);
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "Pamuk" }).waitFor();
+    await page.getByText(/staff \w+ opened the connection\./).waitFor();
+    expect(await status()).toBe(200);
+
+    await page.getByRole("button", { name: "Close the connection" }).click();
+    await page.getByText(/no longer sees the patient/).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Close the connection" }).click();
+    await page.getByText("The connection to Pamuk is closed.").waitFor();
+    await expect.poll(() => page.locator("tbody th").allTextContents()).toEqual([HOSTILE, "Karabaş"]);
+    expect(new URL(page.url()).pathname).toBe("/dashboard/patients");
+    expect(await status()).toBe(403);
+    await page.getByRole("link", { name: "Karabaş" }).click();
+    await page.getByRole("link", { name: "All patients" }).click();
+    await page.getByRole("heading", { name: "Patients" }).waitFor();
+    expect(await page.getByText("is closed").count()).toBe(0);
+  });
+
+  test("a clinic without patients says where they come from", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "reader", fp, "/patients");
+    await page.getByText("This clinic has no patients yet").waitFor();
+    expect(await page.locator("table").count()).toBe(0);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+});
+
+interface Box {
+  validity: { valid: boolean };
+}
+
+/** The texts of the cells of each row, hidden words included. */
+async function cellsOf(page: Page, table: string): Promise<string[][]> {
+  return page.evaluate<string[][]>(`[...document.querySelectorAll("${table} tbody tr")].map((row) =>
+    [...row.children].map((cell) => cell.innerText.replace(/\\s+/g, " ").trim()))`);
+}
+
+/** Whether the chart has pixels of a colour of style.css. */
+async function isDrawn(page: Page, colour: string): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const canvas = document.querySelector(".chart canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const hex = getComputedStyle(document.documentElement).getPropertyValue("--${colour}").trim();
+    const [red, green, blue] = [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
+    for (let at = 0; at < data.length; at += 4)
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) return true;
+    return false;
+  })()`);
+}
+
+const setZone = query(
+  (db, p: { fp: string; zone: string }) =>
+    db
+      .insertInto("clinic_settings")
+      .columns(["clinic_id", "time_zone"])
+      .expression((select) =>
+        select
+          .selectFrom("clinic")
+          .select(["id"])
+          .select((value) => value.val(p.zone).as("zone"))
+          .where("fp", "=", p.fp),
+      ),
+  noInvalidation,
+);

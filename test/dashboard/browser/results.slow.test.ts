@@ -1,0 +1,260 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { PushedStudy } from "../../../shared/api/study.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  patient,
+  study,
+  temporaryFolder,
+} from "../../server/harness.ts";
+import { startDashboard } from "../harness.ts";
+import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
+
+const problem = browserProblem();
+
+/** A dashboard with the studies of an analyzer. */
+async function startResults() {
+  const names = resultsClinic();
+  const server = await startDashboard(...names.entities);
+  const key = await server.makeKey(names.ours, [...keyPermissions, "clinic.lab.view"]);
+  const push = async (...studies: PushedStudy[]) => server.push(key, ...studies);
+  return { server, ...names, key, push, open: server.openAs };
+}
+
+function rowsOf(page: Page, table: string): Promise<string[]> {
+  return page.locator(`${table} tbody tr`).allInnerTexts();
+}
+
+describe.skipIf(problem !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("an analyzer's result appears in the list while one looks, and is marked as new", async () => {
+    const { ours, dog, push, open } = await startResults();
+    await push(study({ patient_fp: dog.fp }));
+    const page = await open(browser, "reader", ours, "/results");
+    await page.getByRole("cell", { name: "none of 2" }).waitFor();
+    expect(await page.locator(".tag-new").count()).toBe(0);
+
+    await push(chemistry(dog, profile, { acquired_at: "2026-11-21T11:00:00.000Z" }));
+    await page.getByRole("status").filter({ hasText: "New results: 1" }).waitFor();
+    const [first = "", second = ""] = await rowsOf(page, ".results");
+    expect(first).toMatch(/new[\s\S]*Karabaş dog[\s\S]*Sample A-77[\s\S]*PLT 12 10\*3\/uL\s*↓↓\s*critical low/);
+    expect(first).toMatch(/ALT 310 U\/L\s*↑\s*high/);
+    expect(second).not.toContain("new");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("filters and the search narrow the list, stay in the address, and a reload keeps them", async () => {
+    const { server, ours, dog, push, open } = await startResults();
+    const cat = patient({ name: "Minnoş", species: "cat" });
+    await importEntities(server.store, cat, connection(cat.fp, ours));
+    await push(
+      chemistry(dog),
+      study({ patient_fp: cat.fp, modality: "HEMATOLOGY", device_name: "Cell counter" }),
+      study({ patient_hint: { ...study().patient_hint, name: "Pamuk" } }),
+      ...Array.from({ length: 55 }, (_, hour) =>
+        study({ patient_fp: cat.fp, acquired_at: new Date(Date.UTC(2026, 9, 10, hour)).toISOString() }),
+      ),
+    );
+    const page = await open(browser, "staff", ours, "/results");
+    const rows = page.locator(".results tbody tr");
+    await expect.poll(() => rows.count()).toBe(50);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => rows.count()).toBe(58);
+
+    await page.getByLabel("Flag").selectOption("critical");
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.reload();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await page.getByLabel("Flag").inputValue()).toBe("critical");
+    await page.getByLabel("Flag").selectOption("");
+    await page.getByLabel("Device").selectOption("Cell counter");
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(new URL(page.url()).search).toBe("?device=Cell+counter");
+    await page.getByLabel("Kind").selectOption("URINALYSIS");
+    await page.getByText("No result fits these filters").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Show all results" }).click();
+    await page.getByLabel("From").fill("2026-11-01");
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.getByLabel("From").fill("");
+
+    const search = page.getByLabel("Search");
+    await search.pressSequentially("KARABAS");
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await search.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await search.fill("985112");
+    await expect.poll(() => new URL(page.url()).search).toBe("?q=985112");
+    await expect.poll(() => rows.count()).toBe(1);
+    await search.fill("pamuk");
+    await page.getByRole("link", { name: "Not placed: Pamuk" }).waitFor();
+    await page.goto(`${server.url}/dashboard/results?patient=${dog.fp}`);
+    await page.getByText("Only Karabaş").waitFor();
+    expect(await rows.count()).toBe(1);
+    await page.getByRole("button", { name: "Show all patients" }).click();
+    await expect.poll(() => rows.count()).toBe(50);
+  });
+
+  test("a study shows values, flags, bars, the device's own words and what to do with its codes", async () => {
+    const { ours, dog, push, open } = await startResults();
+    const filed = chemistry(dog);
+    await push(filed);
+    const page = await open(browser, "staff", ours, `/results/${filed.fp}`);
+    await page.getByRole("heading", { name: "Karabaş Biochemistry" }).waitFor();
+    const rows = (await rowsOf(page, ".study-table")).map((row) => row.replaceAll(/\s+/g, " ").trim());
+    expect(rows).toEqual([
+      "ALT Alanine aminotransferase 310 U/L 10-1001 ↑ high 10-100 H for dog",
+      "ALB Albumin 1.2 printed 1,2 g/dL 3.2-4.12 ↓ low",
+      "K Potassium 8.9 mmol/L 4.10-5.402 from 4.1-5.4 mEq/L ↑ high 3-6 HH for General",
+      "PLT Platelets 12 10*3/uL 167-4803 ↓↓ critical low",
+      "TP Total protein 6.5 g/dL 5.5-7.22 normal",
+      "TBIL Bilirubin, total <0.2 mg/dL 0-0.22 normal",
+      "QXZ-7 Canine Quirk the device's own code Map to analyte 12.5 ng/mL the catalogue does not know the code",
+      "CRP C-reactive protein mapped by the clinic from c-RP2 in doubt: hemolysed sample 14 mg/L the value is doubtful",
+    ]);
+    // `<0.2` has no place on a bar, and neither have values without an interval.
+    expect(await page.locator(".range-bar").count()).toBe(5);
+    expect(await page.getByRole("link", { name: "Map to analyte" }).getAttribute("href")).toBe(
+      "/dashboard/to-place/codes",
+    );
+    expect(await page.locator(".sources li").allInnerTexts()).toEqual([
+      "The device's own interval, for the patient's species",
+      "Reference intervals: Chemistry (Cobas) (cornell_cobas_2017)",
+      expect.stringContaining("Dog Aging Project"),
+    ]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Karabaş Biyokimya" }).waitFor();
+    await page.getByText("katalog bu kodu tanımıyor").waitFor();
+    await page.getByText("kritik düşük").waitFor();
+    await expectFitsPhone(page);
+  });
+
+  test("a correction shows at once what it changed, and the time line names each step", async () => {
+    const { ours, dog, server, push, open, key } = await startResults();
+    const first = chemistry(dog);
+    await push(first);
+    const page = await open(browser, "reader", ours, `/results/${first.fp}`);
+    await page.getByRole("heading", { name: "Time line" }).waitFor();
+    expect(await page.getByRole("heading", { name: "Revisions" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Map to analyte" }).count()).toBe(0);
+
+    server.clock.now += 60_000;
+    const { results, snapshot } = chemistry(dog, [{ ...profile[0]!, value: 90, text: "90" }, ...profile.slice(1)]);
+    await push({ ...first, results, revision: 2, ...(snapshot && { snapshot }) });
+    await page.getByRole("heading", { name: "Revisions" }).waitFor();
+    expect(await page.locator(".changes tbody tr").allInnerTexts()).toEqual([
+      "ALT\t310 U/L (10-100) high\t90 U/L (10-100) normal",
+    ]);
+    await push({ ...first, results: results.slice(1) });
+    await page.getByRole("link", { name: "Contradicting results from the device: 1" }).waitFor();
+    await server.get(key, `/api/v1/lab/diagnostics/${first.fp}`);
+    await expect
+      .poll(async () => {
+        await page.reload();
+        await page.getByRole("heading", { name: "Time line" }).waitFor();
+        return (await page.locator(".time-line li > span").allInnerTexts()).map((text) => text.split(", ")[0]);
+      })
+      .toEqual(
+        expect.arrayContaining([
+          "Sample A-77 measured on Abaxis VetScan VS2",
+          "Revision 1: received · by chem-1 · filed to Karabaş",
+          "Revision 2: received · by chem-1 · filed to Karabaş",
+          "Read with the key test",
+        ]),
+      );
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("hostile texts of a patient, a sample and a device are shown as text everywhere", async () => {
+    const { server, ours, push, open } = await startResults();
+    const evil = patient({ name: hostile, breed: hostile });
+    await importEntities(server.store, evil, connection(evil.fp, ours));
+    const own = { ...profile[6]!, code: "<b>X</b>", device_code: "<b>X</b>", device_label: hostile, unit: "<i>u</i>" };
+    const filed = chemistry(evil, [own], {
+      device_name: hostile,
+      source: { device_id: "<i>d</i>", message_id: "1", sample_ids: ["<script>s</script>"] },
+    });
+    const unmatched = study({ patient_hint: { ...study().patient_hint, name: hostile, owner: hostile } });
+    await push(filed, unmatched);
+    const page = await open(browser, "staff", ours, "/results");
+    await page.getByRole("link", { name: `Not placed: ${hostile}` }).waitFor();
+    expect(await page.getByRole("link", { name: hostile, exact: true }).count()).toBe(1);
+    await expectFitsPhone(page);
+    for (const { fp } of [filed, unmatched]) {
+      await page.goto(`${server.url}/dashboard/results/${fp}`);
+      await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
+      await expectFitsPhone(page);
+    }
+    expect(await page.evaluate("window.broken")).toBe(undefined);
+    expect(await page.locator("main img, main script, main b, main i").count()).toBe(0);
+  });
+
+  test("an unmatched study leads to its placing, and an empty list says what comes", async () => {
+    const { ours, server, push, open } = await startResults();
+    const page = await open(browser, "staff", ours, "/results");
+    await page.getByText("No results yet").waitFor();
+    await expectAccessible(page);
+    const waiting = study();
+    await push(waiting);
+    await page.getByRole("link", { name: "Not placed" }).waitFor();
+    await page.goto(`${server.url}/dashboard/results/${waiting.fp}`);
+    expect(await page.getByRole("link", { name: "Place it" }).getAttribute("href")).toBe(
+      `/dashboard/to-place/${waiting.fp}`,
+    );
+    await expectAccessible(page);
+    await page.goto(`${server.url}/dashboard/results/${newFp("cds")}`);
+    await page.getByText("This study does not exist.").waitFor();
+  });
+
+  test.skipIf(!existsSync("/usr/bin/pdftotext"))(
+    "the printed page has the clinic, the patient, the values and their flags, and no controls",
+    async () => {
+      const { ours, dog, push, open, server } = await startResults();
+      await importEntities(server.store, { ...clinic(ours), name: "Patiler Kliniği" });
+      const filed = chemistry(dog);
+      await push(filed);
+      const page = await open(browser, "staff", ours, `/results/${filed.fp}`);
+      await page.locator(".study-table").waitFor();
+      const file = join(temporaryFolder(), "print.pdf");
+      writeFileSync(file, await page.pdf({ format: "A4" }));
+      const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
+      for (const part of ["Patiler Kliniği", "Karabaş Biochemistry", "dog, male, 2019-04-12", "critical low"]) {
+        expect(text).toContain(part);
+      }
+      expect(text).toMatch(/ALT Alanine aminotransferase\s+310\s+U\/L\s+10-100/);
+      expect(text).toContain("Reference intervals: Chemistry (Cobas)");
+      for (const part of ["Sign out", "Print", "Time line", "Map to analyte"]) expect(text).not.toContain(part);
+    },
+  );
+
+  test("the files of a study and of the list arrive as downloads", async () => {
+    const { ours, dog, push, open } = await startResults();
+    const filed = chemistry(dog);
+    await push(filed);
+    const page = await open(browser, "reader", ours, `/results/${filed.fp}`);
+    const [pdf] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "PDF" }).click()]);
+    expect(pdf.suggestedFilename()).toBe(`${filed.fp}.pdf`);
+    await page.getByRole("link", { name: "All results of this patient" }).click();
+    await page.getByText("Only Karabaş").waitFor();
+    const csv = page.getByRole("link", { name: "Download as CSV" });
+    const [list] = await Promise.all([page.waitForEvent("download"), csv.click()]);
+    expect(list.suggestedFilename()).toBe("results.csv");
+  });
+});

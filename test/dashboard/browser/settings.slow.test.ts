@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Store } from "../../../server/store/database/store.ts";
+import { findClinic, listKeys } from "../../../server/store/keys.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { clinic } from "../../server/harness.ts";
+import { startDashboard } from "../harness.ts";
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("a key is made, used, gone after a reload, rolled, revoked, and refused within a second", async () => {
+    const fp = newFp("clinic");
+    const { openAs, url } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "admin", fp, "/settings/keys");
+    const statusOf = async (key: string) =>
+      (await fetch(`${url}/api/v1/patients`, { headers: { "x-api-key": key, authorization: `Bearer ${key}` } })).status;
+    await page.getByText("There is no key yet").waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole("button", { name: "New key" }).click();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    // A name that holds markup is shown as text.
+    const name = "<img src=x onerror=alert(1)> practice";
+    await page.getByLabel("Name").fill(name);
+    await page.getByLabel("Patients").check();
+    await page.getByRole("button", { name: "Create key" }).click();
+    const first = await page.getByLabel("The new key", { exact: true }).inputValue();
+    expect(await statusOf(first)).toBe(200);
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByRole("rowheader", { name }).waitFor();
+    expect(await page.content()).not.toContain(first);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByRole("button", { name: "Roll" }).click();
+    await expectAccessible(page);
+    await page.getByLabel("The old key still works for").selectOption("1");
+    await page.getByRole("button", { name: "Roll" }).last().click();
+    const second = await page.getByLabel("The new key", { exact: true }).inputValue();
+    expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
+    await page.getByRole("button", { name: "Done" }).click();
+
+    const row = page.getByRole("row").filter({ hasText: second.slice(-4) });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await expectAccessible(page);
+    const revoking = Date.now();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await expect.poll(() => statusOf(second), { timeout: 1000, interval: 20 }).toBe(401);
+    expect(Date.now() - revoking).toBeLessThan(1000);
+    await row.getByText("Revoked").waitFor();
+
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "API anahtarları" }).waitFor();
+    await expectAccessible(page);
+  });
+
+  test("the copy button works where the browser has no clipboard interface, as on plain http", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "admin", fp, "/settings/keys");
+    await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })');
+    await page.reload();
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name").fill("a program");
+    await page.getByLabel("Who uses it").selectOption("device");
+    await page.getByRole("button", { name: "Create key" }).click();
+    const key = await page.getByLabel("The new key", { exact: true }).inputValue();
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByText("The key is copied.").waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name").press("Control+V");
+    expect(await page.getByLabel("Name").inputValue()).toBe(key);
+  });
+
+  test("the settings open at the first part that a role may see", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "reader", fp, "/settings/keys");
+    await page.getByText("Your role does not allow this").waitFor();
+    expect(await page.getByRole("navigation", { name: "Settings" }).getByRole("link").allTextContents()).toEqual([
+      "Reference ranges",
+    ]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("a file of intervals shows its faults with lines, then what it changes, and is imported when confirmed", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "admin", fp, "/settings/ranges");
+    await page.getByText("The clinic has no intervals of its own").waitFor();
+    await expectAccessible(page);
+    const choose = async (...rows: object[]) =>
+      page.getByLabel("File", { exact: true }).setInputFiles({
+        name: "ranges.ndjson",
+        mimeType: "application/x-ndjson",
+        buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n")),
+      });
+    await choose(altDog, { ...creaCat, low: "9" });
+    await page.getByText("Faults in the file: 1.").waitFor();
+    await page.getByText(/^line 2: crea-cat/).waitFor();
+    await expectAccessible(page);
+    await choose(altDog, creaCat);
+    await page.getByText("Added: 2, changed: 0, removed: 0, unchanged: 0.").waitFor();
+    await page.getByRole("button", { name: "Import these intervals" }).click();
+    await page.getByText(/^Version .*, rows: 2\./).waitFor();
+
+    await page.getByText("Import a file", { exact: true }).click();
+    await choose({ ...altDog, low: "15" }, { ...creaCat, id: "<b>crea</b>" });
+    await page.getByText("Faults in the file: 1.").waitFor();
+    await choose({ ...altDog, low: "15" }, { ...creaCat, id: "crea-cat-2", note: "<b>new</b> kit" });
+    await page.getByText("Added: 1, changed: 1, removed: 1, unchanged: 0.").waitFor();
+    const changed = page.getByRole("region", { name: "Changed rows" }).getByRole("row").last();
+    expect(await changed.getByRole("cell").allTextContents()).toEqual(["ALT · dog", "low", "12", "15"]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "Import these intervals" }).click();
+    await page.getByRole("region", { name: "Intervals in use" }).getByText("15-105").waitFor();
+    await page.getByLabel("Filter by analyte").fill("cat crea");
+    await page.getByText("<b>new</b> kit").waitFor();
+    expect(await page.getByRole("region", { name: "Intervals in use" }).getByRole("row").count()).toBe(2);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Referans aralıkları" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("the audit is filtered, and its CSV holds what the filter shows", async () => {
+    const fp = newFp("clinic");
+    const server = await startDashboard(clinic(fp));
+    const key = await server.makeFreshKey(fp, ["clinic.patient.view"], { name: "a program" });
+    await server.get(key, "/api/v1/patients");
+    const page = await server.openAs(browser, "admin", fp, "/settings/audit");
+    const routes = page.getByRole("region", { name: "Entries of the audit" });
+    // The audit is written at intervals.
+    await expect
+      .poll(async () => {
+        await page.reload();
+        await page.getByRole("heading", { name: "Audit" }).waitFor();
+        return routes.getByText("GET /api/v1/patients").count();
+      })
+      .toBe(1);
+    await routes.getByText("GET /clinic/v1/clinics/:clinic/audit").first().waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByLabel("Key").selectOption({ label: `a program (${await shownKey(server.store, fp)})` });
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.waitForURL(/key=key_/);
+    await expect.poll(() => routes.getByRole("row").count()).toBe(2);
+    await routes.getByRole("cell", { name: "key “a program”" }).waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download as CSV" }).click();
+    const csv = readFileSync(await (await downloading).path(), "utf8");
+    expect(csv.split("\r\n").map((line) => line.split(",").slice(3, 5))).toEqual([
+      ["method", "route"],
+      ["GET", "/api/v1/patients"],
+      [],
+    ]);
+
+    await page.getByLabel("From day").fill("2026-11-24");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("Nothing was found").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Reset" }).click();
+    await routes.waitFor();
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Denetim kaydı" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+});
+
+const altDog = {
+  id: "alt-dog",
+  species: "dog",
+  analyte: "ALT",
+  unit: "U/L",
+  low: "12",
+  high: "105",
+  critical_high: "500",
+  effective_from: "2026-01-01",
+};
+const creaCat = {
+  id: "crea-cat",
+  species: "cat",
+  analyte: "CREA",
+  unit: "mg/dL",
+  low: "0.8",
+  high: "2.3",
+  age_min_days: 365,
+  neutered: true,
+  effective_from: "2026-01-01",
+};
+
+async function shownKey(store: Store, clinicFp: string): Promise<string> {
+  const [first] = await listKeys(store, (await findClinic(store, clinicFp))?.id ?? 0);
+  return first?.key ?? "";
+}

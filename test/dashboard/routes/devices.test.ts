@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { agentYaml, callerYaml } from "../../../server/web/screens/devices/agent-yaml.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { CallerShown, DevicesBody, DeviceShown } from "../../../shared/dashboard/devices.ts";
+import { clinic, startServer } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+test("every role of a clinic sees its agents, and users of another clinic see none of them", async () => {
+  const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+  const server = await startServer(clinic(ours), clinic(theirs));
+  await server.makeFreshKey(ours, ["clinic.lab.ingest"], { name: "<b>Lab</b> PC", type: "device" });
+  for (const role of ["reader", "staff", "admin"] as const) {
+    const user = await makeUser(server, role, ours);
+    const { status, body } = await user.call<DevicesBody>("GET", "/devices");
+    expect([status, body.agents.map(({ key, is }) => [key.name, is])]).toEqual([
+      200,
+      [["<b>Lab</b> PC", "never heard"]],
+    ]);
+  }
+  const stranger = await makeUser(server, "admin", theirs);
+  expect((await stranger.call<DevicesBody>("GET", "/devices")).body).toEqual({ agents: [] });
+  expect((await stranger.call("GET", `/clinic/v1/clinics/${ours}/devices`)).status).toBe(404);
+});
+
+const caller: CallerShown = {
+  device: "hema-1",
+  address: "192.168.1.77",
+  at: "2026-11-21T11:00:00.000Z",
+  count: 1,
+  why: "not understood",
+  protocol: "HL7 over MLLP",
+};
+
+const device = (id: string, connection: string | null): DeviceShown => ({
+  id,
+  name: null,
+  profile: null,
+  protocol: null,
+  connection,
+  state: { is: "ready" },
+  last_message_at: null,
+  study_name: null,
+  today: null,
+});
+
+test("a caller gets lines for agent.yaml: its address, or a device at the next free port", () => {
+  const devices = [device("hema-1", "0.0.0.0:2575"), device("chem-1", "0.0.0.0:2576")];
+  expect(callerYaml(caller, devices)).toBe(
+    '  - { id: new-1, profile: generic-hl7, connection: { listen: "0.0.0.0:2577" }, allow: ["192.168.1.77"] }',
+  );
+  expect(callerYaml({ ...caller, why: "not allowed" }, devices)).toBe('    allow: ["192.168.1.77"] # hema-1');
+  expect(callerYaml({ ...caller, protocol: "HTTP" }, devices)).toBe(null);
+  expect(callerYaml({ ...caller, why: "not allowed", address: '"] }\nx: [' }, devices)).toBe(
+    '    allow: ["\\"] }\\nx: ["] # hema-1',
+  );
+});
+
+test("the lines for a new clinic PC name this server and the time zone", () => {
+  expect(agentYaml("https://vetwire.example", "Europe/Istanbul").split("\n").slice(0, 3)).toEqual([
+    'server: { url: "https://vetwire.example", keyFile: ./agent.key }',
+    "data: ./data",
+    "timeZone: Europe/Istanbul",
+  ]);
+});

@@ -1,0 +1,197 @@
+import type { FastifyInstance } from "fastify";
+import { expect, test } from "vitest";
+import { exportEntities } from "../../../server/import/export.ts";
+import { permissions } from "../../../server/http/auth/api-keys.ts";
+import { findClinic, listKeys } from "../../../server/store/keys.ts";
+import { listUnmatched } from "../../../server/store/studies/unmatched.ts";
+import { includesRole, type Role, roles } from "../../../shared/dashboard/session.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, connection, patient, startServer, study } from "../../server/harness.ts";
+import { event, item, soap } from "../../server/records.ts";
+import { makeUser, type TestUser } from "../harness.ts";
+
+// Method: the routes are those that the app registers, so each new one is checked by itself.
+
+interface Route {
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly url: string;
+  readonly access: "anyone" | "signed in" | Role | undefined;
+}
+
+/** Collects the routes that begin with a path. Call it before the first request. */
+function routesOf(app: FastifyInstance): Route[] {
+  const routes: Route[] = [];
+  app.addHook("onRoute", ({ method, url, config }) => {
+    for (const name of [method].flat()) routes.push({ method: name as Route["method"], url, access: config?.access });
+  });
+  return routes;
+}
+
+const under = (routes: readonly Route[], ...prefixes: string[]) =>
+  routes.filter(({ url }) => prefixes.some((prefix) => url.startsWith(prefix)));
+
+const isWrite = ({ method }: Route) => method !== "GET" && method !== "HEAD";
+const isOfClinic = ({ access }: Route) => access !== "anyone" && access !== "signed in";
+/** Parameters besides the clinic. */
+const hasId = ({ url }: Route) => /\/:(?!clinic\b)\w+/.test(url);
+/** An answer that never ends. */
+const isStream = ({ url }: Route) => url.endsWith("/events");
+
+function pathOf({ url }: Route, clinicFp: string, id = newFp("cds")): string {
+  return url.replace(":clinic", clinicFp).replaceAll(/:\w+/g, id);
+}
+
+/** Stands in every text of the foreign clinic. */
+const SECRET = "ForeignSecret";
+
+/** Two clinics: `ours` is empty, `theirs` has one record of each kind. */
+async function startClinics() {
+  const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+  const animal = patient({ name: SECRET });
+  const records = [
+    soap(animal.fp, theirs, { subjective: SECRET }),
+    event(theirs, { title: SECRET, patient_fp: animal.fp }),
+    item(theirs, { name: SECRET }),
+  ];
+  const foreign = { type: "clinic" as const, fp: theirs, name: SECRET };
+  const server = await startServer(clinic(ours), foreign, animal, connection(animal.fp, theirs), records);
+  const routes = routesOf(server.app);
+  const key = await server.makeKey(theirs, [...permissions]);
+  const studies = [study({ patient_fp: animal.fp, device_name: SECRET }), study({ device_name: SECRET })];
+  await server.push(key, ...studies);
+
+  const users = await Promise.all(roles.map(async (role) => ({ role, user: await makeUser(server, role, ours) })));
+  const stranger = await makeUser(server, "admin", theirs);
+  const members = await stranger.call<{ users: { id: string }[] }>("GET", "/users");
+  const account = await stranger.call<{ sessions: { id: string }[] }>("GET", "/clinic/v1/account");
+  const clinicId = (await findClinic(server.store, theirs))?.id ?? 0;
+  const keys = await listKeys(server.store, clinicId);
+  const named = [...members.body.users, ...account.body.sessions, ...keys].map(({ id }) => id);
+  const ids = [animal, ...records, ...studies].map(({ fp }) => fp).concat(named);
+
+  /** Everything that belongs to `theirs`. */
+  async function foreignData(): Promise<unknown> {
+    const lines = [];
+    for await (const line of exportEntities(server.store)) lines.push(line);
+    for await (const waiting of listUnmatched(server.store, { clinicId, rejected: false })) lines.push(waiting);
+    return { lines, users: (await stranger.call("GET", "/users")).body };
+  }
+
+  /** Calls a route as a page of the user does. */
+  async function send({ cookie }: TestUser, route: Route, clinicFp: string, id?: string) {
+    const headers = { cookie, "sec-fetch-site": "same-origin" };
+    const payload = isWrite(route) ? { payload: {} } : {};
+    const answer = await server.app.inject({
+      method: route.method,
+      url: pathOf(route, clinicFp, id),
+      headers,
+      ...payload,
+    });
+    return { status: answer.statusCode, text: answer.body };
+  }
+
+  return { server, routes, ours, theirs, users, ids, key, foreignData, send };
+}
+
+test("no route of a clinic answers without a session, with an API key, or in a clinic of others", async () => {
+  const { server, routes, ours, theirs, users, key, send } = await startClinics();
+  await server.app.ready();
+  const guarded = under(routes, "/clinic/v1/").filter(({ access }) => access !== "anyone");
+  expect(guarded.length).toBeGreaterThan(20);
+  for (const route of guarded) {
+    const { method } = route;
+    const name = `${method} ${route.url}`;
+    for (const fp of [ours, theirs]) {
+      const headers = { "x-api-key": key, authorization: `Bearer ${key}` };
+      for (const sent of [{}, headers, { cookie: "vetwire=x" }, { cookie: "__Host-vetwire=x" }]) {
+        const { statusCode } = await server.app.inject({ method, url: pathOf(route, fp), headers: sent });
+        expect({ name, statusCode }).toEqual({ name, statusCode: 401 });
+      }
+    }
+    if (!isOfClinic(route)) continue;
+    for (const { role, user } of users) {
+      const foreign = await send(user, route, theirs);
+      const missing = await send(user, route, newFp("clinic"));
+      expect({ name, role, status: foreign.status }).toEqual({ name, role, status: 404 });
+      expect(foreign.text, `${name} must not tell a clinic of others from a missing one`).toBe(missing.text);
+    }
+  }
+});
+
+/** What is wrong with an answer in the own clinic, perhaps about a record of another clinic; null if nothing is. */
+function faultOf(route: Route, role: Role, theirs: string, { status, text }: { status: number; text: string }) {
+  const isAllowed = includesRole(role, route.access as Role);
+  const expected = !isAllowed ? [403] : hasId(route) ? [400, 404, 409] : [200, 400, 404, 409];
+  if (!expected.includes(status)) return `answers ${status}, expected one of ${expected.join()}: ${text}`;
+  if (!isAllowed && route.method !== "HEAD" && !text.includes("SESSION.FORBIDDEN")) return `answers 403: ${text}`;
+  return text.includes(SECRET) || text.includes(theirs) ? `shows another clinic: ${text}` : null;
+}
+
+test("a route of a clinic refuses lower roles, and reaches no record of another clinic", async () => {
+  const { server, routes, ours, theirs, users, ids, foreignData, send } = await startClinics();
+  await server.app.ready();
+  const before = await foreignData();
+  const faults: string[] = [];
+  for (const route of under(routes, "/clinic/v1/").filter((of) => isOfClinic(of) && !isStream(of))) {
+    for (const { role, user } of users) {
+      for (const id of hasId(route) ? ids : [undefined]) {
+        const fault = faultOf(route, role, theirs, await send(user, route, ours, id));
+        if (fault !== null) faults.push(`${route.method} ${route.url} as ${role} for ${id} ${fault}`);
+      }
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(await foreignData()).toEqual(before);
+});
+
+test("every write refuses the page of another site, before it reads the session", async () => {
+  const { server, routes, ours, users } = await startClinics();
+  await server.app.ready();
+  const cookie = users.find(({ role }) => role === "admin")?.user.cookie ?? "";
+  const writes = under(routes, "/clinic/v1/").filter(isWrite);
+  expect(writes.length).toBeGreaterThan(10);
+  const crossSite = [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "cross-site", origin: "http://localhost:80" },
+    { origin: "http://evil.example" },
+    { origin: "null" },
+  ];
+  for (const route of writes) {
+    for (const sent of crossSite) {
+      const headers = { cookie, ...sent };
+      const answer = await server.app.inject({ method: route.method, url: pathOf(route, ours), headers, payload: {} });
+      expect([route.method, route.url, answer.statusCode]).toEqual([route.method, route.url, 403]);
+      expect(answer.body).toContain("SESSION.CROSS_SITE");
+    }
+  }
+});
+
+test("no route of the read API or of the agents takes a session", async () => {
+  const { server, routes, ours, users } = await startClinics();
+  await server.app.ready();
+  const cookie = users.find(({ role }) => role === "admin")?.user.cookie ?? "";
+  const others = under(routes, "/api/v1/", "/agent/v1/");
+  expect(others.length).toBeGreaterThan(10);
+  for (const route of others) {
+    const answer = await server.app.inject({ method: route.method, url: pathOf(route, ours), headers: { cookie } });
+    expect([route.method, route.url, answer.statusCode]).toEqual([route.method, route.url, 401]);
+  }
+});
+
+test("every page has strict headers", async () => {
+  const { server } = await startClinics();
+  for (const url of ["/", "/dashboard", "/dashboard/results/x", "/dashboard/assets/none.js"]) {
+    const { headers } = await server.app.inject({ url });
+    expect({ url, ...headers }).toMatchObject({
+      url,
+      "content-security-policy": expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; style-src 'self';.* frame-ancestors 'none'$/,
+      ) as string,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "x-frame-options": "DENY",
+    });
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe|\*|https?:/);
+  }
+});

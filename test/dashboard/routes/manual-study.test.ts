@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { Study } from "../../../shared/api/study.ts";
+import type { ManualPreview, ManualStudyBody, TypedAnalyte } from "../../../shared/dashboard/manual-study.ts";
+import { viewStudy } from "../../../server/store/studies/history.ts";
+import { clinic, connection, patient, startServer } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+const dog = patient({ date_of_birth: "2020-01-01" });
+const stray = patient();
+
+const body: ManualStudyBody = {
+  entry_id: "0123456789abcdef0123456789abcdef",
+  patient_fp: dog.fp,
+  modality: "BIOCHEMISTRY",
+  acquired_at: "2026-11-21T09:00:00.000Z",
+  results: [
+    { analyte: "ALT", value: "150", unit: "U/L" },
+    { analyte: "CREA", value: "<0,2", unit: "mg/dL" },
+  ],
+};
+const { entry_id: _entry, ...typed } = body;
+
+async function clinics() {
+  const server = await startServer(clinic(ours), clinic(theirs), dog, stray, connection(dog.fp, ours));
+  return { server, staff: await makeUser(server, "staff", ours) };
+}
+
+test("the saved study is what the preview showed, and the API returns the same", async () => {
+  const { server, staff } = await clinics();
+  const preview = (await staff.call<ManualPreview>("POST", "/manual-study/preview", typed)).body;
+  const { status, body: saved } = await staff.call<{ fp: string }>("POST", "/manual-study", body);
+  expect(status).toBe(200);
+  const key = await server.makeKey(ours, ["clinic.lab.view"]);
+  const { data } = (await server.get(key, `/api/v1/lab/diagnostics/${saved.fp}`)).body;
+  expect<Study>(data).toEqual({ fp: saved.fp, ...preview.study });
+  expect(data.results.map(({ reference_range, flag }) => [reference_range, flag])).toEqual([
+    ["17-95", "high"],
+    ["0.6-1.4", "low"],
+  ]);
+});
+
+test("a repeated request stores one study, and another entry stores a second one", async () => {
+  const { staff } = await clinics();
+  const save = async (entry_id: string) =>
+    (await staff.call<{ fp: string }>("POST", "/manual-study", { ...body, entry_id })).body.fp;
+  const [first, again] = await Promise.all([save(body.entry_id), save(body.entry_id)]);
+  const other = await save("f".repeat(32));
+  expect([again === first, other === first]).toEqual([true, false]);
+});
+
+test("a measurement in images is stored for every patient alike", async () => {
+  const { server, staff } = await clinics();
+  const image = {
+    ...body,
+    modality: "ULTRASOUND" as const,
+    results: [{ analyte: "LVIDd", value: "31.5", unit: "mm" }],
+  };
+  const { fp } = (await staff.call<{ fp: string }>("POST", "/manual-study", image)).body;
+  const view = await viewStudy(server.store, fp);
+  expect(view?.study.results).toEqual([
+    { analyte: "LVIDd", value: 31.5, unit: "mm", reference_range: null, flag: null },
+  ]);
+  expect(view?.snapshot?.rows[0]).toMatchObject({ code: "LVIDd", meaning: "LVIDd" });
+});
+
+test("a body with faults stores nothing and names them", async () => {
+  const { staff } = await clinics();
+  const faulty = { ...body, results: [{ analyte: "ALT", value: "<script>", unit: "U/L" }] };
+  const { status, text } = await staff.call("POST", "/manual-study", faulty);
+  expect([status, text]).toEqual([400, expect.stringContaining('"ALT is \\"<script>\\", expected a number.')]);
+  expect((await staff.call("POST", "/manual-study", { ...body, entry_id: "short" })).status).toBe(400);
+});
+
+test("readers type nothing, and an animal of others is missing", async () => {
+  const { server, staff } = await clinics();
+  const reader = await makeUser(server, "reader", ours);
+  const stranger = await makeUser(server, "admin", theirs);
+  const statuses = async (user: typeof staff, patient_fp: string) => [
+    (await user.call("GET", "/manual-study/analytes")).status,
+    (await user.call("POST", "/manual-study/preview", { ...typed, patient_fp })).status,
+    (await user.call("POST", "/manual-study", { ...body, patient_fp })).status,
+  ];
+  expect(await statuses(reader, dog.fp)).toEqual([403, 403, 403]);
+  expect(await statuses(stranger, dog.fp)).toEqual([200, 404, 404]);
+  expect(await statuses(staff, stray.fp)).toEqual([200, 404, 404]);
+  expect(await statuses(staff, "patient_x")).toEqual([200, 404, 404]);
+  expect((await stranger.call("POST", `/clinic/v1/clinics/${ours}/manual-study`, body)).status).toBe(404);
+});
+
+test("the catalogue lists each analyte with its units", async () => {
+  const { staff } = await clinics();
+  const { body: found } = await staff.call<TypedAnalyte[]>("GET", "/manual-study/analytes");
+  expect(found.find(({ code }) => code === "GLU")).toEqual({
+    code: "GLU",
+    api_code: "GLU",
+    name: "Glucose",
+    modality: "BIOCHEMISTRY",
+    value_type: "numeric",
+    units: ["mg/dL", "mmol/L"],
+  });
+});

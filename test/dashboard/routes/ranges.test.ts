@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import type { RangePreview, RangesInUse } from "../../../shared/dashboard/ranges.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, startServer } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+
+const alt = {
+  id: "alt-dog",
+  species: "dog",
+  analyte: "ALT",
+  unit: "U/L",
+  low: "12",
+  high: "105",
+  effective_from: "2026-01-01",
+};
+const crea = { ...alt, id: "crea-cat", species: "cat", analyte: "CREA", unit: "mg/dL", low: "0.8", high: "2.3" };
+const fileOf = (...rows: object[]) => rows.map((row) => JSON.stringify(row)).join("\n");
+
+test("an import shows what changes first, and takes effect as the command line's does", async () => {
+  const server = await startServer(clinic(ours), clinic(theirs));
+  const admin = await makeUser(server, "admin", ours);
+  const empty = await admin.call<RangesInUse>("GET", "/ranges");
+  expect(empty.body).toEqual({ version: null, low_quality: false, rows: [] });
+  const first = { text: fileOf(alt, crea), low_quality: false, replaces: null };
+  const imported = await admin.call<RangesInUse>("PUT", "/ranges", first);
+  expect(imported.body.rows).toEqual([alt, crea]);
+
+  const next = { ...alt, low: "15", critical_high: "500" };
+  const bun = { ...crea, id: "bun-cat", analyte: "BUN", low: "10", high: "30" };
+  const preview = await admin.call<RangePreview>("POST", "/ranges/preview", { text: fileOf(next, bun) });
+  expect(preview.body).toEqual({
+    state: "valid",
+    changes: {
+      added: [bun],
+      removed: [crea],
+      changed: [
+        {
+          row: next,
+          fields: [
+            { field: "low", from: "12", to: "15" },
+            { field: "critical_high", from: null, to: "500" },
+          ],
+        },
+      ],
+      unchanged: 0,
+    },
+  });
+  // The preview changes nothing.
+  expect((await admin.call<RangesInUse>("GET", "/ranges")).body).toEqual(imported.body);
+  const replaces = imported.body.version;
+  const replaced = await admin.call<RangesInUse>("PUT", "/ranges", {
+    text: fileOf(next, bun),
+    low_quality: true,
+    replaces,
+  });
+  expect(replaced.body).toMatchObject({ low_quality: true, rows: [next, bun] });
+  expect((await admin.call("GET", "/ranges/file")).text).toBe(`${fileOf(next, bun)}\n`);
+  const late = await admin.call("PUT", "/ranges", { text: fileOf(alt), low_quality: false, replaces });
+  expect(late).toMatchObject({ status: 409, body: { error: { code: "RECORD.REFUSED" } } });
+
+  const other = await makeUser(server, "admin", theirs);
+  expect((await other.call<RangesInUse>("GET", "/ranges")).body.rows).toEqual([]);
+});
+
+test("the faults of a file are listed with their lines, and such a file is not imported", async () => {
+  const server = await startServer(clinic(ours));
+  const admin = await makeUser(server, "admin", ours);
+  const text = fileOf(alt, { ...crea, low: "9", high: "2" }, alt, { ...crea, analyte: "<b>" });
+  const { body } = await admin.call<RangePreview>("POST", "/ranges/preview", { text });
+  if (body.state !== "faulty") throw new Error("expected faults");
+  expect(body.problems.map((problem) => problem.slice(0, "line 2".length))).toEqual(
+    expect.arrayContaining(["line 2", "line 3", "line 4"]),
+  );
+  expect(body.total).toBe(body.problems.length);
+  expect((await admin.call("PUT", "/ranges", { text, low_quality: false, replaces: null })).status).toBe(400);
+  const broken = await admin.call<RangePreview>("POST", "/ranges/preview", { text: "x\n".repeat(150) });
+  expect(broken.body).toMatchObject({ state: "faulty", total: 150, problems: { length: 100 } });
+});
+
+test.each([
+  ["reader", [200, 200, 403, 403]],
+  ["staff", [200, 200, 403, 403]],
+  ["admin", [200, 200, 200, 200]],
+] as const)("a %s gets %j", async (role, statuses) => {
+  const server = await startServer(clinic(ours));
+  const user = await makeUser(server, role, ours);
+  const answers = [
+    await user.call("GET", "/ranges"),
+    await user.call("GET", "/ranges/file"),
+    await user.call("POST", "/ranges/preview", { text: fileOf(alt) }),
+    await user.call("PUT", "/ranges", { text: fileOf(alt), low_quality: false, replaces: null }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(statuses);
+});

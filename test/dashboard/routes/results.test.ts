@@ -1,0 +1,259 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { assignStudy } from "../../../server/store/studies/placement.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { PushedStudy } from "../../../shared/api/study.ts";
+import type { ResultsPage, StudyPage } from "../../../shared/dashboard/results.ts";
+import { roles } from "../../../shared/dashboard/session.ts";
+import { importEntities, keyPermissions, patient, startServer, study, temporaryFolder } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
+
+async function startResults() {
+  const names = resultsClinic();
+  const server = await startServer(...names.entities);
+  const user = await makeUser(server, "reader", names.ours);
+  const push = async (clinicFp: string, ...studies: PushedStudy[]) =>
+    server.push(await server.makeKey(clinicFp, [...keyPermissions, "clinic.lab.view"]), ...studies);
+  const read = async (fp: string) => (await user.call<StudyPage>("GET", `/results/${fp}`)).body;
+  return { ...server, ...names, server, user, push, read };
+}
+
+test("each role reads the list and a study, and no user of another clinic does", async () => {
+  const { server, ours, theirs, dog, push } = await startResults();
+  const filed = chemistry(dog);
+  await push(ours, filed);
+  const paths = [
+    "results",
+    "results-devices",
+    "results.csv",
+    ...["", "/report.pdf", "/results.csv"].map((end) => `results/${filed.fp}${end}`),
+  ];
+  for (const role of roles) {
+    const user = await makeUser(server, role, ours);
+    const answers = await Promise.all(paths.map(async (path) => (await user.call("GET", `/${path}`)).status));
+    expect([role, ...answers]).toEqual([role, ...paths.map(() => 200)]);
+  }
+  const stranger = await makeUser(server, "admin", theirs);
+  const ofClinic = paths.map((path) => `/clinic/v1/clinics/${ours}/${path}`);
+  const refused = await Promise.all(ofClinic.map(async (path) => (await stranger.call("GET", path)).status));
+  expect(refused).toEqual(paths.map(() => 404));
+});
+
+test("a study of another clinic answers like one that does not exist", async () => {
+  const { theirs, foreign, dog, ours, user, push } = await startResults();
+  const [filed, unmatched] = [study({ patient_fp: foreign.fp }), study()];
+  await push(theirs, filed, unmatched);
+  const missing = await user.call("GET", `/results/${newFp("cds")}`);
+  expect(missing.status).toBe(404);
+  for (const fp of [filed.fp, unmatched.fp, "nonsense"]) {
+    expect(await user.call("GET", `/results/${fp}`)).toEqual(missing);
+  }
+  await push(ours, study({ patient_fp: dog.fp }));
+  const { body } = await user.call<ResultsPage>("GET", `/results?patient=${foreign.fp}`);
+  expect(body).toEqual({ items: [], next: null, is_search_cut: false, patient: null });
+});
+
+test("the list pages by its own position, and reads days in the zone that the page names", async () => {
+  const { ours, dog, user, push } = await startResults();
+  // 23:30 in Istanbul on November 19, which is the 20th nowhere in the zone.
+  const late = study({ patient_fp: dog.fp, acquired_at: "2026-11-19T20:30:00.000Z" });
+  const next = study({ patient_fp: dog.fp, acquired_at: "2026-11-19T21:30:00.000Z" });
+  await push(ours, late, next);
+  const fps = async (query: string) =>
+    (await user.call<ResultsPage>("GET", `/results?${query}`)).body.items.map(({ fp }) => fp);
+  expect(await fps("to=2026-11-19&zone=Europe/Istanbul")).toEqual([late.fp]);
+  expect(await fps("from=2026-11-20&zone=Europe/Istanbul")).toEqual([next.fp]);
+  const sixty = Array.from({ length: 60 }, () => study({ patient_fp: dog.fp, device_name: "Bulk" }));
+  await push(ours, ...sixty);
+  const first = await user.call<ResultsPage>("GET", "/results?device=Bulk");
+  const second = await user.call<ResultsPage>("GET", `/results?device=Bulk&after=${first.body.next}`);
+  expect([first.body.items.length, second.body.items.length, second.body.next]).toEqual([50, 10, null]);
+});
+
+test.each(["from=yesterday", "from=2026-02-30", "zone=Mars/Base", "flag=some", "modality=BLOOD", "after=1", "q=a&q=b"])(
+  "the list refuses the filter %s",
+  async (query) => {
+    const { user } = await startResults();
+    expect((await user.call("GET", `/results?${query}`)).status).toBe(400);
+  },
+);
+
+test("a study shows each flag with its side, the interval's source, and the device's own words", async () => {
+  const { ours, dog, push, read } = await startResults();
+  const filed = chemistry(dog);
+  await push(ours, filed);
+  const shown = await read(filed.fp);
+  const rows = new Map(shown.rows.map((row) => [row.analyte, row]));
+  const of = (analyte: string) => {
+    const { name, value, printed, flag, side, low, high, device_range, device_flag, source } = rows.get(analyte) ?? {};
+    return [name, value, printed, flag, side, low, high, device_range, device_flag, source?.kind];
+  };
+  expect(of("ALT")).toEqual([
+    "Alanine aminotransferase",
+    "310",
+    null,
+    "high",
+    "high",
+    10,
+    100,
+    "10-100",
+    "H",
+    "device",
+  ]);
+  expect(of("ALB")).toEqual(["Albumin", "1.2", "1,2", "low", "low", 3.2, 4.1, null, null, "published"]);
+  expect(of("PLT").slice(3, 5)).toEqual(["critical", "low"]);
+  expect(of("TBIL").slice(1, 5)).toEqual(["<0.2", null, "normal", null]);
+  const own = rows.get("QXZ-7");
+  expect([own?.name, own?.code_source, own?.flag, own?.reason]).toEqual([
+    ...["Canine Quirk", "device", null, "the catalogue does not know the code"],
+  ]);
+  expect([rows.get("CRP")?.code_source, rows.get("CRP")?.device_code]).toEqual(["clinic", "c-RP2"]);
+  expect(shown.notes).toEqual(["the sample was diluted 1:2"]);
+  // The potassium of the table is in mEq/L, so its own row stands beside the converted range.
+  expect(rows.get("K")?.source).toMatchObject({ text: "4.1-5.4 mEq/L" });
+  expect(rows.get("TP")?.source?.text).toBe(null);
+});
+
+test("revisions say what changed and who did it, and the time line tells it in order", async () => {
+  const { server, ours, dog, user, push, read, store, clock, makeKey } = await startResults();
+  const first = chemistry(dog, profile.slice(0, 2), { patient_fp: null });
+  await push(ours, first);
+  clock.now += 60_000;
+  const actor = { by: "Ayşe", now: clock.now };
+  const problem = await store.transaction((session) =>
+    assignStudy(session, { fp: first.fp, patientFp: dog.fp, ...actor }),
+  );
+  expect(problem).toBe(null);
+  clock.now += 60_000;
+  const corrected = chemistry(dog, [{ ...profile[1]!, value: 3.5, text: "3.5" }, profile[4]!]);
+  await push(ours, { ...first, results: corrected.results, revision: 2 });
+  await push(ours, { ...first, results: [] });
+  const key = await makeKey(ours, [...keyPermissions, "clinic.lab.view"]);
+  await server.get(key, `/api/v1/lab/diagnostics/${first.fp}`);
+  await user.call("GET", `/results/${first.fp}`);
+  await expect.poll(async () => (await read(first.fp)).time_line.filter(({ kind }) => kind === "read").length).toBe(2);
+
+  const shown = await read(first.fp);
+  const place = { kind: "patient", fp: dog.fp, name: "Karabaş" };
+  expect(shown.revisions.map(({ revision, cause, by, place: where }) => [revision, cause, by, where])).toEqual([
+    [3, "pushed", "chem-1", place],
+    [2, "assigned", "Ayşe", place],
+    [1, "pushed", "chem-1", { kind: "unmatched", reason: "patient_fp is null, expected the patient's fp" }],
+  ]);
+  expect(shown.revisions[0]?.changes).toEqual([
+    { analyte: "ALB", before: "1.2 g/dL (3.2-4.1) low", after: "3.5 g/dL (3.2-4.1) normal" },
+    { analyte: "TP", before: null, after: "6.5 g/dL (5.5-7.2) normal" },
+    { analyte: "ALT", before: "310 U/L (10-100) high", after: null },
+  ]);
+  expect(shown.conflicts.map(({ revision, changes }) => [revision, changes.length])).toEqual([[1, 2]]);
+  expect(shown.time_line.map(({ kind }) => kind)).toEqual([
+    ...["sample", "revision", "revision", "revision", "conflict", "read", "read"],
+  ]);
+  const reads = shown.time_line.flatMap((event) => (event.kind === "read" ? [[event.by, event.is_key]] : []));
+  expect(reads).toEqual(
+    expect.arrayContaining([
+      ["test", true],
+      [user.name, false],
+    ]),
+  );
+});
+
+test("a patient that the clinic may not see has no name in the revisions, and its readers stay unknown", async () => {
+  const { theirs, dog, foreign, push, read, server } = await startResults();
+  const moved = study({ patient_fp: foreign.fp });
+  await push(theirs, moved);
+  const actor = { by: "Veli", now: server.clock.now };
+  const both = { type: "connection" as const, patient_fp: dog.fp, clinic_fp: theirs, active: true };
+  await importEntities(server.store, both);
+  await server.store.transaction((session) => assignStudy(session, { fp: moved.fp, patientFp: dog.fp, ...actor }));
+  const stranger = await makeUser(server, "reader", theirs);
+  await stranger.call("GET", `/results/${moved.fp}`);
+  const shown = await read(moved.fp);
+  expect(shown.revisions.map(({ place }) => place.kind)).toEqual(["patient", "patient of others"]);
+  expect([shown.hint, shown.source, shown.sample_ids]).toEqual([null, null, []]);
+  expect(JSON.stringify(shown)).not.toContain("Rex");
+  expect(JSON.stringify(shown)).not.toContain(stranger.name);
+});
+
+test("CSV files hold hostile texts as text, and no formula", async () => {
+  const { ours, user, push, server } = await startResults();
+  const evil = patient({ name: `=cmd|' /C calc'!A0` });
+  await importEntities(server.store, evil, { type: "connection", patient_fp: evil.fp, clinic_fp: ours, active: true });
+  const filed = chemistry(evil, profile, { device_name: `+SUM("a";${hostile})` });
+  await push(ours, filed);
+  const [list, one] = [
+    await user.call("GET", "/results.csv"),
+    await user.call("GET", `/results/${filed.fp}/results.csv`),
+  ];
+  for (const { text } of [list, one]) {
+    const [, line = ""] = text.split("\r\n");
+    expect(line).toContain("'=cmd|' /C calc'!A0");
+    expect(line).toContain("'+SUM(");
+  }
+  expect(one.text.split("\r\n").slice(0, 2)).toEqual([
+    "study_fp,patient,acquired_at,device_name,analyte,name,comparator_and_value,unit,reference_range,flag,side," +
+      "device_range,device_flag,code_source,reason,comment",
+    `${filed.fp},'=cmd|' /C calc'!A0,2026-11-20T10:00:00.000Z,"'+SUM(""a"";${hostile.replaceAll('"', '""')})",ALT,` +
+      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,",
+  ]);
+});
+
+test("the CSV file of the list names every critical value", async () => {
+  const { ours, dog, user, push } = await startResults();
+  const critical = { value: 9, unit: "mmol/L", reference_range: "3-5", flag: "critical" as const };
+  const codes = ["K", "NA", "CL", "CA", "PHOS", "GLU", "MG", "BUN"];
+  await push(ours, study({ patient_fp: dog.fp, results: codes.map((analyte) => ({ analyte, ...critical })) }));
+  const { text } = await user.call("GET", "/results.csv");
+  expect(text.split("\r\n")[1]).toContain(`,8,8,${codes.map((code) => `${code} 9 mmol/L`).join("; ")}`);
+});
+
+const noPoppler = existsSync("/usr/bin/pdftotext") ? null : "pdftotext is missing (Debian: apt install poppler-utils)";
+if (noPoppler !== null) process.stderr.write(`the text of PDF files is not tested: ${noPoppler}\n`);
+
+describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
+  async function pdfText(query: string, name = "Karabaş Şeker İğde ığüçö") {
+    const { ours, user, push, server } = await startResults();
+    const named = patient({ name, sex: "female_spayed" });
+    await importEntities(server.store, named, {
+      type: "connection",
+      patient_fp: named.fp,
+      clinic_fp: ours,
+      active: true,
+    });
+    const own = { ...profile[6]!, codeSource: "device" as const, code: "OWN", unit: "10⁹/L µmol" };
+    const filed = chemistry(named, [...profile, own], { device_name: hostile });
+    await push(ours, filed);
+    const url = `/clinic/v1/clinics/${ours}/results/${filed.fp}/report.pdf?${query}`;
+    const response = await server.app.inject({ url, headers: { cookie: user.cookie } });
+    expect([response.statusCode, response.headers["content-type"]]).toEqual([200, "application/pdf"]);
+    expect(response.headers["content-disposition"]).toBe(`attachment; filename="${filed.fp}.pdf"`);
+    const file = join(temporaryFolder(), "report.pdf");
+    writeFileSync(file, response.rawPayload);
+    return execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
+  }
+
+  test("prints Turkish letters, units and flags in the asked language", async () => {
+    const text = await pdfText("language=tr&zone=Europe/Istanbul");
+    for (const part of ["Laboratuvar sonucu: Karabaş Şeker İğde ığüçö", "köpek", "Ölçüm zamanı", "kritik düşük"]) {
+      expect(text).toContain(part);
+    }
+    expect(text).toMatch(/ALT Alanine aminotransferase\s+310\s+U\/L\s+10-100 \[1\]\s+yüksek\s+10-100 H/);
+    expect(text).toContain("10⁹/L µmol");
+    expect(text).toContain("dişi, kısırlaştırılmış");
+    expect(text).toContain("20 Kas 2026 13:00 (Europe/Istanbul)");
+    expect(text).toContain("cihazın kendi kodu");
+  });
+
+  test("prints hostile texts as text, and reads no file or address that a text names", async () => {
+    const text = (await pdfText("language=en", `/etc/passwd https://example.com/x.png ${hostile}`)).replaceAll(
+      /\s+/g,
+      " ",
+    );
+    expect(text).toContain("Laboratory result: /etc/passwd https://example.com/x.png <img");
+    expect(text).toContain("critical low");
+    expect(text).not.toContain("root:");
+  });
+});

@@ -1,0 +1,173 @@
+import { expect, test } from "vitest";
+import { query } from "../../../server/store/database/query.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import type { Consumed, ItemDetail, ItemList } from "../../../shared/dashboard/stock.ts";
+import type { Entity } from "../../../server/import/lines.ts";
+import { clinic, startServer } from "../../server/harness.ts";
+import { batch, item, publishedItem } from "../../server/records.ts";
+import { makeUser } from "../harness.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+
+interface Refusal {
+  error: { code: string; message: string };
+}
+
+async function withItems(...entities: Entity[]) {
+  const server = await startServer(clinic(ours), clinic(theirs), entities);
+  const staff = await makeUser(server, "staff", ours);
+  const key = await server.makeKey(ours, ["clinic.inventory.view"]);
+  const onHand = async (fp: string) => {
+    const { items } = (await server.get(key, "/api/v1/inventory")).body.data as unknown as { items: InventoryItem[] };
+    return items.find((each) => each.fp === fp)?.quantity_on_hand;
+  };
+  const receive = async (fp: string, quantity: number, lot: string | null, expiry_date: string | null) =>
+    staff.call<ItemDetail & Refusal>("POST", `/stock/${fp}/receive`, { quantity, lot, expiry_date });
+  const consume = async (fp: string, quantity: number) =>
+    staff.call<Consumed & Refusal>("POST", `/stock/${fp}/consume`, { quantity });
+  return { server, staff, onHand, receive, consume };
+}
+
+const empty = { quantity_on_hand: 0 };
+
+test("deliveries add batches, and a vaccine is taken from the batch that expires first", async () => {
+  const vaccine = item(ours, empty);
+  const { server, onHand, receive, consume } = await withItems(vaccine);
+  expect((await receive(vaccine.fp, 5, "LATE", "2027-06-30")).body.item.quantity_on_hand).toBe(5);
+  server.clock.now += 1000;
+  const { body } = await receive(vaccine.fp, 3, " EARLY ", "2027-01-31");
+  expect(await onHand(vaccine.fp)).toBe(8);
+  const late = { lot: "LATE", quantity: 5, received_at: "2026-11-21T12:00:00.000Z", expiry_date: "2027-06-30" };
+  const early = { lot: "EARLY", quantity: 3, received_at: "2026-11-21T12:00:01.000Z", expiry_date: "2027-01-31" };
+  const published = publishedItem(vaccine);
+  expect(body).toEqual({ item: { ...published, quantity_on_hand: 8 }, batches: [early, late], without_batch: 0 });
+
+  const { body: consumed } = await consume(vaccine.fp, 4);
+  expect(consumed).toEqual({
+    item: { ...published, quantity_on_hand: 4 },
+    batches: [{ ...late, quantity: 4 }],
+    without_batch: 0,
+    taken: [early, { ...late, quantity: 1 }],
+    taken_without_batch: 0,
+  });
+  expect(await onHand(vaccine.fp)).toBe(4);
+});
+
+test("another category is taken from the oldest batch, and stock without a batch last", async () => {
+  const gloves = item(ours, { category: "CONSUMABLE", quantity_on_hand: 10 });
+  const old = batch(gloves.fp, { lot: "OLD", quantity: 2, expiry_date: "2030-01-01" });
+  const fresh = batch(gloves.fp, {
+    ...{ lot: "NEW", quantity: 3, expiry_date: "2026-12-01" },
+    received_at: "2026-11-01T00:00:00.000Z",
+  });
+  const { consume } = await withItems(gloves, fresh, old);
+  const { body } = await consume(gloves.fp, 7);
+  expect([body.taken.map(({ lot, quantity }) => [lot, quantity]), body.taken_without_batch]).toEqual([
+    [
+      ["OLD", 2],
+      ["NEW", 3],
+    ],
+    2,
+  ]);
+  expect([body.batches, body.without_batch, body.item.quantity_on_hand]).toEqual([[], 3, 3]);
+});
+
+test("more than on hand is refused, and so are quantities that are no whole positive number", async () => {
+  const vaccine = item(ours, { quantity_on_hand: 2 });
+  const { staff, onHand, receive, consume } = await withItems(vaccine);
+  const { status, body } = await consume(vaccine.fp, 3);
+  expect([status, body.error.message]).toEqual([409, "Quantity is 3, at most 2 on hand."]);
+  for (const quantity of [0, -1, 1.5, "1", null, 1e300]) {
+    for (const path of ["consume", "receive"]) {
+      const given = path === "consume" ? { quantity } : { quantity, lot: null, expiry_date: null };
+      const answer = await staff.call("POST", `/stock/${vaccine.fp}/${path}`, given);
+      expect([quantity, path, answer.status]).toEqual([quantity, path, 400]);
+    }
+  }
+  expect((await receive(vaccine.fp, 1, null, "2026-02-30")).status).toBe(400);
+  expect((await receive(vaccine.fp, Number.MAX_SAFE_INTEGER, null, null)).status).toBe(409);
+  expect(await onHand(vaccine.fp)).toBe(2);
+});
+
+test("equal deliveries at one moment add up in one batch", async () => {
+  const vaccine = item(ours, empty);
+  const { receive } = await withItems(vaccine);
+  await receive(vaccine.fp, 2, null, null);
+  const { body } = await receive(vaccine.fp, 3, null, null);
+  expect([body.item.quantity_on_hand, body.batches.map(({ quantity }) => quantity)]).toEqual([5, [5]]);
+});
+
+test("a virtual item takes deliveries and consumption without any change", async () => {
+  const fee = item(ours, { category: "SERVICE", is_virtual: true, low_stock_threshold: 0, ...empty });
+  const { server, onHand, receive, consume } = await withItems(fee);
+  const unchanged = { item: publishedItem(fee), batches: [], without_batch: 0 };
+  expect(await consume(fee.fp, 5)).toMatchObject({
+    status: 200,
+    body: { ...unchanged, taken: [], taken_without_batch: 0 },
+  });
+  expect(await receive(fee.fp, 5, "L1", null)).toMatchObject({ status: 200, body: unchanged });
+  expect(await onHand(fee.fp)).toBe(0);
+  expect(await server.store.all(commands, {})).toEqual([]);
+});
+
+test("the list filters by category and low stock, and names the categories", async () => {
+  const low = item(ours, { name: "Amoxicillin", category: "MEDICATION", quantity_on_hand: 9 });
+  const enough = item(ours, { quantity_on_hand: 10 });
+  const fee = item(ours, { name: "Visit", category: "SERVICE", is_virtual: true, low_stock_threshold: 0, ...empty });
+  const { staff } = await withItems(low, enough, fee, item(theirs, { category: "FOOD" }));
+  const list = async (search: string) => (await staff.call<ItemList>("GET", `/stock${search}`)).body;
+  const names = async (search: string) => (await list(search)).items.map(({ name }) => name);
+  const { items, ...page } = await list("");
+  expect(items).toEqual([low, enough, fee].map(publishedItem));
+  const categories = ["MEDICATION", "SERVICE", "VACCINE"];
+  expect(page).toEqual({ total: 3, page: 1, page_size: 20, has_more: false, categories });
+  expect(await names("?low=true")).toEqual(["Amoxicillin"]);
+  expect(await names("?category=VACCINE")).toEqual(["Rabies vaccine"]);
+  expect(await names("?category=VACCINE&low=true")).toEqual([]);
+  expect((await staff.call("GET", "/stock?low=1")).status).toBe(400);
+});
+
+test("an item of another clinic does not exist, a reader moves none, and a stranger finds no route", async () => {
+  const [own, foreign] = [item(ours), item(theirs)];
+  const { server, staff } = await withItems(own, foreign);
+  const delivery = { quantity: 1, lot: null, expiry_date: null };
+  for (const fp of [foreign.fp, newFp("invitem"), "x"]) {
+    for (const answer of [
+      await staff.call<Refusal>("GET", `/stock/${fp}`),
+      await staff.call<Refusal>("POST", `/stock/${fp}/receive`, delivery),
+      await staff.call<Refusal>("POST", `/stock/${fp}/consume`, { quantity: 1 }),
+    ]) {
+      expect([fp, answer.status, answer.body.error.message]).toEqual([fp, 404, "This item does not exist."]);
+    }
+  }
+  const reader = await makeUser(server, "reader", ours);
+  const stranger = await makeUser(server, "admin", theirs);
+  const calls = [
+    ["GET", "/stock", undefined, 200],
+    ["GET", `/stock/${own.fp}`, undefined, 200],
+    ["POST", `/stock/${own.fp}/receive`, delivery, 403],
+    ["POST", `/stock/${own.fp}/consume`, { quantity: 1 }, 403],
+  ] as const;
+  for (const [method, path, given, expected] of calls) {
+    expect([path, (await reader.call(method, path, given)).status]).toEqual([path, expected]);
+    expect((await stranger.call(method, `/clinic/v1/clinics/${ours}${path}`, given)).status).toBe(404);
+  }
+});
+
+test("each change of stock stands in the audit with its user", async () => {
+  const vaccine = item(ours);
+  const { server, staff, receive, consume } = await withItems(vaccine);
+  await receive(vaccine.fp, 1, null, null);
+  await consume(vaccine.fp, 1);
+  await consume(vaccine.fp, 1000);
+  expect(await server.store.all(commands, {})).toEqual([
+    { route: "stock receive", fp: vaccine.fp, user_id: staff.id },
+    { route: "stock consume", fp: vaccine.fp, user_id: staff.id },
+  ]);
+});
+
+const commands = query((db) =>
+  db.selectFrom("audit").select(["route", "fp", "user_id"]).where("method", "=", "COMMAND").orderBy("id"),
+);

@@ -1,0 +1,200 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import type {
+  Placed,
+  PlacementPreview,
+  PlacementQueue,
+  ShownPatient,
+  StudyToPlace,
+} from "../../../shared/dashboard/to-place.ts";
+import { startServer } from "../../server/harness.ts";
+import { cat, deskEntities, dog, foreign, ours, pushTo, readStudy, theirs, waiting } from "../desk.ts";
+import { makeUser } from "../harness.ts";
+
+// Goal: a user places, rejects and reopens studies of the own clinic, and nobody else's.
+
+interface Refused {
+  error: { code: string; message: string };
+}
+
+async function desk() {
+  const server = await startServer(...deskEntities);
+  const [staff, other] = [await makeUser(server, "staff", ours), await makeUser(server, "staff", ours)];
+  const studyOf = async (fp: string) => (await staff.call<StudyToPlace>("GET", `/to-place/${fp}`)).body;
+  return { server, staff, other, studyOf };
+}
+
+test("the queue has the waiting studies in both orders, and the rejected ones apart", async () => {
+  const { server, staff } = await desk();
+  const [first, second] = [waiting({ name: "Karabas" }), waiting()];
+  await pushTo(server, ours, first, second);
+  await pushTo(server, theirs, waiting());
+  const fps = async (path: string) => {
+    const { body } = await staff.call<PlacementQueue>("GET", path);
+    return [body.waiting, body.rejected, ...body.studies.map(({ fp }) => fp)];
+  };
+  expect(await fps("/to-place")).toEqual([2, 0, first.fp, second.fp]);
+  expect(await fps("/to-place?order=newest")).toEqual([2, 0, second.fp, first.fp]);
+  await staff.call("POST", `/to-place/${first.fp}/reject`, { revision: 1, reason: " a control sample " });
+  expect(await fps("/to-place")).toEqual([1, 1, second.fp]);
+  expect(await fps("/to-place?rejected=1")).toEqual([1, 1, first.fp]);
+});
+
+test("a study shows what the device said, why it waits, and the candidates with their signs", async () => {
+  const { server, studyOf } = await desk();
+  const sent = waiting({ name: "Karabas", species: "Köpek" });
+  await pushTo(server, ours, { ...sent, source: { device_id: "chem-1", message_id: "1", sample_ids: ["S-7"] } });
+  expect(await studyOf(sent.fp)).toMatchObject({
+    device_id: "chem-1",
+    sample_ids: ["S-7"],
+    reason: 'no patient has the identifier "4711"',
+    revision: 1,
+    patient: null,
+    can_undo: false,
+    results: [{ analyte: "ALT", value: "100", unit: "U/L", device_range: null }],
+    candidates: [{ patient: { fp: dog.fp, name: "Karabaş" }, signs: ["name", "species"], number: null }],
+    history: [{ revision: 1, cause: "pushed", by: null }],
+  });
+});
+
+test("the preview has the flags that the API serves once the study is filed", async () => {
+  const { server, staff } = await desk();
+  const sent = waiting();
+  await pushTo(server, ours, sent);
+  const preview = async (fp: string) =>
+    (await staff.call<PlacementPreview>("GET", `/to-place/${sent.fp}/preview/${fp}`)).body;
+  expect((await preview(dog.fp)).results).toMatchObject([{ reference_range: "17-95", flag: "high", side: "high" }]);
+  const ofCat = await preview(cat.fp);
+  expect(await readStudy(server, sent.fp)).toBeNull();
+  const placed = await staff.call<Placed>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp: cat.fp });
+  expect([placed.status, placed.body]).toEqual([200, { revision: 2 }]);
+  const read = await readStudy(server, sent.fp);
+  expect(read?.results.map(({ reference_range, flag }) => [reference_range, flag])).toEqual([["28-109", "normal"]]);
+  expect(ofCat.results.map(({ reference_range, flag }) => [reference_range, flag])).toEqual([["28-109", "normal"]]);
+});
+
+test("a study of a cat goes to a dog only if the user types the dog's species", async () => {
+  const { server, staff, studyOf } = await desk();
+  const sent = waiting({ species: "Kedi" });
+  await pushTo(server, ours, sent);
+  const { body: preview } = await staff.call<PlacementPreview>("GET", `/to-place/${sent.fp}/preview/${dog.fp}`);
+  expect(preview.contradicted_species).toBe("Kedi");
+  const assign = async (typed: object) =>
+    staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp, ...typed });
+  for (const typed of [{}, { typed_species: "cat" }, { typed_species: "" }]) {
+    const { status, body } = await assign(typed);
+    expect([status, body.error.message]).toEqual([
+      409,
+      "The device says Kedi, but Karabaş is a dog: type the patient's species, dog, to file it all the same.",
+    ]);
+  }
+  expect(await readStudy(server, sent.fp)).toBeNull();
+  expect((await assign({ typed_species: " Köpek " })).status).toBe(200);
+  expect((await readStudy(server, sent.fp))?.results[0]?.flag).toBe("high");
+  expect((await studyOf(sent.fp)).history[0]).toMatchObject({ cause: "assigned despite species", by: staff.name });
+});
+
+test("an assignment and a rejection are undone, and the history names who did what", async () => {
+  const { server, staff, studyOf } = await desk();
+  const sent = waiting();
+  await pushTo(server, ours, sent);
+  const run = async (name: string, body: object) =>
+    (await staff.call<Placed>("POST", `/to-place/${sent.fp}/${name}`, body)).body.revision;
+  server.clock.now += 1000;
+  expect(await run("assign", { revision: 1, patient_fp: dog.fp })).toBe(2);
+  server.clock.now += 1000;
+  expect(await run("reopen", { revision: 2 })).toBe(3);
+  expect(await readStudy(server, sent.fp)).toBeNull();
+  server.clock.now += 1000;
+  expect(await run("reject", { revision: 3, reason: "a control" })).toBe(4);
+  expect(await studyOf(sent.fp)).toMatchObject({ rejected_reason: "a control", can_undo: true });
+  const refused = await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 4, patient_fp: dog.fp });
+  expect([refused.status, refused.body.error.message]).toEqual([409, "This study is rejected: undo that first."]);
+  server.clock.now += 1000;
+  expect(await run("reopen", { revision: 4 })).toBe(5);
+  const { history } = await studyOf(sent.fp);
+  expect(history.map(({ cause, by, patient }) => [cause, by, patient?.name])).toEqual([
+    ["undone", staff.name, undefined],
+    ["rejected", staff.name, undefined],
+    ["undone", staff.name, undefined],
+    ["assigned", staff.name, "Karabaş"],
+    ["pushed", null, undefined],
+  ]);
+});
+
+test("the second of two users who place one study at once is told who was first", async () => {
+  const { server, staff, other } = await desk();
+  const sent = waiting();
+  await pushTo(server, ours, sent);
+  const body = { revision: 1 };
+  const answers = await Promise.all([
+    staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { ...body, patient_fp: dog.fp }),
+    other.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { ...body, patient_fp: cat.fp }),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  const [winner, name] = answers[0].status === 200 ? [staff, "Karabaş"] : [other, "Pamuk"];
+  const refused = answers.find(({ status }) => status === 409);
+  const sentence = `${winner.name} changed this study meanwhile: it is filed to ${name} now.`;
+  expect(refused?.body.error).toMatchObject({ code: "RECORD.REFUSED", message: sentence });
+});
+
+test("studies and patients of another clinic answer like missing ones", async () => {
+  const { server, staff } = await desk();
+  const [sent, strange, filed] = [waiting(), waiting(), waiting({}, { patient_fp: foreign.fp })];
+  await pushTo(server, ours, sent);
+  await pushTo(server, theirs, strange, filed);
+  const missing = newFp("cds");
+  const statuses = async (fp: string, patientFp: string) => {
+    const path = `/to-place/${fp}`;
+    const answers = [
+      await staff.call<Refused>("GET", path),
+      await staff.call<Refused>("GET", `${path}/preview/${patientFp}`),
+      await staff.call<Refused>("POST", `${path}/assign`, { revision: 1, patient_fp: patientFp }),
+      await staff.call<Refused>("POST", `${path}/reject`, { revision: 1, reason: "no" }),
+      await staff.call<Refused>("POST", `${path}/reopen`, { revision: 1 }),
+    ];
+    return answers.map(({ status, body }) => `${status} ${body.error?.message}`);
+  };
+  const unknown = await statuses(missing, dog.fp);
+  expect(new Set(unknown)).toEqual(new Set(["404 This study does not exist."]));
+  expect(await statuses(strange.fp, dog.fp)).toEqual(unknown);
+  expect(await statuses(filed.fp, dog.fp)).toEqual(unknown);
+  const assign = async (patient_fp: string) =>
+    (await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp })).body.error.message;
+  expect(await assign(foreign.fp)).toBe("This patient does not exist.");
+  expect(await assign(newFp("patient"))).toBe("This patient does not exist.");
+  const { body } = await staff.call<{ patients: ShownPatient[] }>("GET", "/to-place/patients?text=Rex");
+  expect(body.patients).toEqual([]);
+});
+
+test("a reader looks at the queue and changes nothing", async () => {
+  const { server } = await desk();
+  const reader = await makeUser(server, "reader", ours);
+  const sent = waiting();
+  await pushTo(server, ours, sent);
+  const path = `/to-place/${sent.fp}`;
+  for (const read of ["/to-place", path, `${path}/preview/${dog.fp}`, "/to-place/patients?text=a"]) {
+    expect((await reader.call("GET", read)).status).toBe(200);
+  }
+  const bodies = {
+    assign: { revision: 1, patient_fp: dog.fp },
+    reject: { revision: 1, reason: "no" },
+    reopen: { revision: 1 },
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    expect((await reader.call("POST", `${path}/${name}`, body)).status).toBe(403);
+  }
+});
+
+test("a search finds patients by a part of the name, a number and the fp", async () => {
+  const { staff } = await desk();
+  const found = async (text: string) => {
+    const path = `/to-place/patients?text=${encodeURIComponent(text)}`;
+    return (await staff.call<{ patients: ShownPatient[] }>("GET", path)).body.patients.map(({ name }) => name);
+  };
+  expect(await found("KARABAS")).toEqual(["Karabaş"]);
+  expect(await found("muk")).toEqual(["Pamuk"]);
+  expect(await found("1002")).toEqual(["Karabaş", "Pamuk"]);
+  expect(await found(cat.fp)).toEqual(["Pamuk"]);
+  expect(await found("  ")).toEqual([]);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { TodayState } from "../../../shared/dashboard/today.ts";
+import { clinic, connection, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+const DAY_MS = 86_400_000;
+
+async function clinics() {
+  const dog = patient({ name: "<script>alert(1)</script>" });
+  const server = await startServer(clinic(ours), clinic(theirs), dog, connection(dog.fp, ours));
+  const sent = study({ patient_fp: dog.fp });
+  await server.push(await server.makeKey(ours, keyPermissions), sent);
+  return { server, fp: sent.fp };
+}
+
+test("each role reads what needs a person, and only admins read the keys that end", async () => {
+  const { server } = await clinics();
+  await server.makeFreshKey(ours, keyPermissions, { name: "old PC", expiresAt: server.clock.now + 3 * DAY_MS });
+  const keysOf = async (role: "reader" | "staff" | "admin") => {
+    const user = await makeUser(server, role, ours);
+    const { status, body } = await user.call<TodayState>("GET", "/today");
+    return [status, body.newest[0]?.patient?.name, body.keys.map(({ name }) => name)];
+  };
+  expect(await keysOf("reader")).toEqual([200, "<script>alert(1)</script>", []]);
+  expect(await keysOf("staff")).toEqual([200, "<script>alert(1)</script>", []]);
+  expect(await keysOf("admin")).toEqual([200, "<script>alert(1)</script>", ["old PC"]]);
+});
+
+test("staff and admins mark a study as seen, a reader does not", async () => {
+  const { server, fp } = await clinics();
+  const status = async (role: "reader" | "staff" | "admin") =>
+    (await (await makeUser(server, role, ours)).call("POST", `/results/${fp}/seen`, { revision: 1 })).status;
+  expect([await status("reader"), await status("staff"), await status("admin")]).toEqual([403, 200, 200]);
+});
+
+test("a study and a clinic of others are missing", async () => {
+  const { server, fp } = await clinics();
+  const stranger = await makeUser(server, "admin", theirs);
+  const seen = await stranger.call("POST", `/results/${fp}/seen`, { revision: 1 });
+  const missing = await stranger.call("POST", `/results/${newFp("cds")}/seen`, { revision: 1 });
+  expect([seen.status, seen.text]).toEqual([404, missing.text]);
+  expect((await stranger.call("GET", `/clinic/v1/clinics/${ours}/today`)).status).toBe(404);
+  expect((await stranger.call<TodayState>("GET", "/today")).body.newest).toEqual([]);
+});
+
+test("a page without a session gets 401", async () => {
+  const { server } = await clinics();
+  const { statusCode } = await server.app.inject({ url: `/clinic/v1/clinics/${ours}/today` });
+  expect(statusCode).toBe(401);
+});
