@@ -99,7 +99,7 @@ export function buildApp(
     authorizeRequests(agent);
     agentRoutes(agent, context);
   });
-  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, setupCode } });
+  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, limiter, setupCode } });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);

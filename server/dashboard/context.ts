@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
 import type { SharedCounters } from "../store/rate-limit-counters.ts";
 import type { Store } from "../store/database/store.ts";
 
@@ -19,6 +20,8 @@ export interface DashboardContext {
   /** The secret of the key digests. */
   readonly pepper: Buffer;
   readonly counters: SharedCounters;
+  /** Counts requests without a session by their address, as those of the API without a key. */
+  readonly limiter: RateLimiter;
   /** Present until the first user exists. */
   readonly setupCode: SetupCode | undefined;
 }

@@ -7,6 +7,5 @@ declare module "pdfmake" {
     setUrlAccessPolicy(isAllowed: (url: string) => boolean): void;
     createPdf(definition: object): { getBuffer(): Promise<Buffer> };
   };
-  // oxlint-disable-next-line import/no-default-export -- the package exports an object
-  export default pdfmake;
+  export = pdfmake;
 }

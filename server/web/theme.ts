@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export type Theme = "auto" | "light" | "dark";
 
@@ -10,6 +10,18 @@ export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
 }
 
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+const isSystemDark = signal(darkSystem.matches);
+darkSystem.addEventListener("change", () => {
+  isSystemDark.value = darkSystem.matches;
+});
+
+/** The colours that the page has now. */
+export const shownTheme = computed<"light" | "dark">(() => {
+  if (theme.value !== "auto") return theme.value;
+  return isSystemDark.value ? "dark" : "light";
+});
+
 effect(() => {
-  document.documentElement.dataset["theme"] = theme.value;
+  document.documentElement.dataset["theme"] = shownTheme.value;
 });

@@ -251,12 +251,12 @@ const UnknownCaller = Type.Object({
   count: Count,
   /** `not allowed` or `not understood`; agents of other versions may know more. */
   why: Type.String({ maxLength: 64 }),
-  /** What the bytes look like. The bytes themselves may hold a patient's name, so they stay with the agent. */
+  /** The protocol that the bytes look like. The bytes may hold a patient's name, so they stay with the agent. */
   protocol: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
 });
 export type UnknownCaller = Static<typeof UnknownCaller>;
 
-/** What an agent tells of itself every HEARTBEAT_S. Agents of other versions omit some of it. */
+/** The message that an agent sends every HEARTBEAT_S. Agents of other versions omit some of it. */
 export const Heartbeat = Type.Object({
   version: Type.Optional(Type.String({ maxLength: 64 })),
   uptime_s: Type.Optional(Type.Number()),

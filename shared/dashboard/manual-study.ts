@@ -56,7 +56,7 @@ export interface PreviewRow {
   number: number | null;
   low: number | null;
   high: number | null;
-  /** Whose interval decides. */
+  /** The owner of the interval that decides. */
   source: "clinic" | "catalogue" | null;
   fault: RowFault | null;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { includesRole, type Role } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
+import { limitStranger } from "../../http/rate-limit/rate-limit.ts";
 import type { SignedIn } from "../../http/request-context.ts";
 import { findSession, touchSession } from "../../store/dashboard/sessions.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
@@ -24,7 +25,7 @@ declare module "fastify" {
 /** Interval at which the use of a session is stored. */
 const TOUCH_MS = 60_000;
 
-export function guardRoutes(scope: FastifyInstance, { store, now }: DashboardContext): void {
+export function guardRoutes(scope: FastifyInstance, { store, now, limiter }: DashboardContext): void {
   scope.addHook("onRoute", ({ url, config }) => {
     const access = config?.access;
     if (access === undefined) throw new Error(`route ${url}: expected access in its config`);
@@ -37,7 +38,9 @@ export function guardRoutes(scope: FastifyInstance, { store, now }: DashboardCon
     const digest = presentedDigest(request);
     const clock = now();
     const found = digest === undefined ? undefined : await findSession(store, digest, clock);
-    if (found !== undefined) {
+    if (found === undefined) {
+      await limitStranger(request, limiter, clock);
+    } else {
       if (clock - found.last_used_at >= TOUCH_MS) {
         const end = endOfSession(found.created_at, clock);
         await store.transaction((session) => touchSession(session, found.id, clock, end));

@@ -7,7 +7,7 @@ import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 
-// What needs a person today, and the mark that somebody saw a study.
+// The work that needs a person today, and the mark that somebody saw a study.
 
 const seenBody = bodyReader(Type.Object({ revision: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }));
 

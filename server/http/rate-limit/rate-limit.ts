@@ -23,6 +23,12 @@ export function limitRequests(scope: FastifyInstance, limiter: RateLimiter, now:
   });
 }
 
+/** Counts a request of somebody unknown against the budget of its address. @throws ApiError 429 beyond it */
+export async function limitStranger({ ip }: FastifyRequest, limiter: RateLimiter, now: number): Promise<void> {
+  const result = await limiter.takeForAddress(ip, now);
+  if (!result.isAllowed) throw tooManyRequests("authorization", result);
+}
+
 async function count(request: FastifyRequest, limiter: RateLimiter, now: number): Promise<RateLimitResult> {
   const { key, cacheHit, route } = request.context;
   if (key === null) return limiter.takeForAddress(request.ip, now);

@@ -118,7 +118,7 @@ test("no route of a clinic answers without a session, with an API key, or in a c
   }
 });
 
-/** What is wrong with an answer in the own clinic, perhaps about a record of another clinic; null if nothing is. */
+/** Checks an answer in the own clinic, perhaps about a record of another clinic. @returns the fault, or null */
 function faultOf(route: Route, role: Role, theirs: string, { status, text }: { status: number; text: string }) {
   const isAllowed = includesRole(role, route.access as Role);
   const expected = !isAllowed ? [403] : hasId(route) ? [400, 404, 409] : [200, 400, 404, 409];

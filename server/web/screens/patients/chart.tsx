@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { RowValue } from "../../../../shared/dashboard/result-rows.ts";
 import { locale, texts, timeZone } from "../../text.ts";
-import { theme } from "../../theme.ts";
+import { shownTheme } from "../../theme.ts";
 
 // The line of one analyte in one unit. Behind each point lies the interval in force on its day, as far as the middle between
 // the points, so that a change of the interval shows as a step.
@@ -15,7 +15,6 @@ const DAY_S = 86_400;
 /** Draws the values, the oldest first. All have a number. */
 export function Chart({ label, values }: { label: string; values: readonly RowValue[] }) {
   const place = useRef<HTMLDivElement>(null);
-  const isDark = useDarkSystem();
   const content = JSON.stringify(values.map(({ value, low, high, flag, study }) => [value, low, high, flag, study.fp]));
   useEffect(() => {
     const element = place.current;
@@ -28,7 +27,7 @@ export function Chart({ label, values }: { label: string; values: readonly RowVa
       chart.destroy();
     };
     // The canvas takes its colours when it is drawn.
-  }, [content, theme.value, isDark, timeZone.value]);
+  }, [content, shownTheme.value, timeZone.value]);
   const hasBound = values.some(({ comparator }) => comparator !== undefined);
   return (
     <>
@@ -38,18 +37,6 @@ export function Chart({ label, values }: { label: string; values: readonly RowVa
       </p>
     </>
   );
-}
-
-/** Whether the system asks for dark colours. */
-function useDarkSystem(): boolean {
-  const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  useEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)");
-    const note = () => setDark(query.matches);
-    query.addEventListener("change", note);
-    return () => query.removeEventListener("change", note);
-  }, []);
-  return isDark;
 }
 
 function secondsOf({ study }: RowValue): number {

@@ -119,7 +119,7 @@ async function readEverything(store: Store): Promise<string[]> {
     const stored = await viewStudy(store, fp);
     const history = await historyOf(store, fp);
     const conflicts = await listConflicts(store, { fp });
-    // That commit had no signs and numbers of candidates.
+    // Candidates of that commit have no signs and numbers.
     const candidates = (await candidatesFor(store, fp))?.map(({ signs: _signs, number: _number, ...known }) => known);
     lines.push({ studies: { stored, history, conflicts, candidates } });
   }

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, startLimitedServer } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+test("requests without a session count by their address, and those of a signed-in user do not", async () => {
+  const fp = newFp("clinic");
+  const server = await startLimitedServer({ ...defaultLimits, addressMinute: 3 }, clinic(fp));
+  const user = await makeUser(server, "reader", fp);
+  const ask = async (cookie?: string) => {
+    const headers = cookie === undefined ? {} : { cookie };
+    const response = await server.app.inject({ url: "/clinic/v1/session", headers });
+    return response.statusCode;
+  };
+  const strangers = [await ask(), await ask("vetwire=unknown"), await ask(), await ask(), await ask("vetwire=unknown")];
+  expect(strangers).toEqual([200, 200, 200, 429, 429]);
+  expect(await ask(user.cookie)).toBe(200);
+  server.clock.now += 60_000;
+  expect(await ask()).toBe(200);
+});
