@@ -28,9 +28,8 @@ export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     // The page hears of the system's colours by an event. A user's own choice stays.
-    await page.waitForFunction(
-      `document.documentElement.dataset.theme === (localStorage.theme === "dark" || localStorage.theme === "light" ? localStorage.theme : "${colorScheme}")`,
-    );
+    const isShown = `document.documentElement.dataset.theme === (localStorage.theme === "dark" || localStorage.theme === "light" ? localStorage.theme : "${colorScheme}")`;
+    await expect.poll(() => page.evaluate(isShown), { message: `${page.url()} turns ${colorScheme}` }).toBe(true);
     // The content security policy admits no inline script, so axe runs beside the page's own scripts.
     await page.evaluate(axeSource);
     const violations = await page.evaluate(async () => {

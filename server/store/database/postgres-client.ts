@@ -97,6 +97,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return error instanceof DatabaseError && /^(40001|40P01)$/.test(error.code ?? "");
 }
 
+/** Whether a unique key was taken. */
+export function isTakenKey(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "23505";
+}
+
 // Lost connection, no disk space or connections left, shutdown or start, I/O error, read-only standby, lock timeout,
 // cancelled statement. 0A000: a newer program changed the table of a prepared statement.
 const TEMPORARY_ERRORS = /^(08|53|57P|58|25006|55P03|57014|0A000)/;

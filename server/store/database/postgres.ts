@@ -6,6 +6,7 @@ import {
   CONNECT_WAIT_MS,
   execute,
   isSerializationFailure,
+  isTakenKey,
   openPool,
   readUrl,
   unavailable,
@@ -105,8 +106,10 @@ async function commit<T>(writers: Pool, prepare: Preparer, work: (session: Sessi
       const begin = `begin isolation level serializable; lock table migration in ${lock} mode`;
       return await inTransaction(writers, prepare, begin, async (own) => runAndBumpVersions(own, work));
     } catch (error) {
-      if (!isSerializationFailure(error)) throw error;
-      if (attempt === ATTEMPTS_MAX) throw unavailable(error);
+      const isLast = attempt === ATTEMPTS_MAX;
+      // A key that a concurrent transaction took is a failure of the same kind (manual of PostgreSQL, 13.5), unless it stays taken.
+      if (!isSerializationFailure(error) && (isLast || !isTakenKey(error))) throw error;
+      if (isLast) throw unavailable(error);
     }
   }
 }

@@ -57,7 +57,7 @@ test("closing the server ends the streams of open pages", async () => {
   const response = await open(own);
   const stream = reader(response);
   await stream.until("event: ready");
-  const read = stream.until("never");
+  const ended = expect(stream.until("never")).rejects.toThrow("the stream ended");
   await app.close();
-  await expect(read).rejects.toThrow("the stream ended");
+  await ended;
 });

@@ -7,7 +7,7 @@ import type {
   ShownPatient,
   StudyToPlace,
 } from "../../../shared/dashboard/to-place.ts";
-import { startServer } from "../../server/harness.ts";
+import { connection, importEntities, patient, startServer } from "../../server/harness.ts";
 import { cat, deskEntities, dog, foreign, ours, pushTo, readStudy, theirs, waiting } from "../desk.ts";
 import { makeUser } from "../harness.ts";
 
@@ -197,4 +197,21 @@ test("a search finds patients by a part of the name, a number and the fp", async
   expect(await found("1002")).toEqual(["Karabaş", "Pamuk"]);
   expect(await found(cat.fp)).toEqual(["Pamuk"]);
   expect(await found("  ")).toEqual([]);
+});
+
+test("a study that its agent filed meanwhile stays with the agent's patient", async () => {
+  const { server, staff } = await desk();
+  const newcomer = patient();
+  const sent = { ...waiting(), patient_fp: newcomer.fp };
+  await pushTo(server, ours, sent);
+  await importEntities(server.store, newcomer, connection(newcomer.fp, ours));
+  // The agent sends the study again, with the revision that the user sees.
+  await pushTo(server, ours, sent);
+  const body = { revision: 1, patient_fp: dog.fp };
+  const refused = await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, body);
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    "The agent filed this study meanwhile. Look again.",
+  ]);
+  expect((await readStudy(server, sent.fp))?.patient_fp).toBe(newcomer.fp);
 });

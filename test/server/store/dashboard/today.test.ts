@@ -38,10 +38,10 @@ async function clinics() {
     study({ patient_fp: dog.fp, results: critical, snapshot, ...changes });
   const today = (id = clinicId) =>
     readToday(server.store, { clinicId: id, timeZone: null, isAdmin: true, now: server.clock.now });
-  const see = (fp: string, id = clinicId) =>
+  const see = (fp: string, id = clinicId, revision = Number.MAX_SAFE_INTEGER) =>
     markSeen(server.store, {
       fp,
-      revision: Number.MAX_SAFE_INTEGER,
+      revision,
       clinicId: id,
       userId: user?.id ?? 0,
       now: server.clock.now,
@@ -63,6 +63,17 @@ describe("critical values", () => {
     clock.now += HOUR_MS;
     await send(ofDog({ ...sent, revision: 2, results: [{ ...critical[0]!, value: 1.2 }, critical[1]!] }));
     expect((await today()).critical).toMatchObject([{ fp: sent.fp, revision: 2 }]);
+  });
+
+  test("a look at an older revision leaves the newer one unseen", async () => {
+    const { send, ofDog, today, see, clinicId } = await clinics();
+    const sent = ofDog();
+    await send(sent);
+    await send(ofDog({ ...sent, revision: 2, results: [{ ...critical[0]!, value: 1.2 }, critical[1]!] }));
+    expect(await see(sent.fp, clinicId, 1)).toBe(true);
+    expect((await today()).critical).toMatchObject([{ fp: sent.fp, revision: 2 }]);
+    expect(await see(sent.fp, clinicId, 2)).toBe(true);
+    expect((await today()).critical).toEqual([]);
   });
 
   test("a look in one clinic leaves the study unseen in another one", async () => {
