@@ -39,4 +39,5 @@ export interface SecondFactorBody {
   secret: string;
   /** A code made from the secret. */
   code: string;
+  password: string;
 }

@@ -20,7 +20,11 @@ const passwordBody = bodyReader(Type.Object({ old_password: Type.String(), new_p
 const offBody = bodyReader(Type.Object({ password: Type.String() }, closed));
 const onBody = bodyReader(
   Type.Object(
-    { secret: Type.String({ pattern: "^[A-Z2-7]{32}$" }), code: Type.String({ minLength: 1, maxLength: 20 }) },
+    {
+      secret: Type.String({ pattern: "^[A-Z2-7]{32}$" }),
+      code: Type.String({ minLength: 1, maxLength: 20 }),
+      password: Type.String(),
+    },
     closed,
   ),
 );
@@ -118,13 +122,16 @@ function passwordRoutes(app: FastifyInstance, { store, now, counters }: Dashboar
     url: "/clinic/v1/account/second-factor/on",
     config: { access: "signed in" },
     handler: async (request) => {
-      const { secret, code } = onBody(request.body);
+      const { secret, code, password } = onBody(request.body);
+      const { id } = await provenUser(request, password);
       const step = stepOf(code, secret, now());
       if (step === null) throw new ApiError("RECORD.REFUSED", "This code is wrong. Check the clock of your phone.");
       await store.transaction(async (session) => {
-        const user = await findUser(session, userOf(request).userId);
+        const user = await findUser(session, id);
         if (user?.totp_secret !== null) throw new ApiError("RECORD.REFUSED", "Your second factor is on already.");
-        await setSecondFactor(session, user.id, { secret, step });
+        await setSecondFactor(session, id, { secret, step });
+        // They were started by the password alone.
+        await removeSessionsOf(session, id, userOf(request).sessionId);
       });
       return {};
     },

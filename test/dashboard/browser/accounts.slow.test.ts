@@ -66,6 +66,12 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const totp = new TOTP({ secret: Secret.fromBase32(secret) });
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Code that the app shows").fill("x");
+    await dialog.getByLabel("Password").fill("four brown cats");
+    await dialog.getByRole("button", { name: "Switch on" }).click();
+    await dialog.getByText("The password is wrong.").waitFor();
+    expect(await dialog.getByText("This code is wrong.").count()).toBe(0);
+    await checkScreen(page);
+    await dialog.getByLabel("Password").fill("four brown dogs");
     await dialog.getByRole("button", { name: "Switch on" }).click();
     await page.getByText("This code is wrong.").waitFor();
     await dialog.getByLabel("Code that the app shows").fill(totp.generate({ timestamp: server.clock.now }));

@@ -34,7 +34,11 @@ async function switchOn(server: TestServer, user: TestUser): Promise<TOTP> {
   const { body } = await user.call<NewSecondFactor>("POST", "/clinic/v1/account/second-factor/secret", {});
   const totp = new TOTP({ secret: Secret.fromBase32(body.secret) });
   const code = totp.generate({ timestamp: server.clock.now });
-  const on = await user.call("POST", "/clinic/v1/account/second-factor/on", { secret: body.secret, code });
+  const on = await user.call("POST", "/clinic/v1/account/second-factor/on", {
+    secret: body.secret,
+    code,
+    password: PASSWORD,
+  });
   expect(on.status).toBe(200);
   return totp;
 }
@@ -143,10 +147,16 @@ test("a second factor is on after a right code, and a code signs in once", async
   const { secret, uri } = asked.body;
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   expect(uri).toMatch(/^otpauth:\/\/totp\/Vetwire:reader/);
-  const wrong = await user.call("POST", "/clinic/v1/account/second-factor/on", { secret, code: "abc" });
+  const wrong = await user.call("POST", "/clinic/v1/account/second-factor/on", {
+    secret,
+    code: "abc",
+    password: PASSWORD,
+  });
   expect(wrong.status).toBe(409);
   expect((await signIn(server, { name: user.name, password: PASSWORD })).status).toBe(200);
 
+  // The limit of attempts begins anew.
+  server.clock.now += 15 * 60_000;
   const totp = await switchOn(server, user);
   const credentials = { name: user.name, password: PASSWORD };
   const codeNow = () => totp.generate({ timestamp: server.clock.now });
@@ -166,12 +176,40 @@ test("a second factor is on after a right code, and a code signs in once", async
   expect((await signIn(server, { ...credentials, totp: used })).code, "an older code").toBe("SESSION.SECOND_FACTOR");
 });
 
+test("a session without the password switches no second factor on, and its guesses are counted", async () => {
+  const { server, user } = await startWithUser();
+  const other = (await signIn(server, { name: user.name, password: PASSWORD })).cookie;
+  const { secret } = (await user.call<NewSecondFactor>("POST", "/clinic/v1/account/second-factor/secret", {})).body;
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: server.clock.now });
+  const on = (body: object) => user.call("POST", "/clinic/v1/account/second-factor/on", { secret, code, ...body });
+  expect((await on({})).status).toBe(400);
+  const wrong = await on({ password: "four brown cats" });
+  expect(wrong).toMatchObject({ status: 403, body: { error: { code: "SESSION.WRONG_PASSWORD" } } });
+  expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(false);
+  expect(await accountOf(server, other)).toBeDefined();
+  // The sign-in of the other session and the guess before count too.
+  for (let attempt = 3; attempt <= 10; attempt += 1) expect((await on({ password: "wrong" })).status).toBe(403);
+  expect((await on({ password: PASSWORD })).status).toBe(429);
+  expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(false);
+});
+
+test("a second factor ends the sessions that the password alone started, but not this one", async () => {
+  const { server, user } = await startWithUser();
+  const other = (await signIn(server, { name: user.name, password: PASSWORD })).cookie;
+  const guess = { secret: "A".repeat(32), code: "abc", password: PASSWORD };
+  expect((await user.call("POST", "/clinic/v1/account/second-factor/on", guess)).status).toBe(409);
+  expect(await accountOf(server, other)).toBeDefined();
+  await switchOn(server, user);
+  expect(await accountOf(server, other)).toBeUndefined();
+  expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(true);
+});
+
 test("a session alone neither replaces a second factor nor switches it off", async () => {
   const { server, user } = await startWithUser();
   await switchOn(server, user);
   const { secret } = (await user.call<NewSecondFactor>("POST", "/clinic/v1/account/second-factor/secret", {})).body;
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: server.clock.now });
-  const again = await user.call("POST", "/clinic/v1/account/second-factor/on", { secret, code });
+  const again = await user.call("POST", "/clinic/v1/account/second-factor/on", { secret, code, password: PASSWORD });
   expect(again).toMatchObject({ status: 409, body: { error: { message: "Your second factor is on already." } } });
 
   const off = (password: string) => user.call("POST", "/clinic/v1/account/second-factor/off", { password });

@@ -42,12 +42,13 @@ export function SecondFactor({ isOn, changed }: { isOn: boolean; changed: () => 
 function OnDialog({ factor: { secret, uri }, close }: { factor: NewSecondFactor; close: () => void }) {
   const { run, error, isRunning } = useAction();
   const submit = (event: SubmitEvent) => {
-    const { code = "" } = formValues(event);
+    const { code = "", password = "" } = formValues(event);
     void run(async () => {
-      await call("POST", "/account/second-factor/on", { secret, code } satisfies SecondFactorBody);
+      await call("POST", "/account/second-factor/on", { secret, code, password } satisfies SecondFactorBody);
       close();
     });
   };
+  const isCodeWrong = error?.code === "RECORD.REFUSED";
   return (
     <Dialog title={t("switchFactorOn")} close={close}>
       <form onSubmit={submit}>
@@ -56,10 +57,13 @@ function OnDialog({ factor: { secret, uri }, close }: { factor: NewSecondFactor;
         <p>
           {t("orType")} <code class="secret">{secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
         </p>
-        <Field label={t("code")} hint={t("codeHint")}>
+        <Field label={t("password")} hint={t("onWhy")}>
+          <input name="password" type="password" autocomplete="current-password" required />
+        </Field>
+        <Field label={t("code")} hint={t("codeHint")} fault={isCodeWrong ? t("wrongCode") : null}>
           <input name="code" inputMode="numeric" autocomplete="one-time-code" maxLength={20} required />
         </Field>
-        {error !== undefined && (error.code === "RECORD.REFUSED" ? <WrongCode /> : <Problem error={error} />)}
+        {error !== undefined && !isCodeWrong && <Problem error={error} />}
         <p class="actions">
           <button type="submit" class="primary" disabled={isRunning}>
             {t("switchOn")}
@@ -70,14 +74,6 @@ function OnDialog({ factor: { secret, uri }, close }: { factor: NewSecondFactor;
         </p>
       </form>
     </Dialog>
-  );
-}
-
-function WrongCode() {
-  return (
-    <p class="fault" role="alert">
-      {t("wrongCode")}
-    </p>
   );
 }
 
