@@ -2,7 +2,7 @@ import { Fragment } from "preact";
 import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
 import {
   type MatrixRow,
-  printedValue,
+  valueText,
   type ResultColumn,
   resultMatrix,
   type RowValue,
@@ -115,7 +115,7 @@ function Value({ value }: { value: RowValue }) {
   return (
     <span class="matrix-value">
       {isMarked && <Flag flag={flag} side={sideOf(value)} />}
-      <span class={isMarked ? `flag-${flag}` : undefined}>{printedValue(value)}</span>
+      <span class={isMarked ? `flag-${flag}` : undefined}>{valueText(value)}</span>
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>
