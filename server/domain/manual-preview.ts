@@ -1,7 +1,8 @@
 import type { Patient } from "../../shared/api/patient.ts";
 import { analyteByCode } from "../../shared/clinical/analytes.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { readRange } from "../../shared/clinical/value.ts";
+import { boundsOf } from "../../shared/clinical/value.ts";
+import { sideOf } from "../../shared/dashboard/result-value.ts";
 import type { ManualPreview, PreviewRow, RowFault, TypedRow, TypedStudy } from "../../shared/dashboard/manual-study.ts";
 import { addResult, isOfImages, MANUAL_DEVICE, type ManualEntry, resultsOfEntry, timeFault } from "./manual-study.ts";
 
@@ -37,14 +38,14 @@ export function previewStudy(typed: TypedStudy, { patient, ranges, now }: Previe
     next += 1;
     const isTyped = fault === null && !isBlank(row);
     if (isTyped) shown.push(result);
-    const bounds = result.reference_range === null ? null : readRange(result.reference_range);
+    const bounds = boundsOf(result.reference_range);
     return {
       reference_range: result.reference_range,
       flag: isTyped ? result.flag : null,
       value: isTyped ? result.value : null,
       number: isTyped && (result.value_text ?? result.comparator) === undefined ? result.value : null,
-      low: bounds?.low ?? null,
-      high: bounds?.high ?? null,
+      ...bounds,
+      side: isTyped ? sideOf({ ...result, ...bounds }) : null,
       source: interval_id === null ? null : interval_id.startsWith("clinic:") ? "clinic" : "catalogue",
       fault,
     };
@@ -53,7 +54,16 @@ export function previewStudy(typed: TypedStudy, { patient, ranges, now }: Previe
   return { rows, time_fault: time, study: { ...study, results: shown } };
 }
 
-const NOTHING = { reference_range: null, flag: null, value: null, number: null, low: null, high: null, source: null };
+const NOTHING = {
+  reference_range: null,
+  flag: null,
+  value: null,
+  number: null,
+  low: null,
+  high: null,
+  side: null,
+  source: null,
+};
 
 /** Adds a row to the entry, with a stand-in for a value that is missing or wrong. */
 function addRow(entry: ManualEntry, row: TypedRow): { fault: RowFault | null; hasResult: boolean } {

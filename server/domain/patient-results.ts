@@ -1,6 +1,6 @@
 import type { Modality, Snapshot, Study } from "../../shared/api/study.ts";
 import { analytes } from "../../shared/clinical/analytes.ts";
-import { readRange } from "../../shared/clinical/value.ts";
+import { boundsOf } from "../../shared/clinical/value.ts";
 import type { PatientResults, PatientStudy } from "../../shared/dashboard/patients.ts";
 
 // Prepares the studies of a patient for the dashboard.
@@ -11,10 +11,9 @@ export function patientStudy(
   snapshot: Snapshot | null,
 ): PatientStudy {
   const values = results.map((result, index) => {
-    const range = result.reference_range === null ? null : readRange(result.reference_range);
     const row = result.code_source === "device" ? snapshot?.rows[index] : undefined;
     const device_label = row?.analyte === result.analyte ? row.device_label || null : null;
-    return { ...result, low: range?.low ?? null, high: range?.high ?? null, device_label };
+    return { ...result, ...boundsOf(result.reference_range), device_label };
   });
   return { fp, modality, device_name, acquired_at, values };
 }

@@ -1,6 +1,6 @@
 import type { Result } from "../../shared/api/study.ts";
 import type { RowChange } from "../../shared/dashboard/results.ts";
-import { valueText } from "./study-rows.ts";
+import { valueText } from "../../shared/dashboard/result-value.ts";
 
 // The difference of the results of two revisions, as a person reads it.
 

@@ -2,8 +2,9 @@ import type { Result, RowSnapshot, Snapshot, Study } from "../../shared/api/stud
 import { analyteByCode, analytes } from "../../shared/clinical/analytes.ts";
 import { type ClinicRanges, clinicRangeById } from "../../shared/clinical/clinic-ranges.ts";
 import { publishedRow } from "../../shared/clinical/reference.ts";
-import { readRange } from "../../shared/clinical/value.ts";
-import type { IntervalSource, OutsideValue, Side, StudyRow } from "../../shared/dashboard/results.ts";
+import { boundsOf } from "../../shared/clinical/value.ts";
+import { sideOf, valueText } from "../../shared/dashboard/result-value.ts";
+import type { IntervalSource, OutsideValue, StudyRow } from "../../shared/dashboard/results.ts";
 
 // The rows of a study as a person reads them.
 
@@ -24,28 +25,17 @@ export function outsideOf(
     outside: inOrder.slice(0, max).flatMap((result) => {
       const { analyte, flag } = result;
       if (flag === null) return [];
-      return [{ analyte, text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(), flag, side: sideOf(result) }];
+      return [
+        {
+          analyte,
+          text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(),
+          flag,
+          side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+        },
+      ];
     }),
     outside_total: outside.length,
   };
-}
-
-/** Formats a value as the API has it, with its comparator. */
-export function valueText({ value, value_text, comparator }: Result): string {
-  return value_text ?? `${comparator ?? ""}${value ?? ""}`;
-}
-
-/** Returns the side of the interval on which a flagged value stands; null for a normal value. */
-function sideOf({ flag, value, reference_range }: Result): Side | null {
-  if (flag === "low" || flag === "high") return flag;
-  if (flag !== "critical" || value === null) return null;
-  const { low = null, high = null } = boundsOf(reference_range);
-  if (low !== null && value < low) return "low";
-  return high !== null && value > high ? "high" : null;
-}
-
-function boundsOf(range: string | null): { low?: number | null; high?: number | null } {
-  return (range === null ? null : readRange(range)) ?? {};
 }
 
 /** Returns the rows of a study with their names, intervals and the device's own words. */
@@ -58,7 +48,7 @@ export function studyRows(
     const kept = snapshot?.rows[index];
     // Rows of another revision's snapshot do not describe this result.
     const row = kept?.analyte === result.analyte ? kept : undefined;
-    const { low = null, high = null } = boundsOf(result.reference_range);
+    const bounds = boundsOf(result.reference_range);
     const value = valueText(result);
     const printed = row === undefined || row.text === value ? null : row.text;
     return {
@@ -70,10 +60,9 @@ export function studyRows(
       number: (result.value_text ?? result.comparator) === undefined ? result.value : null,
       unit: result.unit,
       reference_range: result.reference_range,
-      low,
-      high,
+      ...bounds,
       flag: result.flag,
-      side: sideOf(result),
+      side: sideOf({ ...result, ...bounds }),
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,

@@ -1,4 +1,5 @@
 import type { PushedStudy, Result } from "../../shared/api/study.ts";
+import { valueText } from "../../shared/dashboard/result-value.ts";
 
 // Finds the codes of a pushed study that the catalogue does not know.
 
@@ -31,7 +32,8 @@ export function codeNews(
   const counted = new Set(before.flatMap(({ analyte, code_source }) => (code_source === "device" ? [analyte] : [])));
   const unknown = new Map<string, UnknownCode>();
   const known = new Set<string>();
-  for (const [index, { analyte, code_source, value, value_text, comparator, unit }] of results.entries()) {
+  for (const [index, result] of results.entries()) {
+    const { analyte, code_source, unit } = result;
     const kept = snapshot?.rows[index];
     const row = kept?.analyte === analyte ? kept : undefined;
     if (code_source !== "device") {
@@ -39,7 +41,7 @@ export function codeNews(
       if (sent !== undefined && (code_source === "clinic" || counted.has(sent))) known.add(sent);
       continue;
     }
-    const printed = value_text ?? `${comparator ?? ""}${value}`;
+    const printed = valueText(result);
     unknown.set(analyte, {
       code: analyte,
       label: row?.device_label ?? null,

@@ -118,6 +118,12 @@ export function readRange(text: string): { low: number | null; high: number | nu
   return { low: lower, high: upper, text: `${dotted(low)}-${dotted(high)}` };
 }
 
+/** Returns the bounds of a result's `reference_range`. Both are null without one. */
+export function boundsOf(range: string | null): { low: number | null; high: number | null } {
+  const { low = null, high = null } = (range === null ? null : readRange(range)) ?? {};
+  return { low, high };
+}
+
 function bounded(sign: string, digits: string): { low: number | null; high: number | null; text: string } | null {
   const only = bound(digits);
   if (only === null) return null;

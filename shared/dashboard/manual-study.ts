@@ -1,4 +1,5 @@
 import type { Flag, Modality, Result, Study } from "../api/study.ts";
+import type { Side } from "./results.ts";
 
 // A study that a user types: `/clinic/v1/clinics/:clinic/manual-study`.
 
@@ -56,6 +57,7 @@ export interface PreviewRow {
   number: number | null;
   low: number | null;
   high: number | null;
+  side: Side | null;
   /** The owner of the interval that decides. */
   source: "clinic" | "catalogue" | null;
   fault: RowFault | null;

@@ -111,15 +111,3 @@ export function resultMatrix(
   const groups = MODALITIES.map((modality) => ({ modality, rows: rows.filter((row) => row.modality === modality) }));
   return { columns, groups: groups.filter((group) => group.rows.length > 0) };
 }
-
-/** The side of the interval on which a value lies; null within it, and without an interval. `<3` lies below 3. */
-export function sideOf({ value, comparator, low, high }: ResultValue): "low" | "high" | null {
-  if (value === null) return null;
-  if (low !== null && (value < low || (value === low && comparator === "<"))) return "low";
-  return high !== null && (value > high || (value === high && comparator === ">")) ? "high" : null;
-}
-
-/** Prints a value as the device did: words, a rank such as `2+`, or a number with its comparator. */
-export function printedValue({ value, value_text, comparator }: ResultValue): string {
-  return value_text ?? (value === null ? "" : `${comparator ?? ""}${value}`);
-}

@@ -1,5 +1,6 @@
 import type { Flag, PatientHint, Study } from "../api/study.ts";
 import type { CandidateSign } from "../clinical/candidates.ts";
+import type { Side } from "./results.ts";
 
 // The desk where a user places studies that no patient matched, as the server tells the page.
 
@@ -94,7 +95,7 @@ export interface PreviewRow {
   unit: string | null;
   reference_range: string | null;
   flag: Flag | null;
-  side: "low" | "high" | null;
+  side: Side | null;
   /** Why there is no range or flag. */
   reason: string | null;
 }

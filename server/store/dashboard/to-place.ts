@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { fold } from "../../../shared/clinical/species.ts";
-import { readRange } from "../../../shared/clinical/value.ts";
+import { boundsOf } from "../../../shared/clinical/value.ts";
+import { sideOf, valueText } from "../../../shared/dashboard/result-value.ts";
 import {
   type DeviceRow,
   FOUND_MAX,
@@ -100,11 +101,11 @@ export async function previewFor(session: Session, stored: StoredStudy, patient:
       const row = snapshot?.rows[index];
       return {
         analyte: result.analyte,
-        value: printed(result),
+        value: valueText(result),
         unit: result.unit,
         reference_range: result.reference_range,
         flag: result.flag,
-        side: sideOf(result),
+        side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
         reason: row?.analyte === result.analyte ? row.reason : null,
       };
     }),
@@ -167,25 +168,13 @@ function deviceRows(results: readonly Result[], snapshot: Snapshot | null): Devi
     return {
       analyte: result.analyte,
       label: row?.device_label ?? row?.meaning ?? null,
-      value: printed(result),
+      value: valueText(result),
       unit: result.unit,
       device_range: row?.device_range ?? null,
       device_flag: row?.device_flag ?? null,
       comment: result.comment ?? null,
     };
   });
-}
-
-function printed({ value, value_text, comparator }: Result): string {
-  return value_text ?? `${comparator ?? ""}${value}`;
-}
-
-/** The side of the interval on which a value lies. A critical flag tells none. */
-function sideOf({ value, reference_range }: Result): "low" | "high" | null {
-  const range = reference_range === null ? null : readRange(reference_range);
-  if (value === null || range === null) return null;
-  if (range.low !== null && value < range.low) return "low";
-  return range.high !== null && value > range.high ? "high" : null;
 }
 
 function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg }: Patient): ShownPatient {

@@ -1,11 +1,12 @@
 import type { Flag as FlagValue } from "../../../shared/api/study.ts";
+import type { Side } from "../../../shared/dashboard/results.ts";
 import { texts } from "../text.ts";
 
 /**
  * A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval; the
  * word then names it too.
  */
-export function Flag({ flag, side }: { flag: FlagValue | null; side?: "low" | "high" | null }) {
+export function Flag({ flag, side }: { flag: FlagValue | null; side?: Side | null }) {
   if (flag === null) return null;
   const direction = flag === "low" || flag === "high" ? flag : flag === "critical" ? (side ?? null) : null;
   const arrow = direction === null ? "" : direction === "low" ? "↓" : "↑";

@@ -113,7 +113,7 @@ test("an assignment and a rejection are undone, and the history names who did wh
   server.clock.now += 1000;
   expect(await run("reopen", { revision: 4 })).toBe(5);
   const { history } = await studyOf(sent.fp);
-  expect(history.map(({ cause, by, patient }) => [cause, by, patient?.name])).toEqual([
+  expect(history.map(({ cause, by, patient: filedTo }) => [cause, by, filedTo?.name])).toEqual([
     ["undone", staff.name, undefined],
     ["rejected", staff.name, undefined],
     ["undone", staff.name, undefined],

@@ -19,7 +19,7 @@ function typed(results: TypedRow[], changes: Partial<TypedStudy> = {}): TypedStu
   };
 }
 
-const nothing = { flag: null, value: null, number: null, source: null, fault: null };
+const nothing = { flag: null, value: null, number: null, side: null, source: null, fault: null };
 const blank = { ...nothing, reference_range: null, low: null, high: null };
 
 test("a row without a value has its range, and a typed one its flag", () => {
@@ -32,7 +32,16 @@ test("a row without a value has its range, and a typed one its flag", () => {
   expect(preview.rows).toEqual([
     { ...blank, reference_range: "17-95", low: 17, high: 95, source: "catalogue" },
     // A bound has no place on a scale.
-    { ...blank, reference_range: "0.6-1.4", flag: "low", value: 0.2, low: 0.6, high: 1.4, source: "catalogue" },
+    {
+      ...blank,
+      reference_range: "0.6-1.4",
+      flag: "low",
+      value: 0.2,
+      low: 0.6,
+      high: 1.4,
+      side: "low",
+      source: "catalogue",
+    },
     blank,
   ]);
   expect(preview.study.results).toEqual([

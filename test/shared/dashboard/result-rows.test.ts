@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ageOn, type PatientStudy, type ResultValue } from "../../../shared/dashboard/patients.ts";
-import { printedValue, resultMatrix, resultRows, sideOf } from "../../../shared/dashboard/result-rows.ts";
+import { resultMatrix, resultRows } from "../../../shared/dashboard/result-rows.ts";
+import { valueText } from "../../../shared/dashboard/result-value.ts";
 
 const analytes = [
   { modality: "HEMATOLOGY" as const, code: "WBC", name: "White blood cells" },
@@ -22,7 +23,7 @@ function result(analyte: string, value: number | null, more: Partial<ResultValue
 function short(studies: PatientStudy[]) {
   return resultRows({ studies, analytes }).map(({ modality, analyte, unit, device, name, values }) => [
     [modality, analyte, unit, device, name].join(" "),
-    ...values.map((value) => `${value.study.fp} ${printedValue(value)}`),
+    ...values.map((value) => `${value.study.fp} ${valueText(value)}`),
   ]);
 }
 
@@ -88,25 +89,12 @@ test("a column holds the studies of a day, at most one of each modality, and ima
   expect(
     groups.map(({ modality, rows }) => [
       modality,
-      rows.map(({ cells }) => cells.map((cell) => cell.map(printedValue).join(" and "))),
+      rows.map(({ cells }) => cells.map((cell) => cell.map(valueText).join(" and "))),
     ]),
   ).toEqual([
     ["HEMATOLOGY", [["", "9", ""]]],
     ["BIOCHEMISTRY", [["5", "4", "3 and 3.1"]]],
   ]);
-});
-
-test.each([
-  [result("GLU", 2, { low: 3, high: 6 }), "low", "2"],
-  [result("GLU", 3, { low: 3, high: 6 }), null, "3"],
-  [result("GLU", 6, { low: 3, high: 6 }), null, "6"],
-  [result("GLU", 6.1, { low: null, high: 6 }), "high", "6.1"],
-  [result("GLU", 3, { low: 3, high: 6, comparator: "<" }), "low", "<3"],
-  [result("GLU", 6, { low: 3, high: 6, comparator: ">" }), "high", ">6"],
-  [result("GLU", null, { value_text: "Negative" }), null, "Negative"],
-  [result("GLU", 5), null, "5"],
-])("value %# has its side and is printed as the device did", (value, side, printed) => {
-  expect([sideOf(value), printedValue(value)]).toEqual([side, printed]);
 });
 
 test.each([

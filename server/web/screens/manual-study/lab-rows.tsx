@@ -156,8 +156,7 @@ function Range({ preview }: { preview: PreviewRow | undefined }) {
 
 function FlagCell({ preview }: { preview: PreviewRow | undefined }) {
   if (preview === undefined || preview.value === null) return <td>{""}</td>;
-  const { flag, value, low, high } = preview;
-  const side = low !== null && value < low ? "low" : high !== null && value > high ? "high" : null;
+  const { flag, side } = preview;
   return <td>{flag === null ? <span class="quiet">{t("noFlag")}</span> : <Flag flag={flag} side={side} />}</td>;
 }
 

@@ -2,12 +2,11 @@ import { Fragment } from "preact";
 import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
 import {
   type MatrixRow,
-  printedValue,
   type ResultColumn,
   resultMatrix,
   type RowValue,
-  sideOf,
 } from "../../../../shared/dashboard/result-rows.ts";
+import { sideOf, valueText } from "../../../../shared/dashboard/result-value.ts";
 import { texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { modalityName } from "../../ui/modality.ts";
@@ -115,7 +114,7 @@ function Value({ value }: { value: RowValue }) {
   return (
     <span class="matrix-value">
       {isMarked && <Flag flag={flag} side={sideOf(value)} />}
-      <span class={isMarked ? `flag-${flag}` : undefined}>{printedValue(value)}</span>
+      <span class={isMarked ? `flag-${flag}` : undefined}>{valueText(value)}</span>
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>

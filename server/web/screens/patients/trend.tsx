@@ -1,6 +1,7 @@
 import { useRoute } from "preact-iso";
 import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
-import { printedValue, type ResultRow, resultRows, sideOf } from "../../../../shared/dashboard/result-rows.ts";
+import { type ResultRow, resultRows } from "../../../../shared/dashboard/result-rows.ts";
+import { sideOf, valueText } from "../../../../shared/dashboard/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
@@ -70,7 +71,7 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
           {values.map((value, index) => (
             <tr key={index}>
               <th scope="row">{dateTime(value.study.acquired_at)}</th>
-              <td class="number">{printedValue(value)}</td>
+              <td class="number">{valueText(value)}</td>
               <td class="number">{value.reference_range ?? t("noInterval")}</td>
               <td>
                 <Flag flag={value.flag} side={sideOf(value)} />

@@ -172,10 +172,10 @@ describe("a transaction with concurrent queries", () => {
   test("a transaction with concurrent queries fails with the first error", async () => {
     const store = await openStore(await temporaryDatabase());
     const twice = newFp("clinic");
-    const outcomes: PromiseSettledResult<unknown>[] = [];
+    let outcomes: PromiseSettledResult<unknown>[] = [];
     const failing = store.transaction(async (session) => {
       const fps = [twice, twice, newFp("clinic")];
-      outcomes.push(...(await Promise.allSettled(fps.map((fp) => session.all(addClinic, { fp })))));
+      outcomes = await Promise.allSettled(fps.map((fp) => session.all(addClinic, { fp })));
       await session.all(clinics, {});
     });
     await expect(failing).rejects.toThrow("duplicate key");
