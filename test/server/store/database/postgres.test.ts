@@ -185,6 +185,20 @@ describe("a transaction with concurrent queries", () => {
   });
 });
 
+test("a transaction whose key a concurrent one took runs again", async () => {
+  const store = await openStore(await temporaryDatabase());
+  const fp = newFp("clinic");
+  let attempts = 0;
+  await store.transaction(async (session) => {
+    attempts += 1;
+    if (attempts > 1) return;
+    await store.transaction((other) => other.all(addClinic, { fp }));
+    await session.all(addClinic, { fp });
+  });
+  expect(attempts).toBe(2);
+  await store.close();
+});
+
 describe("counters in the database", () => {
   const windows = [
     { name: "minute", ms: 60_000, limit: 4 },
