@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
 import { VERSION } from "../../shared/runtime/version.ts";
-import { startAgent } from "../agent.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const runCommand = new Command("run")
@@ -17,6 +16,8 @@ async function run(options: ConfigOption): Promise<void> {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
   });
+  // Loaded when it is needed: the help page and a problem of the configuration appear at once.
+  const { startAgent } = await import("../agent.ts");
   const agent = await startAgent(config, VERSION, log);
   await new Promise<void>((resolve) => {
     // The handlers stay: a second signal does not interrupt the stop.
