@@ -7,7 +7,7 @@ const MESSAGE = "01K9DEM0000000000000M00001";
 const PATIENT = "patient_01K9DEM0000000000000P00001";
 
 export const agentHelp: Readonly<Record<string, CommandHelp>> = {
-  run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml"] },
+  run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
   messages: {
