@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { printJson, printLine } from "../../shared/cli/output.ts";
+import { printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { makeBundle, writeBundle } from "../doctor/bundle.ts";
 import { runDoctor, type TitledFinding } from "../doctor/run-doctor.ts";
 import { type ConfigOption, configOption, EXIT_CONFIG } from "./options.ts";
 
@@ -7,16 +8,18 @@ export const doctorCommand = new Command("doctor")
   .description("check the set-up of this machine, and say what to do about each problem")
   .addOption(configOption())
   .option("--offline", "ask neither the server nor devices of the network")
+  .option("--bundle <file>", "also write a zip for the support, without names, keys and bytes of devices")
   .option("--json", "print a JSON array")
   .addHelpText("after", "\nExit codes: 0 without a problem, 1 with one, 78 for a wrong configuration.")
   .action(doctor);
 
 interface DoctorOptions extends ConfigOption {
   readonly offline?: boolean;
+  readonly bundle?: string;
   readonly json?: boolean;
 }
 
-async function doctor({ config, offline, json }: DoctorOptions): Promise<void> {
+async function doctor({ config, offline, bundle, json }: DoctorOptions): Promise<void> {
   const context = { configFile: config, isOffline: offline ?? false };
   let title = "";
   const found = await runDoctor(context, (finding) => {
@@ -27,6 +30,10 @@ async function doctor({ config, offline, json }: DoctorOptions): Promise<void> {
   });
   if (json) printJson(found);
   else printLine(summary(found));
+  if (bundle !== undefined) {
+    writeBundle(bundle, makeBundle(context, found));
+    printError(`${bundle} is written: it has no names, keys and results; read it before you give it away`);
+  }
   process.exitCode = exitCode(found);
 }
 
