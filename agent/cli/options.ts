@@ -10,7 +10,7 @@ import type { MessageState } from "../spool/queries/messages/message-outcome.ts"
 // Options that several commands of the agent have.
 
 /** sysexits.h EX_CONFIG: service managers do not restart on it. */
-const EXIT_CONFIG = 78;
+export const EXIT_CONFIG = 78;
 
 export interface ConfigOption {
   readonly config: string;
