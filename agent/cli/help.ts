@@ -10,6 +10,10 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
+  doctor: {
+    summary: "find what is wrong, and what to do",
+    examples: ["doctor", "doctor --json", "doctor --bundle support.zip"],
+  },
   messages: {
     summary: "list messages with their state",
     examples: [

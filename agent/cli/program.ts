@@ -22,6 +22,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],
   ["images", async () => (await import("./images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
+  ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [
