@@ -7,7 +7,6 @@ import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
-import { buildApp } from "../app.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
@@ -85,6 +84,8 @@ async function run(options: RunOptions): Promise<void> {
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
   const concealUnconnected = hideUnconnected;
+  // Loaded when it is needed: the help page and a wrong option appear at once.
+  const { buildApp } = await import("../app.ts");
   const app = buildApp(store, {
     pepper,
     logger,
