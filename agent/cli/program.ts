@@ -21,6 +21,8 @@ const commands = new Map<string, () => Promise<Command>>([
   ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],
   ["images", async () => (await import("./images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
+  ["backup", async () => (await import("./backup.ts")).backupCommand],
+  ["restore", async () => (await import("./restore.ts")).restoreCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -12,11 +12,8 @@ export const runCommand = new Command("run")
 
 async function run(options: ConfigOption): Promise<void> {
   const config = readConfig(options);
-  const log = createLog({
-    level: process.env["LOG_LEVEL"] ?? "info",
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-  });
+  const level = process.env["LOG_LEVEL"] ?? "info";
+  const log = createLog({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { file: config.log });
   const agent = await startAgent(config, VERSION, log);
   await new Promise<void>((resolve) => {
     // The handlers stay: a second signal does not interrupt the stop.
