@@ -23,6 +23,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["status", async () => (await import("./status.ts")).statusCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],
+  ["resend", async () => (await import("./resend.ts")).resendCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [
