@@ -84,9 +84,10 @@ function checkDatabase(file: string): void {
 export function restoreBackup(file: string, manifest: Manifest, target: RestoreTarget, force: boolean): RestoreReport {
   const { folder, program } = target;
   const backup = `${manifest.source} ${manifest.made_at}`;
+  let release: (() => void) | null = null;
   try {
     makePrivateFolder(folder);
-    lockFolder(folder, `the ${program} is running with ${folder}: stop it, then restore`);
+    release = lockFolder(folder, `the ${program} is running with ${folder}: stop it, then restore`);
     const finished = finishRestore(folder);
     const images = restoreImages(file, manifest, target);
     const aside = finished?.backup === backup ? finished.aside : replace(file, manifest, target, force, backup);
@@ -94,6 +95,8 @@ export function restoreBackup(file: string, manifest: Manifest, target: RestoreT
     return { aside: fs.existsSync(kept) ? kept : null, images };
   } catch (error) {
     throw storageAdvice(error, path.join(folder, target.database));
+  } finally {
+    release?.();
   }
 }
 
