@@ -159,7 +159,9 @@ test("a cut, changed or foreign file is refused before anything is restored", as
 test("newer data is replaced only by force, and always moved aside", async () => {
   const { data, file } = await backedUp();
   addRows(data, "three");
-  expect(() => restore(file, data)).toThrow(/has newer data, up to .*, and the backup ends at .*: restore into an empty/);
+  expect(() => restore(file, data)).toThrow(
+    /has newer data, up to .*, and the backup ends at .*: restore into an empty/,
+  );
   expect(rowsOf(data)).toEqual(["one", "two", "three"]);
 });
 
