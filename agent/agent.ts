@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
+import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
 import type { Config } from "./config/schema.ts";
 import { readSecret } from "./config/secret-file.ts";
@@ -58,6 +59,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       devices.map((device) => device.state()),
     );
   await openDevices(devices);
+  const backups = startDailyBackup(config, metrics, log);
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -69,6 +71,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     groups,
     imaging,
     devices,
+    backupState: () => backups.state(),
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
@@ -84,6 +87,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     ready,
     async stop() {
       stopTasks();
+      await backups.stop();
       await Promise.all(devices.map((device) => device.close()));
       for (const group of groups) await group.stop();
       await push.stop();

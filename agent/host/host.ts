@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { type RunningAgent, startAgent } from "../agent.ts";
 import { checkConfig, type ConfigProblem } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
@@ -29,6 +30,8 @@ export interface HostSettings {
   readonly config: Config | null;
   readonly version: string;
   readonly log: Logger;
+  /** The last lines of the log. */
+  readonly recentLog?: RecentLog;
   /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
 }
@@ -44,14 +47,16 @@ export class Host {
   readonly file: string;
   readonly log: Logger;
   readonly version: string;
+  readonly recentLog: RecentLog;
   readonly #page: RequestListener;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor({ file, version, log, page }: HostSettings) {
+  constructor({ file, version, log, recentLog = new RecentLog(), page }: HostSettings) {
     this.file = file;
+    this.recentLog = recentLog;
     this.version = version;
     this.log = log;
     this.#page = page(this);
@@ -140,7 +145,8 @@ export class Host {
       setTimeout(() => void last?.close(), 1000);
       this.#local = next;
     }
-    if (config !== null) this.#agent = await startAgent(config, this.version, this.log);
+    if (config === null) return;
+    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log);
   }
 
   async #listen(address: Address | null): Promise<LocalServer | null> {

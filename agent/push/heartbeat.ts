@@ -1,4 +1,5 @@
 import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
+import type { BackupState } from "../../shared/care/backup-state.ts";
 import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
 import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -24,6 +25,7 @@ interface HeartbeatSource {
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly devices: readonly { state(): DeviceState }[];
+  readonly backupState?: () => BackupState | null;
 }
 
 /** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller */
@@ -32,7 +34,7 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   return async () => {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
-    const news = JSON.stringify([states.map(({ reason }) => reason), callers]);
+    const news = JSON.stringify([states.map(({ reason }) => reason), callers, agent.backupState?.()?.last.error]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
     await sendHeartbeat(agent);
     [sentAt, sentNews] = [performance.now(), news];
@@ -60,7 +62,15 @@ async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
       today: dayCounts(counts.filter(({ device }) => device === state.id)),
     })),
     callers: unknownCallers(states),
+    ...lastBackup(agent.backupState?.() ?? null),
   } satisfies Heartbeat);
+}
+
+function lastBackup(state: BackupState | null): Pick<Heartbeat, "backup"> {
+  if (state === null) return {};
+  const { last, succeeded } = state;
+  const error = last.error?.slice(0, REASON_CHARS_MAX) ?? null;
+  return { backup: { at: last.at, succeeded_at: succeeded?.at ?? null, bytes: succeeded?.bytes ?? null, error } };
 }
 
 function describedDevice(device: DeviceConfig | undefined) {

@@ -482,6 +482,9 @@ const soapContent = [
   "amends_fp",
 ];
 
+/** Version of the schema that this program knows. */
+export const SCHEMA_VERSION = migrations.length;
+
 /** @returns the missing migrations in order @throws if a newer program wrote `database` */
 export function missingMigrations(
   database: string,
