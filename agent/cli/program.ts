@@ -21,6 +21,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],
   ["images", async () => (await import("./images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
+  ["pair", async () => (await import("./pair.ts")).pairCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -15,6 +15,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["explain", async () => (await import("./explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
+  ["agents", async () => (await import("./agents.ts")).agentsCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -6,9 +6,20 @@ export interface DevicesBody {
   agents: AgentShown[];
 }
 
+/** The answer of `POST pairing-code`. No later answer contains the code. */
+export interface PairingCode {
+  /** In two groups: `7KQM-X2HD`. */
+  code: string;
+  expires_at: string;
+}
+
 /** The agent of one clinic PC. A device key stands for it. */
 export interface AgentShown {
   key: { id: string; name: string };
+  /** Null for an agent whose key a person made. */
+  paired_at: string | null;
+  /** Whether a person ended its access. */
+  is_revoked: boolean;
   is: AgentState;
   last_seen_at: string | null;
   /** Null for an agent that does not tell it. */

@@ -22,6 +22,7 @@ interface AgentRow {
   revoked_at: number | null;
   received_at: number | null;
   body: string | null;
+  paired_at: number | null;
 }
 
 /** Returns the agents of a clinic with the states of their devices, by name. */
@@ -58,21 +59,27 @@ function hasEnded({ expires_at, revoked_at }: AgentRow, now: number): boolean {
 }
 
 function agentShown(
-  { public_id: id, name, received_at }: AgentRow,
+  { public_id: id, name, received_at, revoked_at, paired_at }: AgentRow,
   { version, clock_offset_s, outbox, callers = [] }: Heartbeat,
   is: AgentShown["is"],
   devices: DeviceShown[],
 ): AgentShown {
   return {
     key: { id, name },
+    paired_at: timestampOf(paired_at),
+    is_revoked: revoked_at !== null,
     is,
-    last_seen_at: received_at === null ? null : new Date(received_at).toISOString(),
+    last_seen_at: timestampOf(received_at),
     version: version ?? null,
     clock_offset_s: clock_offset_s ?? null,
     outbox: outbox === undefined ? null : { depth: outbox.depth, oldest_at: outbox.oldest_at ?? null },
     devices,
     callers: callers.map(callerShown),
   };
+}
+
+function timestampOf(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 function deviceShown(
@@ -116,8 +123,9 @@ const agentsOfClinic = query((db, p: { clinicId: number }) =>
     .leftJoin("heartbeat", (join) =>
       join.onRef("heartbeat.api_key_id", "=", "api_key.id").onRef("heartbeat.clinic_id", "=", "api_key.clinic_id"),
     )
+    .leftJoin("agent", "agent.api_key_id", "api_key.id")
     .select(["api_key.public_id", "api_key.name", "api_key.expires_at", "api_key.revoked_at"])
-    .select(["heartbeat.received_at", "heartbeat.body"])
+    .select(["heartbeat.received_at", "heartbeat.body", "agent.paired_at"])
     .where("api_key.clinic_id", "=", p.clinicId)
     .where((where) => where.or([where("heartbeat.body", "is not", null), where("api_key.type", "=", "device")]))
     .orderBy("api_key.name")
