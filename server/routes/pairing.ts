@@ -5,6 +5,7 @@ import { Paired, PairBody, readCode } from "../../shared/api/pairing.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import { KeyRefused } from "../http/auth/api-keys.ts";
+import { unauthorized } from "../http/auth/authorization.ts";
 import { pairAgent } from "../http/auth/pairing.ts";
 import type { PairingLimit } from "../http/auth/pairing-limit.ts";
 import { ApiError } from "../http/errors.ts";
@@ -34,13 +35,11 @@ export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countT
     schema: { response: { 200: Type.Object({ success: Type.Literal(true), data: Paired }) } },
     handler: async (request) => {
       await countTry(request.ip, now());
+      const key = request.headers["x-api-key"];
+      if (typeof key !== "string" || !isWellFormedKey(key)) throw unauthorized("x-api-key");
       const faults = body.Check(request.body) ? nulProblems(request.body) : problems(body, request.body, FAULTS_MAX);
       if (faults.length > 0) throw new ApiError("REQUEST.INVALID_BODY", `${faultList(faults)}.`);
       const { code: typed, name } = request.body as PairBody;
-      const key = request.headers["x-api-key"];
-      if (typeof key !== "string" || !isWellFormedKey(key)) {
-        throw new ApiError("REQUEST.INVALID_BODY", "X-API-Key is no key that an agent made: update the agent.");
-      }
       const code = readCode(typed);
       if (code === null) throw new ApiError("PAIRING.WRONG_CODE");
       const outcome = await refusedAsError(

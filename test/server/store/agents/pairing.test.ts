@@ -71,8 +71,8 @@ test("a code becomes a key that reads what the agent needs and nothing else, and
   ]);
   for (const url of ["/agent/v1/ranges", "/agent/v1/codes", "/api/v1/patients", "/agent/v1/removed"])
     expect([url, await statusWith(key, url)]).toEqual([url, 200]);
-  expect(await statusWith(key, "/api/v1/inventory/items")).toBe(403);
-  expect(await statusWith(key, `/api/v1/lab/diagnostics/${newFp("cds")}`)).toBe(403);
+  expect(await statusWith(key, "/api/v1/inventory")).toBe(403);
+  expect(await statusWith(key, `/api/v1/soap/${newFp("soap")}`)).toBe(403);
   const [agent] = await listAgents(store);
   expect(agent).toMatchObject({ fp: body.data.agent, clinic_fp: ours, name: "Lab PC", revoked_at: null });
   expect((await listRowsOf(store, body.data.agent)).map(({ route, clinic_fp }) => [route, clinic_fp])).toEqual([
@@ -189,8 +189,8 @@ test("a request that is no pairing is refused before any code is read", async ()
   const code = await makeCode();
   const post = async (payload: object, headers: Record<string, string> = { "x-api-key": newKey() }) =>
     (await app.inject({ method: "POST", url: "/agent/v1/pair", headers, payload })).statusCode;
-  expect(await post({ code, name: "PC" }, {})).toBe(400);
-  expect(await post({ code, name: "PC" }, { "x-api-key": "sk_live_typed" })).toBe(400);
+  expect(await post({ code, name: "PC" }, {})).toBe(401);
+  expect(await post({ code, name: "PC" }, { "x-api-key": "sk_live_typed" })).toBe(401);
   expect(await post({ code, name: " " })).toBe(400);
   expect(await post({ code, name: "a\0b" })).toBe(400);
   expect(await post({ code })).toBe(400);
