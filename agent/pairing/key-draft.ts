@@ -13,6 +13,7 @@ interface Draft {
 
 /** @returns the kept key of an interrupted pairing with the same code, or a new key, which is durable then */
 export function draftKey(keyFile: string, server: string, code: string): string {
+  if (fs.statSync(keyFile, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
   const { key: kept = "", ...of } = readDraft(draftFile(keyFile));
   if (of.server === server && of.code === code && isWellFormedKey(kept)) return kept;
   const key = newKey();
