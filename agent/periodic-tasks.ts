@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
-import { heartbeatTask } from "./push/heartbeat.ts";
+import { type ConfigurationLink, heartbeatTask } from "./push/heartbeat.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
@@ -47,6 +47,7 @@ export interface AgentTasks {
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
   readonly devices: readonly RunningDevice[];
+  readonly remote: ConfigurationLink | null;
   readonly log: Logger;
 }
 

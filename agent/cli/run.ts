@@ -6,6 +6,7 @@ import { createLog } from "../../shared/runtime/log.ts";
 import { VERSION } from "../../shared/runtime/version.ts";
 import { startHost } from "../host/host.ts";
 import { agentPage } from "../page/page.ts";
+import { remoteDevices } from "../remote/remote-devices.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const runCommand = new Command("run")
@@ -22,7 +23,7 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
   });
-  const host = await startHost({ file, config, version: VERSION, log, page: agentPage });
+  const host = await startHost({ file, config, version: VERSION, log, page: agentPage, remote: remoteDevices });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
   await new Promise<void>((resolve) => {
     // The handlers stay: a second signal does not interrupt the stop.

@@ -119,6 +119,8 @@ export const ConfigSchema = Type.Object(
     devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
     images: Type.Optional(ImagesSchema),
+    /** False keeps the devices of this file: the agent takes none from the server. */
+    managed: Type.Optional(Type.Boolean()),
   },
   closed,
 );

@@ -1,3 +1,4 @@
+import { ConfigurationReport } from "./configuration.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
@@ -265,5 +266,6 @@ export const Heartbeat = Type.Object({
   outbox: Type.Optional(Type.Object({ depth: Count, oldest_at: Type.Optional(Instant) })),
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
+  configuration: Type.Optional(ConfigurationReport),
 });
 export type Heartbeat = Static<typeof Heartbeat>;

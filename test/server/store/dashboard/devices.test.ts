@@ -61,6 +61,8 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
   expect(agents).toEqual([
     {
       key: { id: expect.any(String) as string, name: "Lab PC" },
+      fp: expect.stringMatching(/^agent_/) as string,
+      configuration: "unknown",
       paired_at: null,
       is_revoked: false,
       is: "running",
