@@ -36,7 +36,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   }));
   if (found.length > 0) return { problems: found };
 
-  textKeys(document);
+  keepKeysAsWritten(document);
   const raw: unknown = document.toJS();
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
   for (const sentence of problems(validator, raw)) {
@@ -66,7 +66,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
 }
 
 /** Makes every key a text. YAML reads the device's code 0413 as the number 413. */
-export function textKeys(document: Document.Parsed): void {
+function keepKeysAsWritten(document: Document.Parsed): void {
   visit(document, {
     Pair(_, { key }) {
       if (isScalar(key)) key.value = keyText(key as ParsedNode);

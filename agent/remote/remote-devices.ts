@@ -91,9 +91,9 @@ class RemoteDevices implements ConfigurationLink {
     if (text === null) return null;
     const read = readDocument(document, text, folderOf(this.#host.file));
     if ("problems" in read) return read.problems;
-    const next = withDevices(text, read.devices);
-    if (next === text) return [];
-    const outcome = await this.#host.apply(next, markOf(text));
+    // Devices that run already need no other agent.
+    if (devicesText(read.devices) === devicesText(this.#host.agent?.config.devices ?? [])) return [];
+    const outcome = await this.#host.apply(withDevices(text, read.devices), markOf(text));
     switch (outcome.outcome) {
       case "applied":
         return [];
