@@ -10,6 +10,7 @@ import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts"
 import { createImaging } from "./imaging-devices.ts";
 import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
+import type { ConfigurationLink } from "./push/heartbeat.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
@@ -37,8 +38,13 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder is in use */
-export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
+/** Starts everything that the configuration names. `remote` follows the server's devices. @throws if the data folder is in use */
+export async function startAgent(
+  config: Config,
+  version: string,
+  log: Logger,
+  remote: ConfigurationLink | null = null,
+): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
@@ -72,6 +78,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     imaging,
     devices,
     backupState: () => backups.state(),
+    remote,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");

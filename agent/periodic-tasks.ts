@@ -3,7 +3,7 @@ import type { BackupState } from "../shared/care/backup-state.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
-import { heartbeatTask } from "./push/heartbeat.ts";
+import { type ConfigurationLink, heartbeatTask } from "./push/heartbeat.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
@@ -48,6 +48,7 @@ export interface AgentTasks {
   readonly imaging: ImagingDevices;
   readonly devices: readonly RunningDevice[];
   readonly backupState: () => BackupState | null;
+  readonly remote: ConfigurationLink | null;
   readonly log: Logger;
 }
 

@@ -26,6 +26,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],
   ["resend", async () => (await import("./resend.ts")).resendCommand],
+  ["pair", async () => (await import("./pair.ts")).pairCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -144,6 +144,8 @@ export const ConfigSchema = Type.Object(
     images: Type.Optional(ImagesSchema),
     backup: Type.Optional(BackupSchema),
     log: Type.Optional(LogSchema),
+    /** False keeps the devices of this file: the agent takes none from the server. */
+    managed: Type.Optional(Type.Boolean()),
   },
   closed,
 );

@@ -1,3 +1,4 @@
+import { ConfigurationReport } from "./configuration.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
@@ -276,5 +277,6 @@ export const Heartbeat = Type.Object({
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
   backup: Type.Optional(Nullable(HeardBackup)),
+  configuration: Type.Optional(ConfigurationReport),
 });
 export type Heartbeat = Static<typeof Heartbeat>;

@@ -63,7 +63,7 @@ test("the newest backups of a data folder stay, and those of another one too", a
     forget(data);
   }
   expect(fs.readdirSync(folder).toSorted((a, b) => a.localeCompare(b))).toEqual(
-    [...made.slice(1), others, "notes.txt"].toSorted((a, b) => a.localeCompare(b)),
+    [...made.slice(1), others, "notes.txt"].toSorted((a, b) => String(a).localeCompare(String(b))),
   );
 });
 
