@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import type { SetupCode } from "./dashboard/context.ts";
+import type { AlertTester, SetupCode } from "./dashboard/context.ts";
+import { AlertWatch } from "./alerts/watch.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./http/audit/audit-queue.ts";
@@ -49,6 +50,8 @@ export interface AppOptions {
   timeouts?: HttpTimeouts;
   /** Undefined for plain HTTP. */
   certificate?: Certificate | undefined;
+  /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
+  alerts?: AlertTester;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -65,6 +68,7 @@ export function buildApp(
     setupCode,
     timeouts = defaultTimeouts,
     certificate,
+    alerts = new AlertWatch({ store, now, logger }),
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
@@ -99,7 +103,8 @@ export function buildApp(
     authorizeRequests(agent);
     agentRoutes(agent, context);
   });
-  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, limiter, setupCode } });
+  const dashboard = { store, now, logger, pepper, counters, limiter, setupCode, alerts };
+  app.register(dashboardRoutes, { trail, context: dashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);

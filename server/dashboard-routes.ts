@@ -10,6 +10,7 @@ import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { notificationRoutes } from "./dashboard/routes/notifications.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
@@ -57,4 +58,5 @@ export async function dashboardRoutes(
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
+  notificationRoutes(scope, context);
 }

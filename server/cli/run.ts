@@ -7,12 +7,14 @@ import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
+import { AlertWatch } from "../alerts/watch.ts";
 import { buildApp } from "../app.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { openStore } from "../store/database/open.ts";
+import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
@@ -44,8 +46,9 @@ export const runCommand = new Command("run")
   .option("--tls-key <file>", "private key of the certificate in PEM")
   .addOption(dataOption())
   .action(run);
+withAlertOptions(runCommand);
 
-interface RunOptions extends DataOption {
+interface RunOptions extends DataOption, AlertOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -58,6 +61,7 @@ interface RunOptions extends DataOption {
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false } = options;
   const certificate = certificateOf(options);
+  const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   const logger = createLog({
     // A second line of defence: no log call of the server has headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
@@ -79,7 +83,21 @@ async function run(options: RunOptions): Promise<void> {
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
   const concealUnconnected = hideUnconnected;
-  const app = buildApp(store, { pepper, logger, limits, trustProxy, setupCode, concealUnconnected, certificate });
+  const alerts = new AlertWatch({
+    ...{ store, logger, dashboard, now: Date.now },
+    senders: { sendMail, webhooks: { allowPrivate: false } },
+    machine: () => readMachine(data, storeLocation(data)),
+  });
+  const app = buildApp(store, {
+    alerts,
+    pepper,
+    logger,
+    limits,
+    trustProxy,
+    setupCode,
+    concealUnconnected,
+    certificate,
+  });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
   try {
@@ -105,9 +123,11 @@ async function run(options: RunOptions): Promise<void> {
     throw error;
   }
 
+  alerts.start();
   logger.info({ signal: await stopSignal }, "closing");
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
+  await alerts.stop();
   await store.close();
 }
 

@@ -416,6 +416,15 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   `,
   // The page of a patient lists its appointments.
   () => "create index calendar_event_of_patient on calendar_event (patient_id, start_at);",
+  // Alerts, and whom each clinic tells of them.
+  () => `
+    create table clinic_alerts (
+      clinic_id bigint not null primary key references clinic (id),
+      settings text,
+      book text,
+      changed_at bigint not null
+    );
+  `,
 ];
 
 const soapContent = [

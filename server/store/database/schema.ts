@@ -171,6 +171,15 @@ export interface Tables {
     png: string;
     received_at: number;
   };
+  /** Alerts of a clinic; see server/store/alerts.ts. */
+  clinic_alerts: {
+    clinic_id: number;
+    /** Whom the clinic tells, as JSON (Notifications); null before the first choice. */
+    settings: string | null;
+    /** Open alerts and waiting messages, as JSON (AlertBook); null before the first alert. */
+    book: string | null;
+    changed_at: number;
+  };
   /** PostgreSQL only. */
   request_count: RequestCount;
 }
