@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { exposures } from "./config/exposures.ts";
 import type { Config } from "./config/schema.ts";
@@ -58,6 +59,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       devices.map((device) => device.state()),
     );
   await openDevices(devices);
+  const alerts = new AgentAlerts({ config, spool, serverState, devices, log });
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -69,6 +71,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     groups,
     imaging,
     devices,
+    alerts,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");

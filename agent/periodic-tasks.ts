@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { AgentAlerts } from "./alerts/agent-alerts.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
@@ -30,6 +31,7 @@ const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
 const FREE_SPACE_EVERY_MS = 5 * 60_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
+const ALERTS_EVERY_MS = 15_000;
 /** Retention of messages with an outcome and of their chunks, for support and replay. Other messages stay. */
 const RETENTION_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_ROWS = 5_000;
@@ -47,6 +49,7 @@ export interface AgentTasks {
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
   readonly devices: readonly RunningDevice[];
+  readonly alerts: AgentAlerts;
   readonly log: Logger;
 }
 
@@ -93,6 +96,12 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       REMOVE_IMAGES_EVERY_MS,
       () => removeOldImages(agent),
       warn("spool", "images cannot be removed"),
+    ),
+    runPeriodically(
+      ALERTS_EVERY_MS,
+      ALERTS_EVERY_MS,
+      () => agent.alerts.check(),
+      warn("alerts", "alerts cannot be computed"),
     ),
   ];
   return () => {

@@ -4,6 +4,7 @@ import { Compile } from "typebox/compile";
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
 import { parseAddress } from "../transport/address.ts";
+import { asAlertConfig } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
@@ -61,6 +62,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
       destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
       images: asLimits(valid.images ?? {}),
+      alerts: asAlertConfig(valid.alerts ?? {}, inFolder),
     },
   };
 }

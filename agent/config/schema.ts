@@ -4,6 +4,7 @@ import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import type { Address } from "../transport/address.ts";
+import { type AlertConfig, AlertsSchema } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
@@ -119,6 +120,7 @@ export const ConfigSchema = Type.Object(
     devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
     images: Type.Optional(ImagesSchema),
+    alerts: Type.Optional(AlertsSchema),
   },
   closed,
 );
@@ -130,9 +132,10 @@ export type DeviceConfig = ConfigFile["devices"][number];
 export type TlsFiles = Static<typeof TlsSchema>;
 
 /** The checked configuration, with paths resolved against the folder of the file. */
-export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images"> {
+export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images" | "alerts"> {
   /** null for no local status server. */
   readonly status: Address | null;
   readonly destinations: readonly Destination[];
   readonly images: ImageLimits;
+  readonly alerts: AlertConfig;
 }

@@ -24,15 +24,18 @@ interface HeartbeatSource {
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly devices: readonly { state(): DeviceState }[];
+  /** The open alerts of the agent. */
+  readonly alerts: { heard(): NonNullable<Heartbeat["alerts"]> };
 }
 
-/** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller */
+/** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault, caller or alert */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
   return async () => {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
-    const news = JSON.stringify([states.map(({ reason }) => reason), callers]);
+    const alerts = agent.alerts.heard().map(({ key, told }) => [key, told]);
+    const news = JSON.stringify([states.map(({ reason }) => reason), callers, alerts]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
     await sendHeartbeat(agent);
     [sentAt, sentNews] = [performance.now(), news];
@@ -60,6 +63,7 @@ async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
       today: dayCounts(counts.filter(({ device }) => device === state.id)),
     })),
     callers: unknownCallers(states),
+    alerts: agent.alerts.heard(),
   } satisfies Heartbeat);
 }
 

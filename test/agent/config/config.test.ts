@@ -57,6 +57,7 @@ test("a valid configuration is read with its paths resolved against the folder o
       status: { host: "127.0.0.1", port: 8081 },
       destinations: [],
       images: { keepMs: null, bytesMax: null, freeBytes: null },
+      alerts: { email: null, webhook: null, quiet: null, language: "en" },
       devices: [
         {
           id: "chem-1",
@@ -152,7 +153,7 @@ describe("single problems", () => {
     [
       "an unknown key without a near one lists all keys",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images",
+      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images, alerts",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     [
