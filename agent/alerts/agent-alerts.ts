@@ -169,11 +169,14 @@ export class AgentAlerts {
   }
 }
 
-/** The secret of the webhook is read for each message, so that a new one needs no restart. */
 function receiversOf({ email, webhook }: AlertConfig): Receiver[] {
-  const receiver = (type: Receiver["type"], target: string): Receiver => ({ id: target, type, target, secret: "" });
-  const mailboxes = (email?.to ?? []).map((to) => receiver("email", to));
-  return webhook === null ? mailboxes : [...mailboxes, receiver("webhook", webhook.url)];
+  const mailboxes = (email?.to ?? []).map((to) => receiverOf("email", to));
+  return webhook === null ? mailboxes : [...mailboxes, receiverOf("webhook", webhook.url)];
+}
+
+/** The secret of the webhook is read for each message, so that a new one needs no restart. */
+function receiverOf(type: Receiver["type"], target: string): Receiver {
+  return { id: target, type, target, secret: "" };
 }
 
 /** agent.yaml is the clinic's own, so that its webhook may be in the local network. */
