@@ -47,6 +47,8 @@ export interface AppOptions {
   concealUnconnected?: boolean;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
+  /** Allows webhooks to receivers in the local network. */
+  allowPrivateWebhooks?: boolean;
   timeouts?: HttpTimeouts;
   /** Undefined for plain HTTP. */
   certificate?: Certificate | undefined;
@@ -66,6 +68,7 @@ export function buildApp(
     trustProxy = [],
     concealUnconnected = false,
     setupCode,
+    allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
     certificate,
     alerts = new AlertWatch({ store, now, logger }),
@@ -103,8 +106,8 @@ export function buildApp(
     authorizeRequests(agent);
     agentRoutes(agent, context);
   });
-  const dashboard = { store, now, logger, pepper, counters, limiter, setupCode, alerts };
-  app.register(dashboardRoutes, { trail, context: dashboard });
+  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks, alerts };
+  app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);

@@ -60,10 +60,6 @@ export class AlertWatch {
     return this.#options.senders.sendMail !== null;
   }
 
-  get allowPrivate(): boolean {
-    return this.#options.senders.webhooks.allowPrivate;
-  }
-
   start(): void {
     const check = () => {
       if (!this.#isChecking) void this.check();

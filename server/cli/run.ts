@@ -8,12 +8,12 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { AlertWatch } from "../alerts/watch.ts";
-import { buildApp } from "../app.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { openStore } from "../store/database/open.ts";
+import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
@@ -44,6 +44,10 @@ export const runCommand = new Command("run")
   )
   .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
   .option("--tls-key <file>", "private key of the certificate in PEM")
+  .option(
+    "--allow-private-webhooks",
+    "send webhooks to receivers in the local network too, over plain http if their URL says so",
+  )
   .addOption(dataOption())
   .action(run);
 withAlertOptions(runCommand);
@@ -56,10 +60,11 @@ interface RunOptions extends DataOption, AlertOptions {
   readonly hideUnconnected?: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  readonly allowPrivateWebhooks?: boolean;
 }
 
 async function run(options: RunOptions): Promise<void> {
-  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false } = options;
+  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
   const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   const logger = createLog({
@@ -85,9 +90,11 @@ async function run(options: RunOptions): Promise<void> {
   const concealUnconnected = hideUnconnected;
   const alerts = new AlertWatch({
     ...{ store, logger, dashboard, now: Date.now },
-    senders: { sendMail, webhooks: { allowPrivate: false } },
+    senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
     machine: () => readMachine(data, storeLocation(data)),
   });
+  // Loaded when it is needed: the help page and a wrong option appear at once.
+  const { buildApp } = await import("../app.ts");
   const app = buildApp(store, {
     alerts,
     pepper,
@@ -97,6 +104,7 @@ async function run(options: RunOptions): Promise<void> {
     setupCode,
     concealUnconnected,
     certificate,
+    allowPrivateWebhooks,
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
@@ -123,11 +131,14 @@ async function run(options: RunOptions): Promise<void> {
     throw error;
   }
 
+  const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
+  webhooks.start();
   alerts.start();
+
   logger.info({ signal: await stopSignal }, "closing");
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await alerts.stop();
+  await Promise.all([webhooks.stop(), alerts.stop()]);
   await store.close();
 }
 

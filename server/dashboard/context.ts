@@ -17,8 +17,6 @@ export interface SetupCode {
 export interface AlertTester {
   /** Whether the server has a mail server. */
   readonly sendsMail: boolean;
-  /** Whether webhooks may go to the local network. */
-  readonly allowPrivate: boolean;
   /** Sends a test message to a receiver of the clinic. Never rejects for a fault of the receiver. */
   test(clinicId: number, receiver: Receiver): Promise<Delivery>;
 }
@@ -36,5 +34,7 @@ export interface DashboardContext {
   readonly limiter: RateLimiter;
   /** Present until the first user exists. */
   readonly setupCode: SetupCode | undefined;
+  /** Whether webhooks may go to receivers in the local network. */
+  readonly allowPrivateWebhooks: boolean;
   readonly alerts: AlertTester;
 }

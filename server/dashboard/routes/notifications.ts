@@ -77,14 +77,15 @@ export function notificationRoutes(app: FastifyInstance, context: DashboardConte
   channelRoutes(app, context);
 }
 
-function channelRoutes(app: FastifyInstance, { store, now, alerts }: DashboardContext): void {
+function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, alerts, allowPrivateWebhooks } = context;
   const testedAt = new Map<number, number>();
   app.route({
     method: "POST",
     url: `${URL}/channels`,
     config: { access: "admin" },
     handler: async (request): Promise<MadeChannel> => {
-      const receiver = newReceiver(newChannelBody(request.body), alerts.allowPrivate);
+      const receiver = newReceiver(newChannelBody(request.body), allowPrivateWebhooks);
       const clinicId = clinicOf(request).id;
       await store.transaction(async (session) => {
         const notifications = await readNotifications(session, clinicId);
