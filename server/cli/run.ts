@@ -14,12 +14,14 @@ import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { DEFAULT_LOG, type LogFileOptions } from "../../shared/runtime/log-file.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
+import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
+import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { backupSource } from "./backup-source.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
@@ -69,8 +71,9 @@ export const runCommand = new Command("run")
   .option("--log-file <file>", "write the log there too; six files of 10 MB at most")
   .addOption(dataOption())
   .action(run);
+withAlertOptions(runCommand);
 
-interface RunOptions extends DataOption {
+interface RunOptions extends DataOption, AlertOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -88,6 +91,7 @@ interface RunOptions extends DataOption {
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
+  const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   if (options.backupDir !== undefined) backupSource(data); // throws on PostgreSQL
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
@@ -114,9 +118,15 @@ async function run(options: RunOptions): Promise<void> {
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
   const concealUnconnected = hideUnconnected;
+  const alerts = new AlertWatch({
+    ...{ store, logger, dashboard, now: Date.now },
+    senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
+    machine: () => readMachine(data, storeLocation(data)),
+  });
   // Loaded when it is needed: the help page and a wrong option appear at once.
   const { buildApp } = await import("../app.ts");
   const app = buildApp(store, {
+    alerts,
     pepper,
     logger,
     limits,
@@ -153,13 +163,14 @@ async function run(options: RunOptions): Promise<void> {
 
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   webhooks.start();
+  alerts.start();
 
   const backups = startBackups(options, logger);
   logger.info({ signal: await stopSignal }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await webhooks.stop();
+  await Promise.all([webhooks.stop(), alerts.stop()]);
   await store.close();
 }
 
