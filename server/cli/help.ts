@@ -5,6 +5,7 @@ import type { CommandHelp } from "../../shared/cli/program.ts";
 const CLINIC = "clinic_01K9DEM0000000000000C00001";
 const PATIENT = "patient_01K9DEM0000000000000P00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
+const AGENT = "agent_01K9DEM0000000000000A00001";
 const KEY = "key_01K9DEM0000000000000K00001";
 
 export const serverHelp: Readonly<Record<string, CommandHelp>> = {
@@ -71,6 +72,15 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `ranges list --clinic ${CLINIC}`,
       `ranges export ranges.ndjson --clinic ${CLINIC}`,
     ],
+  },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
+  },
+  backup: { summary: "save the database in one file", examples: ["backup /mnt/usb/server.backup"] },
+  restore: {
+    summary: "check or restore a backup",
+    examples: ["restore /mnt/usb/server.backup --check", "restore /mnt/usb/server.backup"],
   },
   audit: {
     summary: "who read or changed what",
