@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
+import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
 import type { Config } from "./config/schema.ts";
 import { readSecret } from "./config/secret-file.ts";
@@ -64,6 +66,8 @@ export async function startAgent(
       devices.map((device) => device.state()),
     );
   await openDevices(devices);
+  const backups = startDailyBackup(config, metrics, log);
+  const alerts = new AgentAlerts({ config, spool, serverState, devices, log });
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -75,7 +79,9 @@ export async function startAgent(
     groups,
     imaging,
     devices,
+    backupState: () => backups.state(),
     remote,
+    alerts,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
@@ -91,6 +97,7 @@ export async function startAgent(
     ready,
     async stop() {
       stopTasks();
+      await backups.stop();
       await Promise.all(devices.map((device) => device.close()));
       for (const group of groups) await group.stop();
       await push.stop();

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import type { SetupCode } from "./dashboard/context.ts";
+import type { AlertTester, SetupCode } from "./dashboard/context.ts";
+import { AlertWatch } from "./alerts/watch.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./http/audit/audit-queue.ts";
@@ -48,9 +49,13 @@ export interface AppOptions {
   concealUnconnected?: boolean;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
+  /** Allows webhooks to receivers in the local network. */
+  allowPrivateWebhooks?: boolean;
   timeouts?: HttpTimeouts;
   /** Undefined for plain HTTP. */
   certificate?: Certificate | undefined;
+  /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
+  alerts?: AlertTester;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -65,8 +70,10 @@ export function buildApp(
     trustProxy = [],
     concealUnconnected = false,
     setupCode,
+    allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
     certificate,
+    alerts = new AlertWatch({ store, now, logger }),
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
@@ -105,7 +112,8 @@ export function buildApp(
     auditRequests(pairing, trail, now);
     pairingRoutes(pairing, { store, now, pepper, countTry: createPairingLimit(counters) });
   });
-  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, limiter, setupCode } });
+  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks, alerts };
+  app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);

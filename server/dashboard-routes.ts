@@ -11,6 +11,7 @@ import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { notificationRoutes } from "./dashboard/routes/notifications.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
@@ -21,6 +22,7 @@ import { stockRoutes } from "./dashboard/routes/stock.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
+import { webhookRoutes } from "./dashboard/routes/webhooks.ts";
 import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
 import { parseJsonBodies } from "./http/json-body.ts";
 import type { FastifyInstance } from "fastify";
@@ -59,4 +61,6 @@ export async function dashboardRoutes(
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
+  webhookRoutes(scope, context);
+  notificationRoutes(scope, context);
 }

@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { type RunningAgent, startAgent } from "../agent.ts";
 import { checkConfig, type ConfigProblem } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
@@ -30,6 +31,8 @@ export interface HostSettings {
   readonly config: Config | null;
   readonly version: string;
   readonly log: Logger;
+  /** The last lines of the log. */
+  readonly recentLog?: RecentLog;
   /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
   /** Makes what follows the server's devices. */
@@ -47,6 +50,7 @@ export class Host {
   readonly file: string;
   readonly log: Logger;
   readonly version: string;
+  readonly recentLog: RecentLog;
   readonly #page: RequestListener;
   readonly #remote: ConfigurationLink;
   #agent: RunningAgent | null = null;
@@ -54,8 +58,9 @@ export class Host {
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor({ file, version, log, page, remote }: HostSettings) {
+  constructor({ file, version, log, recentLog = new RecentLog(), page, remote }: HostSettings) {
     this.file = file;
+    this.recentLog = recentLog;
     this.version = version;
     this.log = log;
     this.#page = page(this);
@@ -145,7 +150,8 @@ export class Host {
       setTimeout(() => void last?.close(), 1000);
       this.#local = next;
     }
-    if (config !== null) this.#agent = await startAgent(config, this.version, this.log, this.#remote);
+    if (config === null) return;
+    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
   }
 
   async #listen(address: Address | null): Promise<LocalServer | null> {

@@ -1,6 +1,7 @@
 import { Compile } from "typebox/compile";
 import { type ConfigurationReport, HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
+import type { BackupState } from "../../shared/care/backup-state.ts";
 import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
 import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -36,21 +37,31 @@ interface HeartbeatSource {
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly devices: readonly { state(): DeviceState }[];
+  readonly backupState?: () => BackupState | null;
   /** Null for an agent without a host that could replace it. */
   readonly remote: ConfigurationLink | null;
+  /** The open alerts of the agent. */
+  readonly alerts: { heard(): NonNullable<Heartbeat["alerts"]> };
 }
 
 /**
- * @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller, or of
- * other devices
+ * @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller, of other
+ * devices or of another alert
  */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
   return async () => {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
+    const alerts = agent.alerts.heard().map(({ key, told }) => [key, told]);
     const configuration = (await agent.remote?.report(agent.config, agent.spool)) ?? null;
-    const news = JSON.stringify([states.map(({ reason }) => reason), callers, configuration]);
+    const news = JSON.stringify([
+      states.map(({ reason }) => reason),
+      callers,
+      agent.backupState?.()?.last.error,
+      configuration,
+      alerts,
+    ]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
     await sendHeartbeat(agent, configuration);
     [sentAt, sentNews] = [performance.now(), news];
@@ -78,11 +89,20 @@ async function sendHeartbeat(agent: HeartbeatSource, configuration: Configuratio
       today: dayCounts(counts.filter(({ device }) => device === state.id)),
     })),
     callers: unknownCallers(states),
+    ...lastBackup(agent.backupState?.() ?? null),
     ...(configuration !== null && { configuration }),
+    alerts: agent.alerts.heard(),
   } satisfies Heartbeat);
   // An older server answers with nothing.
   if (!answer.Check(response)) return;
   if (response.configuration_version !== undefined) agent.remote?.wanted(response.configuration_version);
+}
+
+function lastBackup(state: BackupState | null): Pick<Heartbeat, "backup"> {
+  if (state === null) return {};
+  const { last, succeeded } = state;
+  const error = last.error?.slice(0, REASON_CHARS_MAX) ?? null;
+  return { backup: { at: last.at, succeeded_at: succeeded?.at ?? null, bytes: succeeded?.bytes ?? null, error } };
 }
 
 function describedDevice(device: DeviceConfig | undefined) {
