@@ -5,8 +5,6 @@ import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
 import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { VERSION } from "../../shared/runtime/version.ts";
-import { startHost } from "../host/host.ts";
-import { agentPage } from "../page/page.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const runCommand = new Command("run")
@@ -24,6 +22,8 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { file: config?.log ?? null, recent: recentLog },
   );
+  // Loaded when they are needed: the help page and a problem of the configuration appear at once.
+  const [{ startHost }, { agentPage }] = await Promise.all([import("../host/host.ts"), import("../page/page.ts")]);
   const host = await startHost({ file, config, version: VERSION, log, recentLog, page: agentPage });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
   await new Promise<void>((resolve) => {
