@@ -73,12 +73,11 @@ export class Host {
   }
 
   async start(config: Config | null): Promise<void> {
-    this.#local = await this.#listen(config === null ? SET_UP_ADDRESS : config.status);
-    if (config === null) return;
+    if (config !== null) this.#agent = await startAgent(config, this.version, this.log);
     try {
-      this.#agent = await startAgent(config, this.version, this.log);
+      this.#local = await this.#listen(config === null ? SET_UP_ADDRESS : config.status);
     } catch (error) {
-      await this.#local?.close();
+      await this.#agent?.stop();
       throw error;
     }
   }
