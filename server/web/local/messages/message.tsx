@@ -7,6 +7,7 @@ import { useAction } from "../../ui/use-action.ts";
 import { RawPane, ReportPane, StudyPane } from "./panes.tsx";
 import { Reprocess } from "./reprocess.tsx";
 import { stateWord, t } from "./texts.ts";
+import "../ui/wire.css";
 import "./messages.css";
 
 /** A message in three panes: its bytes, what was read in them, and what was filed. */
