@@ -3,6 +3,7 @@ import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-fil
 import { isSameOrigin } from "../../shared/pages/same-origin.ts";
 import type { Host } from "../host/host.ts";
 import { PageError } from "./routes/page-error.ts";
+import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -30,7 +31,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     // The code and the envelope are those of the server's dashboard, whose script the page shares.
     return reply.code(status).send({ error: { code: `LOCAL.${status}`, message: error.message } });
   });
-  for (const routes of [deviceRoutes, eventRoutes, messageRoutes]) routes(app, host);
+  for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

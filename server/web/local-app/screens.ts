@@ -13,4 +13,9 @@ export const screens = [
     name: null,
     Screen: lazy(async () => (await import("../local/messages/message.tsx")).Message),
   },
+  {
+    path: "/configuration",
+    name: "configuration",
+    Screen: lazy(async () => (await import("../local/configuration/configuration.tsx")).Configuration),
+  },
 ] as const;
