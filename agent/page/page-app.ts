@@ -7,6 +7,8 @@ import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { Sessions } from "./sessions.ts";
 
 // The agent's page: /local/v1 for its data, and the files of the page at every other path. The local server has checked Host.
 
@@ -29,8 +31,10 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     const status = error instanceof PageError ? error.status : (error.statusCode ?? 500);
     if (status >= 500) host.log.error({ stage: "page", reason: error.message }, "the page has a fault");
     // The code and the envelope are those of the server's dashboard, whose script the page shares.
-    return reply.code(status).send({ error: { code: `LOCAL.${status}`, message: error.message } });
+    const code = error instanceof PageError ? error.code : `LOCAL.${status}`;
+    return reply.code(status).send({ error: { code, message: error.message } });
   });
+  sessionRoutes(app, host, new Sessions());
   for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
