@@ -8,6 +8,13 @@ const PATIENT = "patient_01K9DEM0000000000000P00001";
 
 export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
+  pair: {
+    summary: "give this PC access by a code",
+    examples: [
+      "pair --server https://vetwire.example.com --code 7KQM-X2HD",
+      'pair --server https://vetwire.example.com --code 7KQM-X2HD --name "Laboratory" --key-file ./agent.key',
+    ],
+  },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
   doctor: {

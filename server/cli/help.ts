@@ -7,6 +7,7 @@ const PATIENT = "patient_01K9DEM0000000000000P00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
 const AGENT = "agent_01K9DEM0000000000000A00001";
 const KEY = "key_01K9DEM0000000000000K00001";
+const AGENT = "agent_01K9DEM0000000000000G00001";
 
 export const serverHelp: Readonly<Record<string, CommandHelp>> = {
   run: {
@@ -31,6 +32,10 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `keys roll ${KEY} --grace 24h`,
       `keys revoke ${KEY}`,
     ],
+  },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
   },
   users: {
     summary: "users of the dashboard",
