@@ -34,6 +34,12 @@ export function agentConditions(facts: AgentFacts, now: number): Condition[] {
 }
 
 function serverCondition({ name: subject, server: { is, reason, isMinor, since } }: AgentFacts): Condition[] {
+  if (is === "not asked yet") {
+    // After a restart, an alert of the process before stays open until the server answers.
+    return (["server-unreachable", "key-refused"] as const).map((kind) => {
+      return { key: kind, kind, subject, since, holds: true };
+    });
+  }
   if (reason === null || isMinor) return [];
   const isAway = is === "cannot be reached" || is === "does not work";
   const kind = isAway ? "server-unreachable" : "key-refused";

@@ -48,6 +48,11 @@ test("a refused key is an alert, a key without appointments is none", () => {
   expect(kindsOf({ server: { ...refused, is: "key lacks permission", isMinor: true } })).toEqual([]);
 });
 
+test("before the first answer of the server, alerts of the process before stay open", () => {
+  const server = { is: "not asked yet", reason: null, isMinor: false, since: now } as const;
+  expect(kindsOf({ server })).toEqual(["server-unreachable?", "key-refused?"]);
+});
+
 test("a device is down if its line needs a person, not if it may be switched off", () => {
   const device = { id: "chem-1", reason: "cannot open", mayBeOff: false, since: now - MINUTE };
   expect(agentConditions({ ...fine, devices: [device] }, now)).toEqual([

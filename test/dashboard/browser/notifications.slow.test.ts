@@ -37,7 +37,7 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByLabel("E-mail address").fill("nurse@clinic.example");
-    await page.getByRole("button", { name: "Save" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Send a test to nurse@clinic.example" }).click();
     await page.getByText("The test arrived. 127.0.0.1 took the e-mail").waitFor();
     expect(server.receiver.mails).toHaveLength(1);
@@ -75,10 +75,10 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await page.getByRole("button", { name: "Add an address" }).click();
     await page.getByLabel("How").selectOption("webhook");
     await page.getByLabel("URL").fill("https://10.0.0.1/hook");
-    await page.getByRole("button", { name: "Save" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await page.getByText("in a private network").waitFor();
     await page.getByLabel("URL").fill("https://example.com/hook");
-    await page.getByRole("button", { name: "Save" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     const secret = await page.locator(".channel-secret code").textContent();
     expect(secret).toMatch(/^whsec_/);
     await expectAccessible(page);
@@ -107,7 +107,9 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await page.getByLabel("Language").selectOption("tr");
     await page.getByText("Hastası belirsiz tetkik: 1").waitFor();
     const staff = await makeUser(server, "staff", fp);
-    expect((await staff.call("POST", `/to-place/${waiting.fp}/reject`, { reason: "a test" })).status).toBe(200);
+    expect((await staff.call("POST", `/to-place/${waiting.fp}/reject`, { revision: 1, reason: "a test" })).status).toBe(
+      200,
+    );
     await server.alerts.check();
     await page.getByText("Sizi bekleyen bir şey yok").waitFor();
   });
