@@ -14,6 +14,7 @@ import { deliver, type Receiver, type Senders } from "../../shared/alerts/delive
 import type { Teller } from "../../shared/alerts/email-text.ts";
 import { createMailer } from "../../shared/alerts/smtp.ts";
 import { HEARTBEAT_ALERTS_MAX, type Heartbeat } from "../../shared/api/study.ts";
+import { readBackupState } from "../../shared/care/backup-state.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { AlertConfig } from "../config/alert-config.ts";
 import type { Config } from "../config/schema.ts";
@@ -147,6 +148,7 @@ export class AgentAlerts {
       clockOffsetS: clock === null ? null : Number(clock),
       freeBytes: bavail * bsize,
       spoolProblem: spool.problem,
+      lastBackup: readBackupState(config.data)?.last ?? null,
       quarantined: counts.filter(({ state }) => state === "quarantined"),
     };
   }

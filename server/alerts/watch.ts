@@ -43,7 +43,7 @@ export interface AlertOptions {
 }
 
 const NO_MAIL: Senders = { sendMail: null, webhooks: { allowPrivate: false } };
-const NOTHING_WRONG: Machine = { name: "", freeBytes: null, backupFault: null };
+const NOTHING_WRONG: Machine = { name: "", freeBytes: null, lastBackup: null };
 
 export class AlertWatch {
   readonly #options: Required<AlertOptions>;

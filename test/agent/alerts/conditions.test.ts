@@ -12,6 +12,7 @@ const fine: AgentFacts = {
   clockOffsetS: 2,
   freeBytes: 5e9,
   spoolProblem: null,
+  lastBackup: null,
   quarantined: [],
 };
 
@@ -62,6 +63,17 @@ test("a device is down if its line needs a person, not if it may be switched off
     },
   ]);
   expect(kindsOf({ devices: [{ ...device, mayBeOff: true }] })).toEqual([]);
+});
+
+test("a backup that failed is an alert until the next one works", () => {
+  const at = "2026-11-23T03:00:00.000Z";
+  expect(agentConditions({ ...fine, lastBackup: { at, error: "The disk is full." } }, now)).toEqual([
+    {
+      ...{ key: "backup-failed", kind: "backup-failed", subject: "pc" },
+      ...{ since: Date.parse(at), reason: "The disk is full." },
+    },
+  ]);
+  expect(kindsOf({ lastBackup: { at, error: null } })).toEqual([]);
 });
 
 test("messages that cannot be filed are counted for their device", () => {
