@@ -10,7 +10,7 @@ import {
   settle,
   stepBook,
 } from "../../shared/alerts/book.ts";
-import { deliver, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
+import { deliver, loggedReason, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
 import type { Teller } from "../../shared/alerts/email-text.ts";
 import { createMailer } from "../../shared/alerts/smtp.ts";
 import { HEARTBEAT_ALERTS_MAX, type Heartbeat } from "../../shared/api/study.ts";
@@ -117,7 +117,11 @@ export class AgentAlerts {
       await this.#save(settle(this.#book ?? EMPTY_BOOK, taken.batch, outcome, Date.now()));
       const facts = { stage: "alerts", channel: receiver.type, messages: taken.batch.messages.length };
       if (outcome.ok) log.info(facts, "people were told of alerts");
-      else log.warn({ ...facts, reason: outcome.reason }, "people could not be told of alerts: it is tried again");
+      else
+        log.warn(
+          { ...facts, reason: loggedReason(outcome.reason) },
+          "people could not be told of alerts: it is tried again",
+        );
     }
   }
 

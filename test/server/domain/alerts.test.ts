@@ -19,6 +19,7 @@ function agent(changes: Partial<AgentShown> = {}, alerts: ClinicFacts["agents"][
   const shown: AgentShown = {
     ...{ key: { id: "key_1", name: "reception" }, is: "running", last_seen_at: at(0), version: null },
     ...{ clock_offset_s: null, outbox: null, devices: [], callers: [] },
+    ...{ fp: null, configuration: "unknown", paired_at: null, is_revoked: false },
     ...changes,
   };
   return { shown, alerts };

@@ -146,6 +146,27 @@ describe("alerts of a server", () => {
     expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
   });
 
+  test("an alert that the agent tells is on Today, and the server tells of it only when the agent does not", async () => {
+    const { app, makeKey, hook, passMinutes, store, clinicId, clock } = await watchedClinicServer();
+    const key = await makeKey(ours, keyPermissions);
+    const beat = async (alerts: object[]) => {
+      const headers = { "x-api-key": key };
+      const answer = await app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload: { alerts } });
+      expect(answer.statusCode).toBe(200);
+      await passMinutes(1);
+    };
+    const disk = { key: "disk-full", kind: "disk-full", subject: "pc", since: new Date(clock.now).toISOString() };
+    await beat([{ ...disk, told: true }]);
+    const today = () => readToday(store, { clinicId, timeZone: null, isAdmin: true, now: clock.now });
+    expect((await today()).alerts).toMatchObject([{ kind: "disk-full", subject: "pc" }]);
+    expect(hook.received).toEqual([]);
+    await beat([{ ...disk, told: false }]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened"]);
+    await beat([]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
+    expect((await today()).alerts).toEqual([]);
+  });
+
   test("a receiver that fails is repeated until it works, and the others are not told again", async () => {
     const { clock, smtp, hook, machine, passMinutes, book } = await watchedClinicServer();
     hook.status.code = 500;
