@@ -159,12 +159,11 @@ export class AgentAlerts {
 
   #report(before: AlertBook, after: AlertBook): void {
     const { log } = this.#source;
-    const isIn = (book: AlertBook, key: string) => book.open.some((alert) => alert.key === key);
     for (const { key, kind, subject, reason = null } of after.open) {
-      if (!isIn(before, key)) log.warn({ stage: "alerts", kind, subject, reason }, "an alert opened");
+      if (!isOpenIn(before, key)) log.warn({ stage: "alerts", kind, subject, reason }, "an alert opened");
     }
     for (const { key, kind, subject } of before.open) {
-      if (!isIn(after, key)) log.info({ stage: "alerts", kind, subject }, "an alert closed");
+      if (!isOpenIn(after, key)) log.info({ stage: "alerts", kind, subject }, "an alert closed");
     }
   }
 
@@ -173,6 +172,10 @@ export class AgentAlerts {
     const dashboard = new URL("/dashboard", config.server.url).href;
     return { name: os.hostname(), dashboard, language: config.alerts.language, timeZone: config.timeZone };
   }
+}
+
+function isOpenIn({ open }: AlertBook, key: string): boolean {
+  return open.some((alert) => alert.key === key);
 }
 
 function receiversOf({ email, webhook }: AlertConfig): Receiver[] {
