@@ -103,14 +103,13 @@ function fit(device: DeviceConfig, facts: DeviceFacts): Finding[] {
   return [warning("devices.unknown-codes", sentence, remedy)];
 }
 
-/** The sender in the messages names another profile. The reason of a quarantined message quotes its sender. */
-function otherModel({ id, profile: name }: DeviceConfig, { messages, name: studied }: DeviceFacts): Finding | null {
+/** The sender in the latest message names another profile. A generic profile reads every sender. */
+function otherModel({ id, profile: name }: DeviceConfig, { sender }: DeviceFacts): Finding | null {
   const profile = profileById(name);
-  if (profile === undefined || (profile.protocol !== "astm" && profile.protocol !== "hl7")) return null;
-  const [, refused] = /^the sender is "(.*)", not what profile/.exec(messages.lastReason ?? "") ?? [];
-  const fitting = profilesOf(profile.protocol, refused ?? studied ?? "");
-  if (refused === undefined && (fitting.length === 0 || fitting.includes(name) || !name.startsWith("generic")))
-    return null;
+  if (sender === null || (profile?.protocol !== "astm" && profile?.protocol !== "hl7")) return null;
+  const fitting = profilesOf(profile.protocol, sender);
+  const isRead = profile.sender?.test(sender) ?? true;
+  if (isRead && (fitting.length === 0 || !name.startsWith("generic"))) return null;
   const advice = fitting.length === 0 ? `generic-${profile.protocol}` : fitting.join(" or ");
   const sentence =
     fitting.length === 0
