@@ -20,18 +20,23 @@ import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
-import { serveStatus } from "./status/status-server.ts";
 import { Directory } from "./study/patient-directory.ts";
 
 // The composition root: creates the parts of the running agent, connects them, and stops them in reverse order.
 
 export interface RunningAgent {
-  /** The port of the status server; null if agent.yaml configures none. */
-  readonly statusPort: number | null;
+  readonly config: Config;
+  readonly startedAt: number;
+  readonly spool: Spool;
+  readonly metrics: Metrics;
+  readonly server: ServerClient;
+  readonly devices: readonly RunningDevice[];
+  serverState(): ServerState;
+  ready(): Readiness;
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder or the status port is in use */
+/** Starts everything that the configuration names. @throws if the data folder is in use */
 export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
@@ -52,7 +57,6 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       serverState(),
       devices.map((device) => device.state()),
     );
-  const status = config.status === null ? null : await startStatusServer(config.status, spool, metrics, ready);
   await openDevices(devices);
   const stopTasks = startPeriodicTasks({
     config,
@@ -70,11 +74,17 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   log.info({ devices: config.devices.length, version }, "the agent is running");
 
   return {
-    statusPort: status?.port ?? null,
+    config,
+    startedAt,
+    spool,
+    metrics,
+    server,
+    devices,
+    serverState,
+    ready,
     async stop() {
       stopTasks();
       await Promise.all(devices.map((device) => device.close()));
-      await status?.close();
       for (const group of groups) await group.stop();
       await push.stop();
       await spool.close();
@@ -137,21 +147,6 @@ async function resume(spool: Spool, serverState: ServerState, groups: readonly D
   await spool.call("disconnectAll");
   await spool.call("setMeta", SERVER_META, JSON.stringify(serverState));
   for (const group of groups) await group.resume();
-}
-
-/** Starts the status server. Closes the spool if the port is in use, so that the process can end. */
-async function startStatusServer(
-  address: NonNullable<Config["status"]>,
-  spool: Spool,
-  metrics: Metrics,
-  ready: () => Readiness,
-): ReturnType<typeof serveStatus> {
-  try {
-    return await serveStatus(address, spool, metrics, ready);
-  } catch (error) {
-    await spool.close();
-    throw error;
-  }
 }
 
 async function openDevices(devices: readonly RunningDevice[]): Promise<void> {

@@ -13,7 +13,7 @@ import { resolveTlsFiles } from "./tls-files.ts";
 
 // Checks agent.yaml. The schema is the type and most of the checks. All problems are found at once, each with its line.
 
-interface ConfigProblem {
+export interface ConfigProblem {
   readonly line: number;
   readonly message: string;
 }

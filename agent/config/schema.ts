@@ -115,7 +115,8 @@ export const ConfigSchema = Type.Object(
     /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */
     matchPatientsByName: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
-    devices: Type.Array(DeviceSchema, { minItems: 1, maxItems: 1000 }),
+    /** Empty after pairing, before the first device. */
+    devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
     images: Type.Optional(ImagesSchema),
   },

@@ -155,7 +155,6 @@ describe("single problems", () => {
       "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
-    ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
     [
       "no connection",
       good.replace('connection: { dial: "192.168.1.50:5500" }', "connection: {}"),
