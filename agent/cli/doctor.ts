@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { makeBundle, writeBundle } from "../doctor/bundle.ts";
-import { runDoctor, type TitledFinding } from "../doctor/run-doctor.ts";
+import type { TitledFinding } from "../../shared/local/doctor.ts";
+import { runDoctor } from "../doctor/run-doctor.ts";
 import { type ConfigOption, configOption, EXIT_CONFIG } from "./options.ts";
 
 export const doctorCommand = new Command("doctor")

@@ -13,7 +13,7 @@ import { readStatus } from "../spool/queries/status.ts";
 import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import { type DoctorContext, readFacts } from "./check.ts";
-import type { TitledFinding } from "./run-doctor.ts";
+import type { TitledFinding } from "../../shared/local/doctor.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 
 // The file for the support: findings, configuration, versions, counts, last log lines. It has no name of a patient or an owner,

@@ -3,7 +3,8 @@ import { plural } from "../../shared/cli/output.ts";
 import { exposures } from "../config/exposures.ts";
 import type { Config } from "../config/schema.ts";
 import type { Check, Facts } from "./check.ts";
-import { type Finding, ok, problem, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, warning } from "./finding.ts";
 
 /** Finds every problem of agent.yaml, and what a right one leaves open to others. */
 export const configuration: Check = {

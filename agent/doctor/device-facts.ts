@@ -63,5 +63,7 @@ function latestSender(db: Database.Database, id: string): string | null {
   const [, kind = "", separator = "", fields = ""] = /^\d?(H|MSH)([^A-Za-z\d\s])([^\r\n]*)/m.exec(text) ?? [];
   if (kind === "") return null;
   const parts = fields.split(separator);
-  return kind === "H" ? (parts[3] ?? "") : `${parts[1] ?? ""}|${parts[2] ?? ""}`;
+  if (kind === "H") return parts[3] ?? "";
+  const sender = `${parts[1] ?? ""}|${parts[2] ?? ""}`;
+  return sender === "|" ? null : sender;
 }

@@ -8,7 +8,8 @@ import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import { spoolCheck } from "./check.ts";
 import { type DeviceFacts, readDeviceFacts } from "./device-facts.ts";
-import { type Finding, ok, problem, splitAdvice, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, splitAdvice, warning } from "./finding.ts";
 
 // Each device by what the agent has heard from it: its line, strangers, the fit of its profile, its silence.
 

@@ -8,7 +8,8 @@ import { dayOf } from "../report/device-time.ts";
 import { SendError } from "../runtime/send-error.ts";
 import { readSpool } from "../spool/access.ts";
 import { configCheck } from "./check.ts";
-import { type Finding, ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
 import { tryWay } from "./server-network.ts";
 
 // The server, the key of the agent, and the clock. The questions are those of the agent, and change nothing.

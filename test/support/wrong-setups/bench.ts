@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { runDoctor, type TitledFinding } from "../../../agent/doctor/run-doctor.ts";
+import { pino } from "pino";
+import { Host } from "../../../agent/host/host.ts";
+import { createPageApp } from "../../../agent/page/page-app.ts";
+import { agentPage } from "../../../agent/page/page.ts";
+import type { DoctorBody, TitledFinding } from "../../../shared/local/doctor.ts";
 import { AGENT, freePort, temporaryFolder } from "../processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../scripted-server.ts";
 
@@ -13,10 +17,8 @@ export interface WrongSetup {
   /** Id of the finding. */
   readonly finding: string;
   readonly remedy: RegExp;
-  /** Runs the command itself, as this user. A case without it calls the runner. */
-  readonly runAs?: "root" | "nobody";
-  /** Exit code of the command, 1 by default. */
-  readonly code?: number;
+  /** Runs the command as another user than this process. */
+  readonly runAs?: "nobody";
   /** The reason why this machine cannot simulate it; null if it can. */
   readonly cannot?: () => string | null;
   readonly make: (bench: Bench) => Promise<void> | void;
@@ -106,32 +108,30 @@ export class Bench {
     for (const name of ["", "agent.yaml", "agent.key"]) fs.chownSync(path.join(this.folder, name), NOBODY, NOBODY);
   }
 
-  /** Runs all checks in this process. */
-  async findings(): Promise<readonly TitledFinding[]> {
-    return runDoctor({ configFile: this.configFile, isOffline: this.isOffline });
+  /** Asks the agent's page, whose agent reads the file of this bench. */
+  async page(): Promise<readonly TitledFinding[]> {
+    const log = pino({ enabled: false });
+    const host = new Host({ file: this.configFile, config: null, version: "test", log, page: agentPage });
+    const app = await createPageApp(host);
+    const { body } = await app.inject({ method: "GET", url: "/local/v1/doctor" });
+    await app.close();
+    return (JSON.parse(body) as DoctorBody).findings;
   }
 
-  /** Runs the doctor as the case says. @returns the text of its finding, and the exit code of the command */
-  async diagnose({ finding, runAs }: WrongSetup): Promise<{ told: string; code: number | null }> {
-    if (runAs === undefined) return { told: textOf(await this.findings(), finding), code: null };
-    const { output, code } = await this.command(runAs);
-    const listed = JSON.parse((await this.command(runAs, "--json")).stdout) as TitledFinding[];
-    const isTold = listed.some(({ id }) => id === finding);
-    return { told: isTold ? output : `no ${finding} in ${JSON.stringify(listed)}`, code };
+  /** Whether a run in this process meets the same set-up as the command. */
+  isSameInProcess({ runAs }: WrongSetup): boolean {
+    return runAs === undefined && Object.keys(this.env).length === 0 && !this.isOffline;
   }
 
-  /** Runs `agent doctor`. @returns what it printed, and its exit code */
-  command(
-    user: "root" | "nobody",
-    ...options: readonly string[]
-  ): Promise<{ code: number; output: string; stdout: string }> {
+  /** Runs `agent doctor` as this process or as `nobody`. @returns what it printed, and its exit code */
+  command(runAs: WrongSetup["runAs"], ...options: readonly string[]): Promise<{ code: number; stdout: string }> {
     const args = [AGENT, "doctor", "--config", this.configFile, ...(this.isOffline ? ["--offline"] : []), ...options];
-    if (user === "nobody") fs.chmodSync(this.folder, 0o755);
-    const as = user === "nobody" ? { uid: NOBODY, gid: NOBODY } : {};
+    if (runAs === "nobody") fs.chmodSync(this.folder, 0o755);
+    const as = runAs === "nobody" ? { uid: NOBODY, gid: NOBODY } : {};
     return new Promise((resolve) => {
       const env = { ...process.env, ...this.env };
-      const child = execFile(process.execPath, args, { env, ...as }, (_, stdout, stderr) =>
-        resolve({ code: child.exitCode ?? -1, output: stdout + stderr, stdout }),
+      const child = execFile(process.execPath, args, { env, ...as }, (_, stdout) =>
+        resolve({ code: child.exitCode ?? -1, stdout }),
       );
     });
   }
@@ -142,8 +142,8 @@ export class Bench {
   }
 }
 
-/** The sentences and remedies of a finding. */
-function textOf(found: readonly TitledFinding[], finding: string): string {
+/** The sentences and remedies of a finding, as the command prints them. */
+export function toldBy(found: readonly TitledFinding[], finding: string): string {
   const own = found.filter(({ id }) => id === finding);
-  return own.map(({ sentence, remedy }) => `${sentence}\n-> ${remedy}\n`).join("");
+  return own.map(({ sentence, remedy }) => `${sentence}\n           -> ${remedy}\n`).join("");
 }

@@ -93,7 +93,7 @@ const STRANGE: readonly WrongSetup[] = [
   {
     title: "an HL7 device sends to an ASTM profile",
     finding: "devices.other-protocol",
-    remedy: /they look like HL7 over MLLP, not like generic-astm\n-> write profile: generic-hl7 for chem-1/,
+    remedy: /they look like HL7 over MLLP, not like generic-astm\n +-> write profile: generic-hl7 for chem-1/,
     make: async (bench) => {
       const port = await listening(bench, {});
       await run(bench);
@@ -115,7 +115,7 @@ const STRANGE: readonly WrongSetup[] = [
   {
     title: "a VetScan sends to the generic profile",
     finding: "devices.other-model",
-    remedy: /looks like abaxis-vetscan-vs2, and has the profile generic-astm\n-> write profile: abaxis-vetscan-vs2/,
+    remedy: /looks like abaxis-vetscan-vs2, and has the profile generic-astm\n +-> write profile: abaxis-vetscan-vs2/,
     make: async (bench) => {
       const port = await listening(bench, {});
       await run(bench);
@@ -191,7 +191,7 @@ const STRANGE: readonly WrongSetup[] = [
   {
     title: "another program holds the port of a device of the running agent",
     finding: "devices.line",
-    remedy: /cannot listen: .*in use by .*\n-> end that program, or choose another port/,
+    remedy: /cannot listen: .*in use by .*\n +-> end that program, or choose another port/,
     make: async (bench) => {
       const port = await listening(bench, {});
       const blocker = net.createServer().listen(port, "127.0.0.1");
@@ -231,7 +231,7 @@ const SILENT: readonly WrongSetup[] = [
   {
     title: "the sending of the device was switched off",
     finding: "devices.silent",
-    remedy: /has sent nothing for 20 days\n-> .*whether its sending to the computer \(LIS, HIS, host\) is on/,
+    remedy: /has sent nothing for 20 days\n +-> .*whether its sending to the computer \(LIS, HIS, host\) is on/,
     make: async (bench) => {
       const port = await listening(bench, {});
       const stop = await run(bench);
@@ -243,7 +243,7 @@ const SILENT: readonly WrongSetup[] = [
   {
     title: "results have waited for the server for days",
     finding: "backlog.outbox",
-    remedy: /1 study waits for the server, the oldest for 3 days\n-> solve the problems of server and key above/,
+    remedy: /1 study waits for the server, the oldest for 3 days\n +-> solve the problems of server and key above/,
     make: async (bench) => {
       bench.setServer(`http://127.0.0.1:${await freePort()}`);
       const port = await listening(bench, {});
@@ -256,7 +256,7 @@ const SILENT: readonly WrongSetup[] = [
   {
     title: "results have no certain patient",
     finding: "backlog.unmatched",
-    remedy: /1 message without a certain patient\n-> place them in the dashboard under To place/,
+    remedy: /1 message without a certain patient\n +-> place them in the dashboard under To place/,
     make: async (bench) => {
       bench.setServer(await bench.serve(unmatchedAnswer));
       const port = await listening(bench, {});

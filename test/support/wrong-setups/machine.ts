@@ -41,16 +41,12 @@ const CONFIGURATION: readonly WrongSetup[] = [
     title: "there is no agent.yaml",
     finding: "configuration.missing",
     remedy: /run the set-up, or name the file with --config/,
-    runAs: "root",
-    code: 78,
     make: (bench) => void (bench.hasConfig = false),
   },
   {
     title: "a key is misspelt",
     finding: "configuration.wrong",
     remedy: /did you mean baudRate\?.*correct line \d+/s,
-    runAs: "root",
-    code: 78,
     make: (bench) => {
       bench.devices = [bench.device({ connection: { serial: { path: "/dev/ttyS0", baud_rate: 9600 } } })];
     },
@@ -75,8 +71,6 @@ const CONFIGURATION: readonly WrongSetup[] = [
     title: "the key file is missing",
     finding: "configuration.wrong",
     remedy: /pair the agent with the server, or write the key/,
-    runAs: "root",
-    code: 78,
     make: ({ folder }) => fs.rmSync(path.join(folder, "agent.key")),
   },
   {
@@ -178,7 +172,6 @@ const FOLDER: readonly WrongSetup[] = [
     title: "the disk is read-only",
     finding: "folder.read-only",
     remedy: /name a folder on another disk/,
-    runAs: "root",
     cannot: needsMount,
     make: async (bench) => {
       fs.mkdirSync(bench.data);
@@ -191,7 +184,6 @@ const FOLDER: readonly WrongSetup[] = [
     title: "the disk is full",
     finding: "space.full",
     remedy: /delete or move files of other programs/,
-    runAs: "root",
     cannot: needsMount,
     make: (bench) => {
       fs.mkdirSync(bench.data);
@@ -222,7 +214,6 @@ const FOLDER: readonly WrongSetup[] = [
     title: "the database is damaged",
     finding: "database.damaged",
     remedy: /stop the agent, copy the data folder, then restore the last backup/,
-    runAs: "root",
     make: async (bench) => {
       await changeSpool(bench, () => undefined);
       const file = path.join(bench.data, "spool.db");
@@ -268,7 +259,6 @@ const PORTS: readonly WrongSetup[] = [
     title: "another program holds the port",
     finding: "ports.taken",
     remedy: /in use by (node|MainThread) \(process \d+\).*end that program, or choose another port/s,
-    runAs: "root",
     make: async (bench) => {
       const port = await freePort();
       const listen = `require("node:net").createServer().listen(${port}, "127.0.0.1", () => console.log("up"))`;
@@ -313,7 +303,6 @@ const PORTS: readonly WrongSetup[] = [
     title: "the serial adapter is not plugged in",
     finding: "serial.fault",
     remedy: /plug its adapter in, or take a path that "agent ports" lists/,
-    runAs: "root",
     make: (bench) => void (bench.devices = [bench.device({ connection: { serial: { path: "/dev/ttyUSB97" } } })]),
   },
   {
@@ -326,7 +315,6 @@ const PORTS: readonly WrongSetup[] = [
     title: "another program holds the serial port",
     finding: "serial.fault",
     remedy: /in use by .*sleep \(process \d+\).*close that program/s,
-    runAs: "root",
     cannot: needsSocat,
     make: async (bench) => {
       const cable = await newCable(bench.folder);
@@ -394,23 +382,18 @@ const SERVICE: readonly WrongSetup[] = [
     title: "no service starts the agent",
     finding: "service.missing",
     remedy: /let \/etc\/systemd\/system\/vetwire-agent\.service run: vetwire agent run/,
-    runAs: "root",
-    code: 0,
     make: (bench) => fakeProgram(bench, "systemctl", "printf 'LoadState=not-found\\nActiveState=inactive\\n'"),
   },
   {
     title: "the service has failed",
     finding: "service.failed",
     remedy: /journalctl -u vetwire-agent/,
-    runAs: "root",
     make: (bench) => fakeProgram(bench, "systemctl", "printf 'LoadState=loaded\\nActiveState=failed\\n'"),
   },
   {
     title: "the service does not start with the machine",
     finding: "service.disabled",
     remedy: /systemctl enable --now vetwire-agent/,
-    runAs: "root",
-    code: 0,
     make: (bench) =>
       fakeProgram(bench, "systemctl", "printf 'LoadState=loaded\\nActiveState=active\\nUnitFileState=disabled\\n'"),
   },

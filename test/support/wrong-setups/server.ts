@@ -97,7 +97,6 @@ const WAY: readonly WrongSetup[] = [
     title: "no program listens at the port of the server",
     finding: "server.refused",
     remedy: /start the server there, or correct the port \d+ in server\.url/,
-    runAs: "root",
     make: async (bench) => bench.setServer(`http://127.0.0.1:${await freePort()}`),
   },
   {
@@ -144,7 +143,6 @@ time.sleep(.2);print(p,flush=True);time.sleep(60)`;
     title: "this machine does not know the authority of the server",
     finding: "server.unknown-authority",
     remedy: /start the agent with NODE_EXTRA_CA_CERTS=FILE/,
-    runAs: "root",
     make: async (bench) => {
       await serveTls(bench);
       bench.env["NODE_EXTRA_CA_CERTS"] = "";
@@ -154,7 +152,6 @@ time.sleep(.2);print(p,flush=True);time.sleep(60)`;
     title: "the file of the authority does not exist",
     finding: "server.unknown-authority",
     remedy: /NODE_EXTRA_CA_CERTS names \/no\/such\.pem, which does not exist/,
-    runAs: "root",
     make: async (bench) => {
       await serveTls(bench);
       bench.env["NODE_EXTRA_CA_CERTS"] = "/no/such.pem";
@@ -164,29 +161,24 @@ time.sleep(.2);print(p,flush=True);time.sleep(60)`;
     title: "the certificate has ended",
     finding: "server.expired",
     remedy: /renew the certificate at the server/,
-    runAs: "root",
     make: (bench) => serveTls(bench, { from: -30, to: -2 }),
   },
   {
     title: "the certificate is not valid yet",
     finding: "server.not-yet-valid",
     remedy: /set the clock of this machine/,
-    runAs: "root",
     make: (bench) => serveTls(bench, { from: 5 }),
   },
   {
     title: "the certificate ends soon",
     finding: "server.certificate-ends",
     remedy: /renew the certificate at the server before that day/,
-    runAs: "root",
-    code: 0,
     make: (bench) => serveTls(bench, { to: 3 }),
   },
   {
     title: "the certificate is for another name",
     finding: "server.wrong-name",
     remedy: /for clinic\.example, not for localhost.*write a name of the certificate in server\.url/s,
-    runAs: "root",
     make: (bench) => serveTls(bench, { names: "DNS:clinic.example" }, "localhost"),
   },
 ];
@@ -236,7 +228,6 @@ const PROGRAM: readonly WrongSetup[] = [
     title: "the address of the dashboard's page is written",
     finding: "server.path",
     remedy: /write server\.url without \/api\/v1: http/,
-    runAs: "root",
     make: async (bench) => {
       const { world: real } = await useNewKey(bench);
       bench.setServer(`${real.serverUrl}/api/v1`);
@@ -265,8 +256,6 @@ const PROGRAM: readonly WrongSetup[] = [
     title: "the zone of the configuration is not the machine's",
     finding: "zone.other",
     remedy: /write timeZone: America\/New_York in agent\.yaml/,
-    runAs: "root",
-    code: 0,
     make: (bench) => {
       bench.config["timeZone"] = "Europe/Istanbul";
       bench.env["TZ"] = "America/New_York";
@@ -279,7 +268,6 @@ const KEY: readonly WrongSetup[] = [
     title: "the key is of another server",
     finding: "key.refused",
     remedy: /pair the agent anew, or make a key at the dashboard/,
-    runAs: "root",
     make: async (bench) => {
       await useNewKey(bench);
       bench.write("agent.key", `sk_live_${"0".repeat(38)}\n`);
@@ -309,7 +297,6 @@ const KEY: readonly WrongSetup[] = [
     title: "the key may not send results",
     finding: "key.permission",
     remedy: /lacks the permission clinic\.lab\.ingest.*make a key with clinic\.lab\.ingest, /s,
-    runAs: "root",
     make: async (bench) => void (await useNewKey(bench, "clinic.patient.view")),
   },
   {
