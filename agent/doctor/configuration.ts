@@ -66,9 +66,16 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
   return [
     ok("configuration.valid", `${configFile} is valid: ${plural(config.devices.length, "device")}`),
     running,
+    ...(config.devices.length === 0 ? [noDevices()] : []),
     ...open,
     ...sharedSerialPorts(config),
   ];
+}
+
+/** An agent that was paired has no device yet. */
+function noDevices(): Finding {
+  const remedy = "connect the first one: vetwire setup, or the agent's page";
+  return warning("configuration.no-devices", "no device is set up, so no result can arrive", remedy);
 }
 
 /** Two devices at one port: only one of them gets it. */

@@ -1,5 +1,6 @@
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { backlog } from "./backlog.ts";
+import { backups } from "./backups.ts";
 import { type Check, type DoctorContext, type Facts, readFacts } from "./check.ts";
 import { configuration } from "./configuration.ts";
 import { dataFolder, freeSpace } from "./data-folder.ts";
@@ -33,6 +34,7 @@ const CHECKS: readonly Check[] = [
   service,
   devices,
   backlog,
+  backups,
 ];
 
 /** Runs the checks one after another, and passes each finding on as soon as it is known. */

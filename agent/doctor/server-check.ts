@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { clockSentence, ClockWatch, isClockWrong } from "../push/clock-watch.ts";
@@ -157,6 +158,10 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
 
 function wrongKey(status: number | null, message: string, keyFile: string): Finding {
   if (status === null) return problem("key.unreadable", message, `write the key into ${keyFile}, in one line`);
+  if (!isWellFormedKey(readSecret(keyFile))) {
+    const remedy = `copy the whole key again into ${keyFile}, in one line, or pair the agent anew`;
+    return problem("key.damaged", "the key is not whole: a character is missing or wrong", remedy);
+  }
   const sentence = "the server does not accept the key: it is unknown, revoked or has ended";
   const remedy = `pair the agent anew, or make a key at the dashboard under Settings, Developer, API Keys, and write it into ${keyFile}`;
   return problem("key.refused", sentence, remedy);

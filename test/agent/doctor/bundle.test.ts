@@ -63,6 +63,7 @@ const config = () => `# Moritz Yılmaz, practice of Dr. Kaya, key ${KEY}
 server: { url: "https://klinik-moritz.invalid:8443/PRIVATE", keyFile: ./kaya.key }
 data: ${clinic.folder}
 timeZone: Europe/Istanbul
+log: { file: ${clinic.folder}/logs/agent.log }
 devices:
   - id: chem-1
     profile: generic-astm
@@ -113,7 +114,7 @@ test("the file has findings, counts, versions and log lines, and nothing that wa
     "1 of the last 1 results of chem-1",
   );
   expect(files["configuration.json"]).toContain('"profile": "generic-astm"');
-  expect(JSON.parse(files["counts.json"]!)).toMatchObject({ running: false, directory: { patients: 1 } });
+  expect(JSON.parse(files["counts.json"]!)).toMatchObject({ running: true, directory: { patients: 1 } });
   expect(JSON.parse(files["versions.json"]!)).toMatchObject({ node: process.version });
   expect(files["log.ndjson"]).toContain('"msg":"a message was stored"');
   expect(files["log.ndjson"]!.trim().split("\n").length).toBe(4);
@@ -128,5 +129,5 @@ test("the file of a wrong configuration names the line and the key, not the valu
   const findings = JSON.parse(files["findings.json"]!) as { id: string; sentence: string }[];
   const sentences = findings.filter(({ id }) => id === "configuration.wrong").map(({ sentence }) => sentence);
   expect(sentences).toContain("line 4: timeZone");
-  expect(sentences).toContain("line 11: devices.1.id");
+  expect(sentences).toContain("line 12: devices.1.id");
 });

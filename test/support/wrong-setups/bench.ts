@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { Host } from "../../../agent/host/host.ts";
 import { createPageApp } from "../../../agent/page/page-app.ts";
 import { agentPage } from "../../../agent/page/page.ts";
+import { remoteDevices } from "../../../agent/remote/remote-devices.ts";
 import type { DoctorBody, TitledFinding } from "../../../shared/local/doctor.ts";
 import { AGENT, freePort, temporaryFolder } from "../processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../scripted-server.ts";
@@ -111,7 +112,14 @@ export class Bench {
   /** Asks the agent's page, whose agent reads the file of this bench. */
   async page(): Promise<readonly TitledFinding[]> {
     const log = pino({ enabled: false });
-    const host = new Host({ file: this.configFile, config: null, version: "test", log, page: agentPage });
+    const host = new Host({
+      file: this.configFile,
+      config: null,
+      version: "test",
+      log,
+      page: agentPage,
+      remote: remoteDevices,
+    });
     const app = await createPageApp(host);
     const { body } = await app.inject({ method: "GET", url: "/local/v1/doctor" });
     await app.close();

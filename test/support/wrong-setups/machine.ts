@@ -399,4 +399,39 @@ const SERVICE: readonly WrongSetup[] = [
   },
 ];
 
-export const MACHINE = [...CONFIGURATION, ...FOLDER, ...PORTS, ...SERVICE];
+const CARE: readonly WrongSetup[] = [
+  {
+    title: "no device was added after pairing",
+    finding: "configuration.no-devices",
+    remedy: /connect the first one: vetwire setup, or the agent's page/,
+    make: (bench) => void (bench.devices = []),
+  },
+  {
+    title: "the last backup failed",
+    finding: "backup.failed",
+    remedy: /the last backup failed: the disk of \/backup is full\n +-> delete older backups/,
+    make: (bench) => {
+      const last = { at: new Date().toISOString(), file: "b", seconds: 1, bytes: null };
+      const error = "the disk of /backup is full: delete older backups";
+      backUp(bench, { last: { ...last, error }, succeeded: null });
+    },
+  },
+  {
+    title: "no backup was made for days",
+    finding: "backup.old",
+    remedy: /let the agent run through the day, or run agent backup FILE now/,
+    make: (bench) => {
+      const last = { at: "2026-01-02T03:00:00.000Z", file: "b", seconds: 1, bytes: 9, error: null };
+      backUp(bench, { last, succeeded: last });
+    },
+  },
+];
+
+/** Schedules backups, and writes the outcome of the last one. */
+function backUp(bench: Bench, state: object): void {
+  bench.config["backup"] = { folder: "./backups" };
+  fs.mkdirSync(bench.data, { mode: 0o700 });
+  bench.write("data/backup.json", JSON.stringify(state));
+}
+
+export const MACHINE = [...CARE, ...CONFIGURATION, ...FOLDER, ...PORTS, ...SERVICE];

@@ -4,6 +4,7 @@ import https from "node:https";
 import type net from "node:net";
 import path from "node:path";
 import Database from "better-sqlite3";
+import { newKey } from "../../../shared/runtime/api-key.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { CLINIC, freePort, runServerCommand, until, World } from "../processes.ts";
 import { type Bench, vetwireAnswer, type WrongSetup } from "./bench.ts";
@@ -270,7 +271,17 @@ const KEY: readonly WrongSetup[] = [
     remedy: /pair the agent anew, or make a key at the dashboard/,
     make: async (bench) => {
       await useNewKey(bench);
-      bench.write("agent.key", `sk_live_${"0".repeat(38)}\n`);
+      bench.write("agent.key", `${newKey()}\n`);
+    },
+  },
+  {
+    title: "the key was copied without its end",
+    finding: "key.damaged",
+    remedy: /copy the whole key again into .*agent\.key, in one line/,
+    make: async (bench) => {
+      await useNewKey(bench);
+      const file = path.join(bench.folder, "agent.key");
+      bench.write("agent.key", fs.readFileSync(file, "utf8").trim().slice(0, -2));
     },
   },
   {
