@@ -78,7 +78,7 @@ function writeLog(): void {
   fs.mkdirSync(path.join(clinic.folder, "logs"));
   const lines = [
     { time: "2026-11-21T09:30:00.000Z", level: 40, stage: "study", device: "chem-1", msg: "no patient for Zeytin" },
-    { time: "2026-11-21T09:31:00.000Z", level: 30, msg: `the key ${KEY} of yılmaz, sample s-98765` },
+    { time: "2026-11-21T09:31:00.000Z", level: 30, msg: `the key ${KEY} of zeytin and yılmaz, sample s-98765` },
     { time: "PRIVATE", level: "Kaya", stage: "4711-AB", device: "Moritz", reason: "Dr. Kaya", msg: "the agent runs" },
     { time: "2026-11-21T09:32:00.000Z", level: 30, patient: "Zeytin", bytes: "PRIVATE", msg: "a message was stored" },
   ];
