@@ -26,7 +26,7 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Fin
       return problem(
         "configuration.missing",
         `there is no configuration ${file}`,
-        "run the set-up, or name the file with --config",
+        "run vetwire setup, or name the file with --config",
       );
     case "EACCES":
     case "EPERM":

@@ -10,7 +10,8 @@ export const listeners = configCheck("ports", "Network ports of this machine", a
   const wanted = addressesOf(config);
   if (wanted.length === 0) return [skipped("ports.none", "no device connects to this machine")];
   // The agent's own listeners would be in the way. It knows the faults of its ports.
-  if (isAgentRunning) return [ok("ports.agent", "the running agent holds its ports: see the devices for its faults")];
+  if (isAgentRunning)
+    return [skipped("ports.agent", "the ports are the running agent's: see Devices for their faults")];
   return await Promise.all(wanted.map(tryListening));
 });
 

@@ -23,7 +23,8 @@ export const serialLines = configCheck("serial", "Serial ports", async ({ device
   const ports = await listPorts();
   const found: Finding[] = [];
   for (const { device, serial } of wired) {
-    if (isAgentRunning) found.push(ok("serial.agent", `the running agent holds ${serial.path} of ${device.id}`));
+    const held = `${serial.path} is the running agent's: see Devices for its faults`;
+    if (isAgentRunning) found.push(skipped("serial.agent", held));
     else found.push(await tryOpening(device, serial, ports));
     found.push(...unstableName(device.id, serial.path, ports));
   }

@@ -40,7 +40,7 @@ const CONFIGURATION: readonly WrongSetup[] = [
   {
     title: "there is no agent.yaml",
     finding: "configuration.missing",
-    remedy: /run the set-up, or name the file with --config/,
+    remedy: /run vetwire setup, or name the file with --config/,
     make: (bench) => void (bench.hasConfig = false),
   },
   {
