@@ -95,6 +95,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const { openAs } = await startDashboard(clinic(fp));
     const page = await openAs(browser, "reader", fp, "/settings/webhooks");
     await page.getByText("Your role does not allow this").waitFor();
+    expect(await page.getByRole("button", { name: "New webhook" }).count()).toBe(0);
     await expectAccessible(page);
   });
 });
