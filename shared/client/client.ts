@@ -39,8 +39,6 @@ export interface Changes {
   readonly cursor: string | null;
 }
 
-export type VetwireClient = ReturnType<typeof createClient>;
-
 export function createClient({ url, key, timeoutMs = 30_000, fetch: send = fetch }: ClientOptions) {
   /** Asks for one record or one page. @throws ApiFailure, or the error of fetch without an answer */
   async function get<P extends Path>(path: P, parameters: Parameters<P>): Promise<Answer<P>> {
