@@ -60,6 +60,11 @@ export function useResource<T>(path: string | null, below = clinicPath()): Resou
   return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
 }
 
+/** Loads `path` of the agent's own page, and again at each change of the agent. Null loads nothing. */
+export function useLocal<T>(path: string | null): Resource<T> {
+  return useResource<T>(path, "");
+}
+
 /** Shows the data of a resource, or why there is none. With older data and a new error it shows both. */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   const { data, error } = of;

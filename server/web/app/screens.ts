@@ -73,6 +73,12 @@ export const screens = [
     path: "/dashboard/settings/webhooks/:id",
     Screen: lazy(async () => (await import("../screens/settings/webhooks/webhook.tsx")).WebhookScreen),
   },
+  {
+    path: "/dashboard/settings/notifications",
+    Screen: lazy(
+      async () => (await import("../screens/settings/notifications/notifications.tsx")).NotificationSettings,
+    ),
+  },
   { path: "/dashboard/account", Screen: lazy(async () => (await import("../screens/account/account.tsx")).Account) },
   { path: "/dashboard/help/:page?", Screen: lazy(async () => (await import("../screens/help/help.tsx")).Help) },
 ];

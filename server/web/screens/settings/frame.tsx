@@ -9,7 +9,7 @@ import "./frame.css";
 
 // The frame of the settings: a menu of the parts, which each part shows beside its content.
 
-type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit";
+type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications";
 
 /** The parts in the order of their menu, and the role that a part needs. */
 const parts: readonly { part: Part; role: Role }[] = [
@@ -19,6 +19,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "webhooks", role: "admin" },
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
+  { part: "notifications", role: "admin" },
 ];
 
 /** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
@@ -78,6 +79,7 @@ const t = texts(
     webhooks: "Webhooks",
     ranges: "Reference ranges",
     audit: "Audit",
+    notifications: "Notifications",
     forbidden: "Your role does not allow this",
     forbiddenNext: "An admin of the clinic can open this part.",
   },
@@ -90,6 +92,7 @@ const t = texts(
     webhooks: "Webhook'lar",
     ranges: "Referans aralıkları",
     audit: "Denetim kaydı",
+    notifications: "Bildirimler",
     forbidden: "Rolünüz buna izin vermiyor",
     forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
   },
