@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
@@ -10,6 +11,7 @@ import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts"
 import { createImaging } from "./imaging-devices.ts";
 import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
+import type { ConfigurationLink } from "./push/heartbeat.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
@@ -37,8 +39,13 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder is in use */
-export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
+/** Starts everything that the configuration names. `remote` follows the server's devices. @throws if the data folder is in use */
+export async function startAgent(
+  config: Config,
+  version: string,
+  log: Logger,
+  remote: ConfigurationLink | null = null,
+): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
@@ -60,6 +67,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     );
   await openDevices(devices);
   const backups = startDailyBackup(config, metrics, log);
+  const alerts = new AgentAlerts({ config, spool, serverState, devices, log });
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -72,6 +80,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     imaging,
     devices,
     backupState: () => backups.state(),
+    remote,
+    alerts,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");

@@ -2,6 +2,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { accountRoutes } from "./dashboard/routes/account.ts";
+import { agentDevicesRoutes } from "./dashboard/routes/agent-devices.ts";
 import { auditRoutes } from "./dashboard/routes/audit.ts";
 import { calendarRoutes } from "./dashboard/routes/calendar.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
@@ -10,6 +11,7 @@ import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { notificationRoutes } from "./dashboard/routes/notifications.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
@@ -54,9 +56,11 @@ export async function dashboardRoutes(
   calendarRoutes(scope, context);
   stockRoutes(scope, context);
   deviceRoutes(scope, context);
+  agentDevicesRoutes(scope, context);
   todayRoutes(scope, context);
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
   webhookRoutes(scope, context);
+  notificationRoutes(scope, context);
 }

@@ -22,10 +22,11 @@ const commands = new Map<string, () => Promise<Command>>([
   ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],
   ["images", async () => (await import("./images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
+  ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],
   ["resend", async () => (await import("./resend.ts")).resendCommand],
-  ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
+  ["pair", async () => (await import("./pair.ts")).pairCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -23,8 +23,18 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     { file: config?.log ?? null, recent: recentLog },
   );
   // Loaded when they are needed: the help page and a problem of the configuration appear at once.
-  const [{ startHost }, { agentPage }] = await Promise.all([import("../host/host.ts"), import("../page/page.ts")]);
-  const host = await startHost({ file, config, version: VERSION, log, recentLog, page: agentPage });
+  const { startHost } = await import("../host/host.ts");
+  const { agentPage } = await import("../page/page.ts");
+  const { remoteDevices } = await import("../remote/remote-devices.ts");
+  const host = await startHost({
+    file,
+    config,
+    version: VERSION,
+    log,
+    recentLog,
+    page: agentPage,
+    remote: remoteDevices,
+  });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
   await new Promise<void>((resolve) => {
     // The handlers stay: a second signal does not interrupt the stop.

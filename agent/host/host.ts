@@ -5,6 +5,7 @@ import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { type RunningAgent, startAgent } from "../agent.ts";
 import { checkConfig, type ConfigProblem } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
+import type { ConfigurationLink } from "../push/heartbeat.ts";
 import { type LocalServer, serveStatus } from "../status/status-server.ts";
 import type { Address } from "../transport/address.ts";
 import { folderOf, markOf, readText, writeText } from "./config-file.ts";
@@ -34,6 +35,8 @@ export interface HostSettings {
   readonly recentLog?: RecentLog;
   /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
+  /** Makes what follows the server's devices. */
+  readonly remote: (host: Host) => ConfigurationLink;
 }
 
 /** Starts the local server and the agent. @throws if the data folder or the local port is in use */
@@ -49,17 +52,19 @@ export class Host {
   readonly version: string;
   readonly recentLog: RecentLog;
   readonly #page: RequestListener;
+  readonly #remote: ConfigurationLink;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor({ file, version, log, recentLog = new RecentLog(), page }: HostSettings) {
+  constructor({ file, version, log, recentLog = new RecentLog(), page, remote }: HostSettings) {
     this.file = file;
     this.recentLog = recentLog;
     this.version = version;
     this.log = log;
     this.#page = page(this);
+    this.#remote = remote(this);
   }
 
   /** The running agent; null before the set-up, and while another one starts. */
@@ -78,7 +83,7 @@ export class Host {
   }
 
   async start(config: Config | null): Promise<void> {
-    if (config !== null) this.#agent = await startAgent(config, this.version, this.log);
+    if (config !== null) this.#agent = await startAgent(config, this.version, this.log, this.#remote);
     try {
       this.#local = await this.#listen(config === null ? SET_UP_ADDRESS : config.status);
     } catch (error) {
@@ -146,7 +151,7 @@ export class Host {
       this.#local = next;
     }
     if (config === null) return;
-    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log);
+    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
   }
 
   async #listen(address: Address | null): Promise<LocalServer | null> {

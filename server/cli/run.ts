@@ -9,12 +9,14 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
+import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
+import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
@@ -60,9 +62,10 @@ export const runCommand = new Command("run")
   )
   .addOption(dataOption())
   .action(run);
+withAlertOptions(runCommand);
 for (const option of careOptions()) runCommand.addOption(option);
 
-interface RunOptions extends DataOption, CareOptions {
+interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -76,6 +79,7 @@ interface RunOptions extends DataOption, CareOptions {
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
+  const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
   const logger = createLog({ redact }, { file: logFileOf(options) });
@@ -102,9 +106,15 @@ async function run(options: RunOptions): Promise<void> {
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
   const concealUnconnected = hideUnconnected;
+  const alerts = new AlertWatch({
+    ...{ store, logger, dashboard, now: Date.now },
+    senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
+    machine: () => readMachine(data, storeLocation(data)),
+  });
   // Loaded when it is needed: the help page and a wrong option appear at once.
   const { buildApp } = await import("../app.ts");
   const app = buildApp(store, {
+    alerts,
     pepper,
     logger,
     limits,
@@ -141,12 +151,13 @@ async function run(options: RunOptions): Promise<void> {
 
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   webhooks.start();
+  alerts.start();
 
   logger.info({ signal: await stopSignal }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await webhooks.stop();
+  await Promise.all([webhooks.stop(), alerts.stop()]);
   await store.close();
 }
 

@@ -1,3 +1,4 @@
+import { ConfigurationReport } from "./configuration.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
@@ -219,6 +220,9 @@ export const HEARTBEAT_S = 60;
 /** Max unknown callers in a heartbeat: the latest ones. */
 export const CALLERS_MAX = 20;
 
+/** Max alerts in a heartbeat. */
+export const HEARTBEAT_ALERTS_MAX = 200;
+
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Nullable(Type.String({ maxLength: 64 }));
 
@@ -266,6 +270,18 @@ const HeardBackup = Type.Object({
   error: Nullable(Type.String({ maxLength: 1000 })),
 });
 
+/** An open alert of the agent. Agents of other versions may know more kinds. */
+const HeardAlert = Type.Object({
+  key: Type.String({ maxLength: 200 }),
+  kind: Type.String({ maxLength: 64 }),
+  subject: Type.String({ maxLength: 200 }),
+  since: Type.String({ maxLength: 64 }),
+  count: Type.Optional(Count),
+  reason: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** The agent tells people by itself. */
+  told: Type.Boolean(),
+});
+
 /** The message that an agent sends every HEARTBEAT_S. Agents of other versions omit some of it. */
 export const Heartbeat = Type.Object({
   version: Type.Optional(Type.String({ maxLength: 64 })),
@@ -276,5 +292,7 @@ export const Heartbeat = Type.Object({
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
   backup: Type.Optional(Nullable(HeardBackup)),
+  configuration: Type.Optional(ConfigurationReport),
+  alerts: Type.Optional(Type.Array(HeardAlert, { maxItems: HEARTBEAT_ALERTS_MAX })),
 });
 export type Heartbeat = Static<typeof Heartbeat>;
