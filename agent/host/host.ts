@@ -11,7 +11,7 @@ import { linesInUse } from "./lines-in-use.ts";
 
 // Keeps one agent running in this process, and replaces it when its configuration changes.
 
-/** The page's address while no configuration names one. */
+/** The address of the page in a new configuration. */
 const SET_UP_ADDRESS: Address = { host: "127.0.0.1", port: 8081 };
 
 /** How a new configuration ended. The file changes only if it is applied. */
@@ -31,6 +31,8 @@ export interface HostSettings {
   readonly log: Logger;
   /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
+  /** The page's address while no configuration names one. */
+  readonly setUpAddress?: Address;
 }
 
 /** Starts the local server and the agent. @throws if the data folder or the local port is in use */
@@ -45,15 +47,17 @@ export class Host {
   readonly log: Logger;
   readonly version: string;
   readonly #page: RequestListener;
+  readonly #setUpAddress: Address;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor({ file, version, log, page }: HostSettings) {
+  constructor({ file, version, log, page, setUpAddress = SET_UP_ADDRESS }: HostSettings) {
     this.file = file;
     this.version = version;
     this.log = log;
+    this.#setUpAddress = setUpAddress;
     this.#page = page(this);
   }
 
@@ -75,7 +79,7 @@ export class Host {
   async start(config: Config | null): Promise<void> {
     if (config !== null) this.#agent = await startAgent(config, this.version, this.log);
     try {
-      this.#local = await this.#listen(config === null ? SET_UP_ADDRESS : config.status);
+      this.#local = await this.#listen(config === null ? this.#setUpAddress : config.status);
     } catch (error) {
       await this.#agent?.stop();
       throw error;
@@ -132,7 +136,7 @@ export class Host {
     const running = this.#agent;
     this.#agent = null;
     await running?.stop();
-    const wanted = config === null ? SET_UP_ADDRESS : config.status;
+    const wanted = config === null ? this.#setUpAddress : config.status;
     if (!isSame(wanted, this.#local?.address ?? null)) {
       const next = await this.#listen(wanted);
       // The page that asked for the change waits for its answer.

@@ -5,6 +5,7 @@ import type { Host } from "../host/host.ts";
 import { PageError } from "./routes/page-error.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { setupRoutes } from "./routes/setup.ts";
 
 // The agent's page: /local/v1 for its data, and the files of the page at every other path. The local server has checked Host.
 
@@ -29,7 +30,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     // The code and the envelope are those of the server's dashboard, whose script the page shares.
     return reply.code(status).send({ error: { code: `LOCAL.${status}`, message: error.message } });
   });
-  for (const routes of [deviceRoutes, eventRoutes]) routes(app, host);
+  for (const routes of [deviceRoutes, eventRoutes, setupRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");
