@@ -46,6 +46,8 @@ export interface AppOptions {
   concealUnconnected?: boolean;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
+  /** Allows webhooks to receivers in the local network. */
+  allowPrivateWebhooks?: boolean;
   timeouts?: HttpTimeouts;
   /** Undefined for plain HTTP. */
   certificate?: Certificate | undefined;
@@ -63,6 +65,7 @@ export function buildApp(
     trustProxy = [],
     concealUnconnected = false,
     setupCode,
+    allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
     certificate,
   }: AppOptions,
@@ -99,7 +102,8 @@ export function buildApp(
     authorizeRequests(agent);
     agentRoutes(agent, context);
   });
-  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, limiter, setupCode } });
+  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks };
+  app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);

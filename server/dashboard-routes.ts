@@ -20,6 +20,7 @@ import { stockRoutes } from "./dashboard/routes/stock.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
+import { webhookRoutes } from "./dashboard/routes/webhooks.ts";
 import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
 import { parseJsonBodies } from "./http/json-body.ts";
 import type { FastifyInstance } from "fastify";
@@ -57,4 +58,5 @@ export async function dashboardRoutes(
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
+  webhookRoutes(scope, context);
 }

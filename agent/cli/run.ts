@@ -4,8 +4,6 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
 import { VERSION } from "../../shared/runtime/version.ts";
-import { startHost } from "../host/host.ts";
-import { agentPage } from "../page/page.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const runCommand = new Command("run")
@@ -22,6 +20,8 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
   });
+  // Loaded when they are needed: the help page and a problem of the configuration appear at once.
+  const [{ startHost }, { agentPage }] = await Promise.all([import("../host/host.ts"), import("../page/page.ts")]);
   const host = await startHost({ file, config, version: VERSION, log, page: agentPage });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
   await new Promise<void>((resolve) => {

@@ -184,7 +184,7 @@ function vetLabCheck(body: string): string {
 }
 
 /** Returns the ids of the profiles that a sender names. A profile that accepts an unknown sender is named by none. */
-function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
+export function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
   return known.flatMap((profile) => {
     const isNamed =
       profile.protocol === protocol &&

@@ -1,9 +1,15 @@
 import type Database from "better-sqlite3";
 import { MIGRATIONS } from "./migrations.ts";
 
+/** The versions of this program's schema and of the database's. */
+export function schemaVersions(db: Database.Database): { readonly own: number; readonly stored: number } {
+  return { own: MIGRATIONS.length, stored: Number(db.pragma("user_version", { simple: true })) };
+}
+
 /** @returns true if the database has this program's schema */
 export function isCurrent(db: Database.Database): boolean {
-  return Number(db.pragma("user_version", { simple: true })) === MIGRATIONS.length;
+  const { own, stored } = schemaVersions(db);
+  return stored === own;
 }
 
 /** Migrates the database to this program's schema. @throws if the schema is newer than the program */

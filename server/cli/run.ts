@@ -7,12 +7,12 @@ import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
-import { buildApp } from "../app.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { openStore } from "../store/database/open.ts";
+import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
@@ -42,6 +42,10 @@ export const runCommand = new Command("run")
   )
   .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
   .option("--tls-key <file>", "private key of the certificate in PEM")
+  .option(
+    "--allow-private-webhooks",
+    "send webhooks to receivers in the local network too, over plain http if their URL says so",
+  )
   .addOption(dataOption())
   .action(run);
 
@@ -53,10 +57,11 @@ interface RunOptions extends DataOption {
   readonly hideUnconnected?: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  readonly allowPrivateWebhooks?: boolean;
 }
 
 async function run(options: RunOptions): Promise<void> {
-  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false } = options;
+  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
   const logger = createLog({
     // A second line of defence: no log call of the server has headers.
@@ -79,7 +84,18 @@ async function run(options: RunOptions): Promise<void> {
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
   const concealUnconnected = hideUnconnected;
-  const app = buildApp(store, { pepper, logger, limits, trustProxy, setupCode, concealUnconnected, certificate });
+  // Loaded when it is needed: the help page and a wrong option appear at once.
+  const { buildApp } = await import("../app.ts");
+  const app = buildApp(store, {
+    pepper,
+    logger,
+    limits,
+    trustProxy,
+    setupCode,
+    concealUnconnected,
+    certificate,
+    allowPrivateWebhooks,
+  });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
   try {
@@ -105,9 +121,13 @@ async function run(options: RunOptions): Promise<void> {
     throw error;
   }
 
+  const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
+  webhooks.start();
+
   logger.info({ signal: await stopSignal }, "closing");
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
+  await webhooks.stop();
   await store.close();
 }
 

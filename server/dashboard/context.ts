@@ -24,4 +24,6 @@ export interface DashboardContext {
   readonly limiter: RateLimiter;
   /** Present until the first user exists. */
   readonly setupCode: SetupCode | undefined;
+  /** Whether webhooks may go to receivers in the local network. */
+  readonly allowPrivateWebhooks: boolean;
 }

@@ -3,6 +3,7 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Currency } from "../../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Language, Role } from "../../../shared/dashboard/session.ts";
+import type { DeliveryState, WebhookEventType } from "../../../shared/dashboard/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
 // Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
@@ -171,6 +172,39 @@ export interface Tables {
     png: string;
     received_at: number;
   };
+  /** The filed studies that each clinic reads: those of its listed patients. See changes/clinic-studies.ts. */
+  clinic_study: {
+    clinic_id: number;
+    study_id: number;
+    /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
+    changed_at: number;
+  };
+  /** Receivers of a clinic's events. */
+  webhook: {
+    id: Generated<number>;
+    public_id: string;
+    clinic_id: number;
+    url: string;
+    /** Signs each message, so that it is stored as it is. */
+    secret: string;
+    /** The chosen event types, separated by spaces. */
+    types: string;
+    paused: number;
+    created_at: number;
+  };
+  /** Events that a webhook sends. The transaction of the change writes them. */
+  webhook_delivery: DeliveryColumns & { id: Generated<number> };
+  /** Every attempt to send, written before the request, so that a crash hides none. */
+  webhook_attempt: {
+    delivery_id: number;
+    number: number;
+    started_at: number;
+    /** Null while the request is under way, and for ever if the server stopped then. */
+    ended_at: number | null;
+    status: number | null;
+    /** Null after a success. */
+    reason: string | null;
+  };
   /** PostgreSQL only. */
   request_count: RequestCount;
 }
@@ -282,6 +316,19 @@ export interface ConflictColumns {
   /** The pushed study as JSON. */
   body: string;
   received_at: number;
+}
+
+export interface DeliveryColumns {
+  webhook_id: number;
+  type: WebhookEventType;
+  /** The record that changed. */
+  fp: string;
+  state: DeliveryState;
+  /** Time of the change, or of the last one of those that wait together. */
+  changed_at: number;
+  attempts: number;
+  /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
+  next_at: number;
 }
 
 export interface AuditColumns {
