@@ -38,10 +38,10 @@ export async function describeStep(state: State, around: Surroundings): Promise<
     case "heard": {
       const { line, heard, problem } = state;
       const candidates = candidatesOf(heard).map(({ shown }) => shown);
-      const advice = candidates.length > 0 ? [] : adviceFor(line, heard, problem);
+      const advice = candidates.length > 0 || problem !== null ? [] : adviceFor(line, heard.length === 0);
       const takesImages = line.kind === "listen" || line.kind === "imaging";
       const profiles = takesImages ? [...analyzerNames(), nameOf(DICOM)] : analyzerNames();
-      return { at: "heard", line, ...shownBytes(heard), candidates, profiles, advice };
+      return { at: "heard", line, ...shownBytes(heard), candidates, profiles, problem, advice };
     }
     case "device":
       return describeDevice(state, around.config);

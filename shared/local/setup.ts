@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { PatientHint, Result } from "../api/study.ts";
+import type { SetupAdvice } from "./setup-advice.ts";
 
 // The set-up of the agent: `/local/v1/setup` of its page, and `agent setup`. A step is data: both draw it and send an answer.
 
@@ -46,8 +47,7 @@ export type SetupStep =
   | ListeningStep
   | HeardStep
   | DeviceStep
-  | FirstStep
-  | { readonly at: "done"; readonly devices: readonly string[] };
+  | FirstStep;
 
 export interface ServerStep {
   readonly at: "server";
@@ -106,8 +106,10 @@ export interface HeardStep {
   /** Candidates, the best first. */
   readonly candidates: readonly SetupCandidate[];
   readonly profiles: readonly ProfileName[];
-  /** What to do without a candidate. */
-  readonly advice: readonly string[];
+  /** Why the line could not be opened, with what to do. */
+  readonly problem: string | null;
+  /** What to check without a candidate. */
+  readonly advice: readonly SetupAdvice[];
 }
 
 export interface SetupCandidate {

@@ -10,7 +10,13 @@ export function Devices() {
       <h1>{t("devices")}</h1>
       <Loaded of={overview}>
         {(shown) =>
-          shown.state === "running" ? <Running agent={shown} /> : <Empty title={t("notSetUp")}>{shown.file}</Empty>
+          shown.state === "running" ? (
+            <Running agent={shown} />
+          ) : (
+            <Empty title={t("notSetUp")}>
+              <a href="/setup">{t("setUp")}</a>
+            </Empty>
+          )
         }
       </Loaded>
     </>
@@ -61,6 +67,7 @@ const t = texts(
   {
     devices: "Devices",
     notSetUp: "This agent is not set up",
+    setUp: "Set it up",
     server: "Server",
     allSent: "Every result is sent.",
     waiting: "{count} to send, the oldest {since}",
@@ -72,6 +79,7 @@ const t = texts(
   {
     devices: "Cihazlar",
     notSetUp: "Bu aracı henüz kurulmadı",
+    setUp: "Kurun",
     server: "Sunucu",
     allSent: "Tüm sonuçlar gönderildi.",
     waiting: "{count} sonuç gönderilecek, en eskisi {since}",
