@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
+import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
 import type { Config } from "./config/schema.ts";
 import { readSecret } from "./config/secret-file.ts";
@@ -9,6 +10,7 @@ import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts"
 import { createImaging } from "./imaging-devices.ts";
 import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
+import type { ConfigurationLink } from "./push/heartbeat.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
@@ -36,8 +38,13 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder is in use */
-export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
+/** Starts everything that the configuration names. `remote` follows the server's devices. @throws if the data folder is in use */
+export async function startAgent(
+  config: Config,
+  version: string,
+  log: Logger,
+  remote: ConfigurationLink | null = null,
+): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
@@ -58,6 +65,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       devices.map((device) => device.state()),
     );
   await openDevices(devices);
+  const backups = startDailyBackup(config, metrics, log);
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -69,6 +77,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     groups,
     imaging,
     devices,
+    backupState: () => backups.state(),
+    remote,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
@@ -84,6 +94,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     ready,
     async stop() {
       stopTasks();
+      await backups.stop();
       await Promise.all(devices.map((device) => device.close()));
       for (const group of groups) await group.stop();
       await push.stop();

@@ -13,6 +13,7 @@ import { healthRoutes } from "./http/health.ts";
 import { createHttpServer, defaultTimeouts, type HttpTimeouts } from "./http/http-server.ts";
 import { createKeyLookup } from "./http/auth/key-lookup.ts";
 import { createKeyUse } from "./http/auth/key-use.ts";
+import { createPairingLimit } from "./http/auth/pairing-limit.ts";
 import { memoryCounters } from "./http/rate-limit/memory-counters.ts";
 import { collectOperations } from "./http/openapi/document.ts";
 import { reportIgnoredParameters } from "./http/query-parameters.ts";
@@ -25,6 +26,7 @@ import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { agentRoutes } from "./routes/ingest.ts";
+import { pairingRoutes } from "./routes/pairing.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
@@ -101,6 +103,10 @@ export function buildApp(
     limitRequests(agent, limiter, now);
     authorizeRequests(agent);
     agentRoutes(agent, context);
+  });
+  app.register(async (pairing) => {
+    auditRequests(pairing, trail, now);
+    pairingRoutes(pairing, { store, now, pepper, countTry: createPairingLimit(counters) });
   });
   const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks };
   app.register(dashboardRoutes, { trail, context: forDashboard });

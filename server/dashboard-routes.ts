@@ -2,6 +2,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { accountRoutes } from "./dashboard/routes/account.ts";
+import { agentDevicesRoutes } from "./dashboard/routes/agent-devices.ts";
 import { auditRoutes } from "./dashboard/routes/audit.ts";
 import { calendarRoutes } from "./dashboard/routes/calendar.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
@@ -54,6 +55,7 @@ export async function dashboardRoutes(
   calendarRoutes(scope, context);
   stockRoutes(scope, context);
   deviceRoutes(scope, context);
+  agentDevicesRoutes(scope, context);
   todayRoutes(scope, context);
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);

@@ -73,4 +73,8 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "record an association of an imaging device",
     examples: ["record-association --listen 0.0.0.0:11112 --to 192.0.2.7:104"],
   },
+  setup: {
+    summary: "connect this PC, and add devices by listening",
+    examples: ["setup", "setup --config agent.yaml"],
+  },
 };

@@ -23,6 +23,11 @@ const commands = new Map<string, () => Promise<Command>>([
   ["images", async () => (await import("./images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
   ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
+  ["backup", async () => (await import("./backup.ts")).backupCommand],
+  ["restore", async () => (await import("./restore.ts")).restoreCommand],
+  ["resend", async () => (await import("./resend.ts")).resendCommand],
+  ["pair", async () => (await import("./pair.ts")).pairCommand],
+  ["setup", async () => (await import("./setup.ts")).setupCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

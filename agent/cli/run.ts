@@ -3,6 +3,7 @@ import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
+import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { VERSION } from "../../shared/runtime/version.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
@@ -15,14 +16,25 @@ export const runCommand = new Command("run")
 async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: boolean }): Promise<void> {
   const file = path.resolve(options.config);
   const config = setUp && !fs.existsSync(file) ? null : readConfig(options);
-  const log = createLog({
-    level: process.env["LOG_LEVEL"] ?? "info",
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-  });
+  const recentLog = new RecentLog();
+  const level = process.env["LOG_LEVEL"] ?? "info";
+  const log = createLog(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { file: config?.log ?? null, recent: recentLog },
+  );
   // Loaded when they are needed: the help page and a problem of the configuration appear at once.
-  const [{ startHost }, { agentPage }] = await Promise.all([import("../host/host.ts"), import("../page/page.ts")]);
-  const host = await startHost({ file, config, version: VERSION, log, page: agentPage });
+  const { startHost } = await import("../host/host.ts");
+  const { agentPage } = await import("../page/page.ts");
+  const { remoteDevices } = await import("../remote/remote-devices.ts");
+  const host = await startHost({
+    file,
+    config,
+    version: VERSION,
+    log,
+    recentLog,
+    page: agentPage,
+    remote: remoteDevices,
+  });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
   await new Promise<void>((resolve) => {
     // The handlers stay: a second signal does not interrupt the stop.

@@ -1,8 +1,11 @@
 import { Command } from "commander";
+import { readBackupState } from "../../shared/care/backup-state.ts";
 import { printJson, printLine } from "../../shared/cli/output.ts";
 import { countImages } from "../imaging/catalogue.ts";
 import { readSpool } from "../spool/access.ts";
+import { readRetention } from "../spool/queries/retention.ts";
 import { readStatus } from "../spool/queries/status.ts";
+import { backupLine, retentionLines } from "./care-text.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 import { imageLines, instrumentLines, statusLines } from "./status-text.ts";
 
@@ -11,9 +14,20 @@ export const statusCommand = new Command("status")
   .addOption(configOption())
   .option("--json", "print JSON")
   .action((options: ConfigOption & { json?: boolean }) => {
-    const { data } = readConfig(options);
-    const { images, status } = readSpool(data, (db) => ({ images: countImages(db), status: readStatus(db, data) }));
-    if (options.json) return printJson({ ...status, ...(images === null ? {} : { images }) });
-    const lines = [...statusLines(status), ...instrumentLines(status), ...(images === null ? [] : imageLines(images))];
+    const { data, backup: schedule } = readConfig(options);
+    const { images, status, retention } = readSpool(data, (db) => ({
+      images: countImages(db),
+      status: readStatus(db, data),
+      retention: readRetention(db),
+    }));
+    const backup = readBackupState(data);
+    if (options.json) return printJson({ ...status, ...(images === null ? {} : { images }), retention, backup });
+    const lines = [
+      ...statusLines(status),
+      ...instrumentLines(status),
+      ...(images === null ? [] : imageLines(images)),
+      ...retentionLines(retention),
+      backupLine(backup, schedule !== null),
+    ];
     for (const line of lines) printLine(line);
   });

@@ -1,5 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Modality } from "../../shared/api/study.ts";
+import { type BackupSchedule, TIME_OF_DAY } from "../../shared/care/schedule.ts";
+import type { LogFileOptions } from "../../shared/runtime/log-file.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
@@ -99,6 +101,27 @@ export const ImagesSchema = Type.Object(
   closed,
 );
 
+/** Backups that the agent makes by itself each day. */
+export const BackupSchema = Type.Object(
+  {
+    folder: Type.String({ minLength: 1 }),
+    at: Type.Optional(Type.String({ pattern: TIME_OF_DAY })),
+    keep: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    images: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+/** A log file beside stdout. */
+export const LogSchema = Type.Object(
+  {
+    file: Type.String({ minLength: 1 }),
+    maxMegabytes: Type.Optional(Type.Number({ minimum: 0.01, maximum: 10_000 })),
+    keep: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+  },
+  closed,
+);
+
 /** Keys of devices that send messages. */
 export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
 
@@ -119,6 +142,10 @@ export const ConfigSchema = Type.Object(
     devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
     images: Type.Optional(ImagesSchema),
+    backup: Type.Optional(BackupSchema),
+    log: Type.Optional(LogSchema),
+    /** False keeps the devices of this file: the agent takes none from the server. */
+    managed: Type.Optional(Type.Boolean()),
   },
   closed,
 );
@@ -130,9 +157,15 @@ export type DeviceConfig = ConfigFile["devices"][number];
 export type TlsFiles = Static<typeof TlsSchema>;
 
 /** The checked configuration, with paths resolved against the folder of the file. */
-export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images"> {
+export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images" | "backup" | "log"> {
+  /** The file that the configuration was read from. Absent if it was read from a text. */
+  readonly file?: string;
   /** null for no local status server. */
   readonly status: Address | null;
   readonly destinations: readonly Destination[];
   readonly images: ImageLimits;
+  /** null for no backups by the agent itself. */
+  readonly backup: (BackupSchedule & { readonly images: boolean }) | null;
+  /** null for stdout alone. */
+  readonly log: LogFileOptions | null;
 }

@@ -4,8 +4,8 @@ import Database from "better-sqlite3";
 import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { startWorker } from "../runtime/start-worker.ts";
-import { schemaVersions } from "../spool/schema.ts";
+import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { SCHEMA_VERSION, schemaVersion } from "../spool/schema.ts";
 import { configCheck } from "./check.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 import type { DatabaseAnswer } from "./quick-check.ts";
@@ -28,7 +28,7 @@ export const database = configCheck("database", "Stored results", async ({ data 
 function openedFindings(file: string): Finding[] {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    const { own, stored } = schemaVersions(db);
+    const [own, stored] = [SCHEMA_VERSION, schemaVersion(db)];
     if (stored > own) {
       const remedy = "install the newer version of Vetwire again, or restore the backup from before it";
       return [problem("database.newer", "a newer version of Vetwire has written the stored results", remedy)];

@@ -1,9 +1,11 @@
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { type RunningAgent, startAgent } from "../agent.ts";
 import { checkConfig, type ConfigProblem } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
+import type { ConfigurationLink } from "../push/heartbeat.ts";
 import { type LocalServer, serveStatus } from "../status/status-server.ts";
 import type { Address } from "../transport/address.ts";
 import { folderOf, markOf, readText, writeText } from "./config-file.ts";
@@ -29,10 +31,14 @@ export interface HostSettings {
   readonly config: Config | null;
   readonly version: string;
   readonly log: Logger;
+  /** The last lines of the log. */
+  readonly recentLog?: RecentLog;
   /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
   /** The page's address while no configuration names one. */
   readonly setUpAddress?: Address;
+  /** Makes what follows the server's devices. */
+  readonly remote: (host: Host) => ConfigurationLink;
 }
 
 /** Starts the local server and the agent. @throws if the data folder or the local port is in use */
@@ -46,19 +52,31 @@ export class Host {
   readonly file: string;
   readonly log: Logger;
   readonly version: string;
+  readonly recentLog: RecentLog;
   readonly #page: RequestListener;
   readonly #setUpAddress: Address;
+  readonly #remote: ConfigurationLink;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor({ file, version, log, page, setUpAddress = SET_UP_ADDRESS }: HostSettings) {
+  constructor({
+    file,
+    version,
+    log,
+    recentLog = new RecentLog(),
+    page,
+    setUpAddress = SET_UP_ADDRESS,
+    remote,
+  }: HostSettings) {
     this.file = file;
+    this.recentLog = recentLog;
     this.version = version;
     this.log = log;
     this.#setUpAddress = setUpAddress;
     this.#page = page(this);
+    this.#remote = remote(this);
   }
 
   /** The running agent; null before the set-up, and while another one starts. */
@@ -77,7 +95,7 @@ export class Host {
   }
 
   async start(config: Config | null): Promise<void> {
-    if (config !== null) this.#agent = await startAgent(config, this.version, this.log);
+    if (config !== null) this.#agent = await startAgent(config, this.version, this.log, this.#remote);
     try {
       this.#local = await this.#listen(config === null ? this.#setUpAddress : config.status);
     } catch (error) {
@@ -144,7 +162,8 @@ export class Host {
       setTimeout(() => void last?.close(), 1000);
       this.#local = next;
     }
-    if (config !== null) this.#agent = await startAgent(config, this.version, this.log);
+    if (config === null) return;
+    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
   }
 
   async #listen(address: Address | null): Promise<LocalServer | null> {

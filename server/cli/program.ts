@@ -16,6 +16,9 @@ const commands = new Map<string, () => Promise<Command>>([
   ["explain", async () => (await import("./explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
+  ["backup", async () => (await import("./backup.ts")).backupCommand],
+  ["restore", async () => (await import("./restore.ts")).restoreCommand],
+  ["agents", async () => (await import("./agents.ts")).agentsCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -1,3 +1,4 @@
+import { ConfigurationReport } from "./configuration.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
@@ -256,6 +257,16 @@ const UnknownCaller = Type.Object({
 });
 export type UnknownCaller = Static<typeof UnknownCaller>;
 
+/** The backups that an agent makes by itself. */
+const HeardBackup = Type.Object({
+  at: Type.String({ maxLength: 40 }),
+  /** Null if none was ever made. */
+  succeeded_at: Nullable(Type.String({ maxLength: 40 })),
+  bytes: Nullable(Type.Number()),
+  /** The reason of the last failure with its remedy; null if the last one was made. */
+  error: Nullable(Type.String({ maxLength: 1000 })),
+});
+
 /** The message that an agent sends every HEARTBEAT_S. Agents of other versions omit some of it. */
 export const Heartbeat = Type.Object({
   version: Type.Optional(Type.String({ maxLength: 64 })),
@@ -265,5 +276,7 @@ export const Heartbeat = Type.Object({
   outbox: Type.Optional(Type.Object({ depth: Count, oldest_at: Type.Optional(Instant) })),
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
+  backup: Type.Optional(Nullable(HeardBackup)),
+  configuration: Type.Optional(ConfigurationReport),
 });
 export type Heartbeat = Static<typeof Heartbeat>;

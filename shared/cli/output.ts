@@ -112,3 +112,24 @@ export function progressInTenths(print: (text: string) => void = printError): (d
     print(`${10 * tenth} %`);
   };
 }
+
+/** Creates a progress callback with one line that is rewritten on a terminal, or tenths elsewhere. `end` ends the line. */
+export function progressLine(): { progress: (done: number, total: number) => void; end: () => void } {
+  if (!process.stderr.isTTY) return { progress: progressInTenths(), end: () => undefined };
+  let shown = -1;
+  return {
+    progress(done, total) {
+      const percent = Math.floor((100 * done) / Math.max(1, total));
+      if (percent <= shown) return;
+      shown = percent;
+      process.stderr.write(`\r${percent} %`);
+    },
+    end: () => void process.stderr.write("\r     \r"),
+  };
+}
+
+/** Formats a number of bytes: `812 kB`, `1.4 GB`. */
+export function byteText(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}

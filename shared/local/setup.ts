@@ -40,14 +40,7 @@ export const SetupAnswer = Type.Union([
 ]);
 export type SetupAnswer = Static<typeof SetupAnswer>;
 
-export type SetupStep =
-  | ServerStep
-  | PlaceStep
-  | LineStep
-  | ListeningStep
-  | HeardStep
-  | DeviceStep
-  | FirstStep;
+export type SetupStep = ServerStep | PlaceStep | LineStep | ListeningStep | HeardStep | DeviceStep | FirstStep;
 
 export interface ServerStep {
   readonly at: "server";

@@ -131,6 +131,7 @@ export const LINES: readonly string[] = [
   "npm run server -- audit --key $KEY --format json",
   "npm run server -- audit --format csv",
   "npm run server -- audit --json",
+  "npm run server -- backup server.backup && npm run server -- restore server.backup --check",
   "npm run agent -- check --config agent.yaml",
   "npm run agent -- messages --state filed --device chem-1 --since 24h --json",
   "npm run agent -- messages --follow",
@@ -155,4 +156,7 @@ export const LINES: readonly string[] = [
   `npm run agent -- replay ${DOG} --profile abaxis-vetscan-vs2 --species dog`,
   "npm run agent -- messages --bytes --device lab-1 --json",
   "npm run agent -- sniff --connection listen://127.0.0.1:4020 --duration 1 --json",
+  "npm run agent -- sniff --connection listen://127.0.0.1:4020 --duration 1",
+  "npm run agent -- backup agent.backup --images && npm run agent -- restore agent.backup --check",
+  "npm run agent -- resend --since 24h",
 ];

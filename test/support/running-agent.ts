@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach } from "vitest";
 import { checkConfig } from "../../agent/config/check.ts";
 import { type Host, startHost } from "../../agent/host/host.ts";
+import { remoteDevices } from "../../agent/remote/remote-devices.ts";
 import { agentPage } from "../../agent/page/page.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { type DeviceStatus, readStatus } from "../../agent/spool/queries/status.ts";
@@ -60,7 +61,14 @@ export class TestAgent {
     fs.writeFileSync(file, text);
     const checked = checkConfig(text, this.folder);
     if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
-    this.#host = await startHost({ file, config: checked.config, version: "test", log, page: agentPage });
+    this.#host = await startHost({
+      file,
+      config: checked.config,
+      version: "test",
+      log,
+      page: agentPage,
+      remote: remoteDevices,
+    });
   }
 
   async stop(): Promise<void> {

@@ -464,6 +464,33 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       reason text,
       primary key (delivery_id, number)
     );
+    `,
+  // Agents of clinic PCs, the codes that pair them, and the devices that users write for them.
+  (id, { orderedText }) => `
+    create table pairing_code (
+      clinic_id bigint not null primary key references clinic (id),
+      selector ${orderedText} not null unique,
+      digest text not null,
+      expires_at bigint not null,
+      wrong_tries bigint not null,
+      api_key_id bigint references api_key (id),
+      user_id bigint not null references dashboard_user (id)
+    );
+    create table agent (
+      id ${id},
+      fp ${orderedText} not null unique,
+      clinic_id bigint not null references clinic (id),
+      api_key_id bigint not null unique references api_key (id),
+      paired_at bigint
+    );
+    create index agent_of_clinic on agent (clinic_id);
+    create table agent_configuration (
+      agent_id bigint not null primary key references agent (id),
+      version bigint not null,
+      devices text not null,
+      saved_at bigint not null,
+      user_id bigint not null references dashboard_user (id)
+    );
   `,
 ];
 
@@ -481,6 +508,9 @@ const soapContent = [
   "created_at",
   "amends_fp",
 ];
+
+/** Version of the schema that this program knows. */
+export const SCHEMA_VERSION = migrations.length;
 
 /** @returns the missing migrations in order @throws if a newer program wrote `database` */
 export function missingMigrations(

@@ -207,6 +207,20 @@ export interface Tables {
   };
   /** PostgreSQL only. */
   request_count: RequestCount;
+  /** The last pairing code of each clinic. The store holds its digest. */
+  pairing_code: PairingCodeColumns;
+  /** Agents of clinic PCs. Each one has one key. */
+  agent: AgentColumns & { id: Generated<number> };
+  /** The devices that a user last wrote for an agent. */
+  agent_configuration: {
+    agent_id: number;
+    /** Grows with each change. */
+    version: number;
+    /** The devices as YAML. */
+    devices: string;
+    saved_at: number;
+    user_id: number;
+  };
 }
 
 export interface SoapColumns {
@@ -361,4 +375,26 @@ export interface RequestCount {
   long_ends_at: number;
   /** Whether the last request was counted. */
   taken: boolean;
+}
+
+export interface PairingCodeColumns {
+  clinic_id: number;
+  /** The first characters, by which the code is found. */
+  selector: string;
+  /** HMAC of the whole code. */
+  digest: string;
+  expires_at: number;
+  wrong_tries: number;
+  /** The key that it was exchanged for; null for an unused code. */
+  api_key_id: number | null;
+  /** The user who made it. */
+  user_id: number;
+}
+
+export interface AgentColumns {
+  fp: string;
+  clinic_id: number;
+  api_key_id: number;
+  /** Null for an agent whose key a person made. */
+  paired_at: number | null;
 }

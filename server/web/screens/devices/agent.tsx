@@ -1,21 +1,25 @@
+import { useState } from "preact/hooks";
 import { type AgentShown, CLOCK_OFFSET_S_MAX } from "../../../../shared/dashboard/devices.ts";
+import { call } from "../../api.ts";
+import { clinicPath, may } from "../../session.ts";
 import { ago, dateTime } from "../../text.ts";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Callers } from "./callers.tsx";
 import { Device } from "./device.tsx";
 import { t } from "./texts.ts";
 
 /** One clinic PC: its own state, its devices, and who else called it. */
-export function Agent({ agent }: { agent: AgentShown }) {
+export function Agent({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
   const { key, is, devices, callers } = agent;
   const id = `agent-${key.id}`;
   return (
     <section class="card" aria-labelledby={id}>
       <header class="agent-head">
         <h2 id={id}>{key.name}</h2>
-        <strong class={`state state-${tones[is]}`}>{stateWords(agent)}</strong>
+        <strong class={`state state-${agent.is_revoked ? "plain" : tones[is]}`}>{stateWords(agent)}</strong>
       </header>
-      {is === "silent" && <p class="note note-bad">{t("silentNext")}</p>}
-      {is === "never heard" ? <p>{t("neverHeardNext")}</p> : <Facts agent={agent} />}
+      <NextStep agent={agent} />
+      {is !== "never heard" && <Facts agent={agent} />}
       {devices.length > 0 ? (
         <ul class="devices">
           {devices.map((device) => (
@@ -28,13 +32,49 @@ export function Agent({ agent }: { agent: AgentShown }) {
         is !== "never heard" && <p class="quiet">{t("noDevices")}</p>
       )}
       {callers.length > 0 && <Callers callers={callers} devices={devices} />}
+      {may("admin") && !agent.is_revoked && <Revoke agent={agent} reload={reload} />}
     </section>
+  );
+}
+
+function NextStep({ agent: { is, is_revoked, paired_at } }: { agent: AgentShown }) {
+  if (is_revoked) return <p class="note note-bad">{t("revokedNext")}</p>;
+  if (is === "silent") return <p class="note note-bad">{t("silentNext")}</p>;
+  if (is === "running") return null;
+  return <p>{t(paired_at === null ? "neverHeardNext" : "pairedNext")}</p>;
+}
+
+/** Ends the access of a PC, after a question. The access is its key. */
+function Revoke({ agent: { key }, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  const revoke = async () => {
+    await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
+    await reload();
+  };
+  return (
+    <p class="actions">
+      <button type="button" onClick={() => setAsking(true)}>
+        {t("revoke")}
+      </button>
+      {isAsking && (
+        <Confirm
+          title={t("revokeTitle", { name: key.name })}
+          button={t("revokeNow")}
+          isDangerous
+          act={revoke}
+          close={() => setAsking(false)}
+        >
+          <p>{t("revokeWhy")}</p>
+        </Confirm>
+      )}
+    </p>
   );
 }
 
 const tones = { running: "good", silent: "bad", "never heard": "plain" };
 
-function stateWords({ is }: AgentShown): string {
+function stateWords({ is, is_revoked }: AgentShown): string {
+  if (is_revoked) return t("revoked");
   return is === "running" ? t("running") : is === "silent" ? t("silentAgent") : t("neverHeardAgent");
 }
 

@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startHost } from "../../../../agent/host/host.ts";
 import { agentPage } from "../../../../agent/page/page.ts";
+import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
 import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../../agent/tools/simulator/line.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
@@ -54,7 +55,15 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     const server = await scriptedServer(emptyServer);
     const setUpAddress = { host: "127.0.0.1", port: await freePort() };
     const log = pino({ enabled: false });
-    const host = await startHost({ file, config: null, version: "test", log, page: agentPage, setUpAddress });
+    const host = await startHost({
+      file,
+      config: null,
+      version: "test",
+      log,
+      page: agentPage,
+      remote: remoteDevices,
+      setUpAddress,
+    });
     onTestFinished(async () => {
       await host.stop();
       await server.close();

@@ -6,7 +6,7 @@ import type {
   NewKeyBody,
   RollBody,
 } from "../../../../../shared/dashboard/keys.ts";
-import { keyPermissions } from "../../../../../shared/dashboard/keys.ts";
+import { agentPermissions, keyPermissions } from "../../../../../shared/dashboard/keys.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
@@ -21,9 +21,6 @@ import { t } from "./texts.ts";
 
 // Dialogs that make a key and show it once.
 
-/** Permissions that the agent on a clinic PC needs. */
-const ofAgent: readonly KeyPermission[] = ["clinic.patient.view", "clinic.calendar.view", "clinic.lab.ingest"];
-
 export function NewKeyDialog({ close }: { close: () => void }) {
   const { made, run, error, isRunning } = useMadeKey();
   const [type, setType] = useState<KeyHolder>("integration");
@@ -34,7 +31,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
   };
   const choose = (holder: KeyHolder) => {
     setType(holder);
-    setChosen(holder === "device" ? ofAgent : []);
+    setChosen(holder === "device" ? agentPermissions : []);
   };
   return (
     <Dialog title={t(made === null ? "newKey" : "made")} close={close}>
