@@ -1,4 +1,4 @@
-import { confirm, isCancel, log, note, select, spinner, text } from "@clack/prompts";
+import { confirm, isCancel, log, note, select, text } from "@clack/prompts";
 import type {
   DeviceStep,
   FirstStep,
@@ -14,6 +14,7 @@ import { SETUP_ADVICE } from "../../shared/local/setup-advice.ts";
 import { printable, printableLines } from "../../shared/runtime/printable.ts";
 import type { Setup } from "../setup/setup.ts";
 import { studyLines } from "./setup-text.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 // The questions of `agent setup`. Each function draws a step and returns the answer; null if the user ends the set-up.
 
@@ -55,9 +56,12 @@ function taken<T>(answer: T): Exclude<T, symbol> {
   return answer as Exclude<T, symbol>;
 }
 
+function missing(value = ""): string | undefined {
+  return value.trim() === "" ? "Type something, or press Ctrl-C to end." : undefined;
+}
+
 async function typed(message: string, initialValue = "", placeholder = ""): Promise<string> {
-  const validate = (value = "") => (value.trim() === "" ? "Type something, or press Ctrl-C to end." : undefined);
-  return taken(await text({ message, initialValue, placeholder, validate }));
+  return taken(await text({ message, initialValue, placeholder, validate: missing }));
 }
 
 async function chosen<const Value extends string>(
@@ -120,30 +124,24 @@ async function askLine({ ports, addresses, freePort, imagingPort }: LineStep): P
 
 const LOOK_MS = 300;
 
-/** Shows the bytes as they come, until the listening ends. Ctrl-C ends it early, and nothing else. */
+/** Shows what comes until the listening ends. Ctrl-C ends it early, and nothing else. */
 export async function listen(setup: Setup): Promise<void> {
-  let isStopped = false;
-  const shown = spinner({ onCancel: () => (isStopped = true), cancelMessage: "Stopped listening." });
-  shown.start("Send a result at the device now");
+  const line = new WaitingLine();
+  log.step("Send a result at the device now. Ctrl-C stops listening.");
   for (;;) {
     const { step, turn } = await setup.view();
-    if (step.at !== "listening") {
-      if (!isStopped) shown.stop("Listened.");
-      return;
-    }
-    if (isStopped) await setup.answer(turn, { to: "listening", stop: true });
+    if (step.at !== "listening") return line.end();
+    if (line.isStopped) await setup.answer(turn, { to: "listening", stop: true });
     const { bytes, setting, unread, secondsLeft, problem } = step;
     const last = unread.at(-1);
     const parts = [
-      last === undefined
-        ? "Send a result at the device now"
-        : `${last} makes no sense of it: send the result once more`,
+      ...(last === undefined ? [] : [`${last} makes no sense of it: send the result once more`]),
       `${bytes} bytes`,
       ...(setting === null ? [] : [setting]),
       `${secondsLeft} s left`,
       ...(problem === null ? [] : [problem]),
     ];
-    shown.message(printable(parts.join(", ")));
+    line.show(parts.join(", "));
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
@@ -227,16 +225,15 @@ async function askFirst(first: FirstStep, setup: Setup): Promise<SetupAnswer> {
 
 /** Waits for the first message, some time or until Ctrl-C. */
 async function awaitFirst(first: FirstStep, setup: Setup): Promise<FirstStep> {
-  let isStopped = false;
-  const shown = spinner({ onCancel: () => (isStopped = true), cancelMessage: "Stopped waiting." });
-  shown.start("Waiting for the first result (Ctrl-C stops waiting)");
+  const line = new WaitingLine();
   const end = performance.now() + FIRST_MS;
   let step = first;
-  while (step.message === null && !isStopped && performance.now() < end) {
+  while (step.message === null && !line.isStopped && performance.now() < end) {
+    line.show(step.problem ?? "Waiting for the first result. Ctrl-C stops waiting.");
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     const view = await setup.view();
     if (view.step.at === "first") step = view.step;
   }
-  if (!isStopped) shown.stop(step.message === null ? "Nothing came yet." : "A result arrived.");
+  line.end();
   return step;
 }
