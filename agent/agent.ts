@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
@@ -66,6 +67,7 @@ export async function startAgent(
     );
   await openDevices(devices);
   const backups = startDailyBackup(config, metrics, log);
+  const alerts = new AgentAlerts({ config, spool, serverState, devices, log });
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -79,6 +81,7 @@ export async function startAgent(
     devices,
     backupState: () => backups.state(),
     remote,
+    alerts,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");

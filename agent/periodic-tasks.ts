@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { AgentAlerts } from "./alerts/agent-alerts.ts";
 import type { BackupState } from "../shared/care/backup-state.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
@@ -32,6 +33,7 @@ const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
 const FREE_SPACE_EVERY_MS = 5 * 60_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
+const ALERTS_EVERY_MS = 15_000;
 const PRUNE_ROWS = 5_000;
 /** Pause between two steps of a prune, so that no device waits long for its commit. */
 const PRUNE_PAUSE_MS = 50;
@@ -49,6 +51,7 @@ export interface AgentTasks {
   readonly devices: readonly RunningDevice[];
   readonly backupState: () => BackupState | null;
   readonly remote: ConfigurationLink | null;
+  readonly alerts: AgentAlerts;
   readonly log: Logger;
 }
 
@@ -95,6 +98,12 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       REMOVE_IMAGES_EVERY_MS,
       () => removeOldImages(agent),
       warn("spool", "images cannot be removed"),
+    ),
+    runPeriodically(
+      ALERTS_EVERY_MS,
+      ALERTS_EVERY_MS,
+      () => agent.alerts.check(),
+      warn("alerts", "alerts cannot be computed"),
     ),
   ];
   return () => {

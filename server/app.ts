@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import type { SetupCode } from "./dashboard/context.ts";
+import type { AlertTester, SetupCode } from "./dashboard/context.ts";
+import { AlertWatch } from "./alerts/watch.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./http/audit/audit-queue.ts";
@@ -53,6 +54,8 @@ export interface AppOptions {
   timeouts?: HttpTimeouts;
   /** Undefined for plain HTTP. */
   certificate?: Certificate | undefined;
+  /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
+  alerts?: AlertTester;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -70,6 +73,7 @@ export function buildApp(
     allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
     certificate,
+    alerts = new AlertWatch({ store, now, logger }),
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
@@ -108,7 +112,7 @@ export function buildApp(
     auditRequests(pairing, trail, now);
     pairingRoutes(pairing, { store, now, pepper, countTry: createPairingLimit(counters) });
   });
-  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks };
+  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks, alerts };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));

@@ -11,6 +11,7 @@ import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { notificationRoutes } from "./dashboard/routes/notifications.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
@@ -61,4 +62,5 @@ export async function dashboardRoutes(
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
   webhookRoutes(scope, context);
+  notificationRoutes(scope, context);
 }

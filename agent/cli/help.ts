@@ -10,6 +10,10 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
+  doctor: {
+    summary: "find what is wrong, and what to do",
+    examples: ["doctor", "doctor --json", "doctor --bundle support.zip"],
+  },
   messages: {
     summary: "list messages with their state",
     examples: [
@@ -77,4 +81,17 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "connect this PC, and add devices by listening",
     examples: ["setup", "setup --config agent.yaml"],
   },
+  pair: {
+    summary: "give this PC access to a clinic",
+    examples: ["pair --server https://vetwire.example --code 7KQM-X2HD"],
+  },
+  backup: {
+    summary: "save the data folder in one file",
+    examples: ["backup /media/usb/agent.backup", "backup /media/usb/agent.backup --images"],
+  },
+  restore: {
+    summary: "restore a backup of the data folder",
+    examples: ["restore /media/usb/agent.backup --check", "restore /media/usb/agent.backup"],
+  },
+  resend: { summary: "send studies again to a restored server", examples: ["resend --since 24h"] },
 };

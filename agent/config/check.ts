@@ -6,6 +6,7 @@ import { problems } from "../../shared/api/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
 import { DEFAULT_LOG } from "../../shared/runtime/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
+import { asAlertConfig } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
@@ -73,6 +74,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       images: asLimits(valid.images ?? {}),
       backup: valid.backup === undefined ? null : asSchedule(valid.backup, inFolder),
       log: valid.log === undefined ? null : asLogFile(valid.log, inFolder),
+      alerts: asAlertConfig(valid.alerts ?? {}, inFolder),
     },
   };
 }

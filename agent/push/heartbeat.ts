@@ -40,23 +40,27 @@ interface HeartbeatSource {
   readonly backupState?: () => BackupState | null;
   /** Null for an agent without a host that could replace it. */
   readonly remote: ConfigurationLink | null;
+  /** The open alerts of the agent. */
+  readonly alerts: { heard(): NonNullable<Heartbeat["alerts"]> };
 }
 
 /**
- * @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller, or of
- * other devices
+ * @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller, of other
+ * devices or of another alert
  */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
   return async () => {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
+    const alerts = agent.alerts.heard().map(({ key, told }) => [key, told]);
     const configuration = (await agent.remote?.report(agent.config, agent.spool)) ?? null;
     const news = JSON.stringify([
       states.map(({ reason }) => reason),
       callers,
       agent.backupState?.()?.last.error,
       configuration,
+      alerts,
     ]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
     await sendHeartbeat(agent, configuration);
@@ -87,6 +91,7 @@ async function sendHeartbeat(agent: HeartbeatSource, configuration: Configuratio
     callers: unknownCallers(states),
     ...lastBackup(agent.backupState?.() ?? null),
     ...(configuration !== null && { configuration }),
+    alerts: agent.alerts.heard(),
   } satisfies Heartbeat);
   // An older server answers with nothing.
   if (!answer.Check(response)) return;

@@ -30,7 +30,21 @@ interface AgentRow {
 }
 
 /** Returns the agents of a clinic with the states of their devices, by name. */
-export async function readAgents(session: Session, { clinicId, timeZone, now }: Asked): Promise<AgentShown[]> {
+export async function readAgents(session: Session, asked: Asked): Promise<AgentShown[]> {
+  return (await readHeardAgents(session, asked)).agents.map(({ shown }) => shown);
+}
+
+/** An agent with the alerts of its last heartbeat. */
+export interface HeardAgent {
+  readonly shown: AgentShown;
+  readonly alerts: NonNullable<Heartbeat["alerts"]>;
+}
+
+/** Returns the agents of a clinic by name, and the clinic's working hours. */
+export async function readHeardAgents(
+  session: Session,
+  { clinicId, timeZone, now }: Asked,
+): Promise<{ agents: HeardAgent[]; hours: ReturnType<typeof workingHours> }> {
   const rows = await session.all(agentsOfClinic, { clinicId });
   const studiesOf = await studiesByDevice(session, clinicId, now);
   const allTimes = [...studiesOf.values()].flatMap(({ times }) => times);
@@ -44,9 +58,9 @@ export async function readAgents(session: Session, { clinicId, timeZone, now }: 
       // The last heartbeat of an agent that does not run may be of another day.
       return { ...deviceShown(device, state, studies), ...(agent !== "running" && { today: null }) };
     });
-    return { row, shown: agentShown(row, heartbeat, agent, shown) };
+    return { row, shown: agentShown(row, heartbeat, agent, shown), alerts: heartbeat.alerts ?? [] };
   });
-  return agents.filter(({ row }) => !isReplaced(row, agents, now)).map(({ shown }) => shown);
+  return { agents: agents.filter(({ row }) => !isReplaced(row, agents, now)), hours };
 }
 
 /** Tells whether the key has ended and other agents serve its devices: the key was rolled. An unused key that ended counts too. */

@@ -492,6 +492,15 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       user_id bigint not null references dashboard_user (id)
     );
   `,
+  // Alerts, and whom each clinic tells of them.
+  () => `
+    create table clinic_alerts (
+      clinic_id bigint not null primary key references clinic (id),
+      settings text,
+      book text,
+      changed_at bigint not null
+    );
+  `,
 ];
 
 const soapContent = [

@@ -205,6 +205,15 @@ export interface Tables {
     /** Null after a success. */
     reason: string | null;
   };
+  /** Alerts of a clinic; see server/store/alerts.ts. */
+  clinic_alerts: {
+    clinic_id: number;
+    /** Whom the clinic tells, as JSON (Notifications); null before the first choice. */
+    settings: string | null;
+    /** Open alerts and waiting messages, as JSON (AlertBook); null before the first alert. */
+    book: string | null;
+    changed_at: number;
+  };
   /** PostgreSQL only. */
   request_count: RequestCount;
   /** The last pairing code of each clinic. The store holds its digest. */

@@ -1,14 +1,16 @@
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { isOffline } from "../api.ts";
+import { isOffline, isSignedOut } from "../api.ts";
 import { isLiveLost } from "../live.ts";
 import { Empty } from "../resource.tsx";
 import { language, texts } from "../text.ts";
 import { PageChoices } from "../ui/page-choices.tsx";
+import { Pin } from "./pin.tsx";
 import { screens } from "./screens.ts";
 
 // The frame of the agent's own page: the menu, a banner, and one screen. Each screen is loaded when it is first shown.
 
 export function LocalApp() {
+  if (isSignedOut.value) return <Pin key={language.value} />;
   // Screens read texts when they are drawn, so another language draws all of them anew.
   return (
     <LocationProvider key={language.value}>
@@ -79,6 +81,8 @@ const t = texts(
     skip: "Skip to the content",
     devices: "Devices",
     addDevice: "Add a device",
+    messages: "Messages",
+    configuration: "Configuration",
     nowhere: "There is no such page",
     home: "Go to the devices",
     offline: "The agent does not answer. This page shows what it knew last and tries again.",
@@ -88,6 +92,8 @@ const t = texts(
     skip: "İçeriğe geç",
     devices: "Cihazlar",
     addDevice: "Cihaz ekle",
+    messages: "İletiler",
+    configuration: "Yapılandırma",
     nowhere: "Böyle bir sayfa yok",
     home: "Cihazlara git",
     offline: "Aracı yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",

@@ -4,4 +4,19 @@ import { lazy } from "preact-iso";
 export const screens = [
   { path: "/", name: "devices", Screen: lazy(async () => (await import("../local/devices/devices.tsx")).Devices) },
   { path: "/setup", name: "addDevice", Screen: lazy(async () => (await import("../local/setup/setup.tsx")).SetUp) },
+  {
+    path: "/messages",
+    name: "messages",
+    Screen: lazy(async () => (await import("../local/messages/messages.tsx")).Messages),
+  },
+  {
+    path: "/messages/:id",
+    name: null,
+    Screen: lazy(async () => (await import("../local/messages/message.tsx")).Message),
+  },
+  {
+    path: "/configuration",
+    name: "configuration",
+    Screen: lazy(async () => (await import("../local/configuration/configuration.tsx")).Configuration),
+  },
 ] as const;

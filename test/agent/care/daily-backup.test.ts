@@ -72,7 +72,15 @@ test("metrics and heartbeat tell the last failure and the last success", async (
   const answers: Readonly<Record<string, unknown>> = { outbox: { depth: 0, oldestAt: null }, getMeta: null };
   const spool = { call: (name: string) => Promise.resolve(name in answers ? answers[name] : []) };
   const server = { post: (_: string, body: Heartbeat) => Promise.resolve(sent.push(body)) };
-  const agent = { config, version: "1", startedAt: 0, devices: [], remote: null, backupState: () => backup.state() };
+  const agent = {
+    config,
+    version: "1",
+    startedAt: 0,
+    devices: [],
+    remote: null,
+    alerts: { heard: () => [] },
+    backupState: () => backup.state(),
+  };
   await heartbeatTask({ ...agent, spool: spool as unknown as Spool, server: server as never })();
   const { error } = failed;
   expect(sent[0]?.backup).toEqual({ at: failed.at, succeeded_at: at, bytes: made.bytes, error });

@@ -60,6 +60,7 @@ test("a valid configuration is read with its paths resolved against the folder o
       backup: null,
       log: null,
       file: path.join(folder, "agent.yaml"),
+      alerts: { email: null, webhook: null, quiet: null, language: "en" },
       devices: [
         {
           id: "chem-1",
@@ -155,7 +156,7 @@ describe("single problems", () => {
     [
       "an unknown key without a near one lists all keys",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images, backup, log",
+      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images, backup, log, managed, alerts",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     [

@@ -9,7 +9,7 @@ import "./frame.css";
 
 // The frame of the settings: a menu of the parts, which each part shows beside its content.
 
-type Part = "clinic" | "users" | "keys" | "ranges" | "audit";
+type Part = "clinic" | "users" | "keys" | "ranges" | "audit" | "notifications";
 
 /** The parts in the order of their menu, and the role that a part needs. */
 const parts: readonly { part: Part; role: Role }[] = [
@@ -18,6 +18,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "keys", role: "admin" },
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
+  { part: "notifications", role: "admin" },
 ];
 
 /** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
@@ -72,6 +73,7 @@ const t = texts(
     keys: "API keys",
     ranges: "Reference ranges",
     audit: "Audit",
+    notifications: "Notifications",
     forbidden: "Your role does not allow this",
     forbiddenNext: "An admin of the clinic can open this part.",
   },
@@ -83,6 +85,7 @@ const t = texts(
     keys: "API anahtarları",
     ranges: "Referans aralıkları",
     audit: "Denetim kaydı",
+    notifications: "Bildirimler",
     forbidden: "Rolünüz buna izin vermiyor",
     forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
   },
