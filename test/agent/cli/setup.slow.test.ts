@@ -11,7 +11,7 @@ import { fixturesFolder } from "../../make-fixtures.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../../support/processes.ts";
 import { isOpen, newCable, socat } from "../../support/pty.ts";
 import { emptyServer } from "../../support/running-agent.ts";
-import { type ScriptedServer, scriptedServer } from "../../support/scripted-server.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
 
 // Goal: `agent setup` leads through the set-up in a terminal. Method: the command in a real pseudo-terminal of socat, with keys
 // typed into it, and simulated devices.
@@ -21,7 +21,7 @@ const [ENTER, UP, DOWN, CTRL_C] = ["\r", "\x1b[A", "\x1b[B", "\x03"];
 const AGENT = path.join(ROOT, "dist/agent/main.js");
 
 let folder: string;
-let server: ScriptedServer;
+let server: Awaited<ReturnType<typeof scriptedServer>>;
 let terminal: Terminal | undefined;
 
 beforeEach(async () => {

@@ -4,7 +4,6 @@ export const t = texts(
   {
     devices: "Devices",
     notSetUp: "This agent is not set up",
-    setUp: "Set it up",
     setUp: "Set this agent up",
     server: "Server",
     "not asked yet": "not asked yet",
@@ -70,7 +69,6 @@ export const t = texts(
   {
     devices: "Cihazlar",
     notSetUp: "Bu aracı henüz kurulmadı",
-    setUp: "Kurun",
     setUp: "Bu aracıyı kur",
     server: "Sunucu",
     "not asked yet": "henüz sorulmadı",

@@ -24,14 +24,11 @@ export function Devices() {
       <Loaded of={resource}>
         {({ agents }) => (
           <>
-            {agents.length === 0 ? (
-              <section class="card connect">
-                <h2>{t("none")}</h2>
-                {may("admin") ? <AddPc agents={agents} /> : <p>{t("askAdmin")}</p>}
-              </section>
-            ) : (
-              may("admin") && <AddPc agents={agents} />
-            )}
+            {/* One place for both cases: the open dialog stays when the first PC arrives. */}
+            <section class={agents.length === 0 ? "card connect" : undefined}>
+              {agents.length === 0 && <h2>{t("none")}</h2>}
+              {may("admin") ? <AddPc agents={agents} /> : agents.length === 0 && <p>{t("askAdmin")}</p>}
+            </section>
             {agents.map((agent) => (
               <Agent key={agent.key.id} agent={agent} reload={resource.reload} />
             ))}
