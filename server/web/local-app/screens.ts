@@ -3,6 +3,7 @@ import { lazy } from "preact-iso";
 /** The screens of the agent's page in the order of its menu. A screen without `name` is reached from another one. */
 export const screens = [
   { path: "/", name: "devices", Screen: lazy(async () => (await import("../local/devices/devices.tsx")).Devices) },
+  { path: "/setup", name: null, Screen: lazy(async () => (await import("../local/setup/setup.tsx")).SetUp) },
   {
     path: "/messages",
     name: "messages",
