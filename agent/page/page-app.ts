@@ -3,10 +3,13 @@ import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-fil
 import { isSameOrigin } from "../../shared/pages/same-origin.ts";
 import type { Host } from "../host/host.ts";
 import { PageError } from "./routes/page-error.ts";
+import { codeRoutes } from "./routes/codes.ts";
 import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { logRoutes } from "./routes/log.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -35,7 +38,16 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     return reply.code(status).send({ error: { code, message: error.message } });
   });
   sessionRoutes(app, host, new Sessions());
-  for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes]) routes(app, host);
+  for (const routes of [
+    deviceRoutes,
+    eventRoutes,
+    messageRoutes,
+    configurationRoutes,
+    codeRoutes,
+    outboxRoutes,
+    logRoutes,
+  ])
+    routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");
