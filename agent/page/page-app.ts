@@ -11,7 +11,7 @@ import { logRoutes } from "./routes/log.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { Sessions } from "./sessions.ts";
+import { Sessions } from "./routes/sessions.ts";
 
 // The agent's page: /local/v1 for its data, and the files of the page at every other path. The local server has checked Host.
 

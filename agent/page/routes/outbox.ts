@@ -13,8 +13,9 @@ export function outboxRoutes(app: FastifyInstance, host: Host): void {
     method: "GET",
     url: "/local/v1/outbox",
     handler: (): LocalOutbox => {
-      const { config, serverState } = runningAgent(host);
-      const { is: state, reason } = serverState();
+      const agent = runningAgent(host);
+      const { config } = agent;
+      const { is: state, reason } = agent.serverState();
       return {
         ...readSpool(config.data, (db) => listOutbox(db, STUDIES_MAX)),
         server: { url: config.server.url, state, reason },
