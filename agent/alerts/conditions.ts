@@ -1,3 +1,4 @@
+import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
 import { type Condition, limits } from "../../shared/alerts/kinds.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { ServerState } from "../states/server-state.ts";
@@ -15,6 +16,8 @@ export interface AgentFacts {
   readonly freeBytes: number;
   /** Why the spool stores nothing; null if it does. */
   readonly spoolProblem: string | null;
+  /** Null before the first one. */
+  readonly lastBackup: LastBackup | null;
   /** Messages of the last day that cannot be filed, by device. */
   readonly quarantined: readonly { readonly device: string; readonly count: number }[];
 }
@@ -27,6 +30,7 @@ export function agentConditions(facts: AgentFacts, now: number): Condition[] {
     ...outboxCondition(facts, server.length > 0, now),
     ...clockCondition(facts, now),
     ...diskCondition(facts, now),
+    ...backupCondition(facts.lastBackup, facts.name, now),
     ...facts.quarantined.map(({ device, count }): Condition => {
       return { key: `quarantined ${device}`, kind: "quarantined", subject: device, since: now, count };
     }),
@@ -34,6 +38,12 @@ export function agentConditions(facts: AgentFacts, now: number): Condition[] {
 }
 
 function serverCondition({ name: subject, server: { is, reason, isMinor, since } }: AgentFacts): Condition[] {
+  if (is === "not asked yet") {
+    // After a restart, an alert of the process before stays open until the server answers.
+    return (["server-unreachable", "key-refused"] as const).map((kind) => {
+      return { key: kind, kind, subject, since, holds: true };
+    });
+  }
   if (reason === null || isMinor) return [];
   const isAway = is === "cannot be reached" || is === "does not work";
   const kind = isAway ? "server-unreachable" : "key-refused";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
+import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import { printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { makeBundle, writeBundle } from "../doctor/bundle.ts";
 import { runDoctor, type TitledFinding } from "../doctor/run-doctor.ts";
 import { type ConfigOption, configOption } from "./options.ts";
-import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 
 export const doctorCommand = new Command("doctor")
   .description("check the set-up of this machine, and say what to do about each problem")

@@ -5,7 +5,9 @@ import type { CommandHelp } from "../../shared/cli/program.ts";
 const CLINIC = "clinic_01K9DEM0000000000000C00001";
 const PATIENT = "patient_01K9DEM0000000000000P00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
+const AGENT = "agent_01K9DEM0000000000000A00001";
 const KEY = "key_01K9DEM0000000000000K00001";
+const AGENT = "agent_01K9DEM0000000000000G00001";
 
 export const serverHelp: Readonly<Record<string, CommandHelp>> = {
   run: {
@@ -14,6 +16,7 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       "run",
       "run --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem",
       "run --trust-proxy 127.0.0.1 --rate-limit device=120/3000",
+      "run --backup-dir /media/backup --backup-keep 14 --log-file vetwire.log",
     ],
   },
   import: {
@@ -29,6 +32,10 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `keys roll ${KEY} --grace 24h`,
       `keys revoke ${KEY}`,
     ],
+  },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
   },
   users: {
     summary: "users of the dashboard",
@@ -72,8 +79,26 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `ranges export ranges.ndjson --clinic ${CLINIC}`,
     ],
   },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
+  },
+  backup: { summary: "save the database in one file", examples: ["backup /mnt/usb/server.backup"] },
+  restore: {
+    summary: "check or restore a backup",
+    examples: ["restore /mnt/usb/server.backup --check", "restore /mnt/usb/server.backup"],
+  },
   audit: {
     summary: "who read or changed what",
     examples: ["audit --since 24h", `audit --key ${KEY} --format json`, `audit --clinic ${CLINIC} --format csv`],
+  },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", "agents list --json", `agents revoke ${AGENT}`],
+  },
+  backup: { summary: "save the database in one file", examples: ["backup /media/usb/server.backup"] },
+  restore: {
+    summary: "restore a backup of the data folder",
+    examples: ["restore /media/usb/server.backup --check", "restore /media/usb/server.backup"],
   },
 };

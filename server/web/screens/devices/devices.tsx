@@ -24,14 +24,13 @@ export function Devices() {
       <Loaded of={resource}>
         {({ agents }) => (
           <>
-            {agents.length === 0 ? (
+            {agents.length === 0 && (
               <section class="card connect">
                 <h2>{t("none")}</h2>
-                {may("admin") ? <AddPc agents={agents} /> : <p>{t("askAdmin")}</p>}
+                <p>{t(may("admin") ? "addFirst" : "askAdmin")}</p>
               </section>
-            ) : (
-              may("admin") && <AddPc agents={agents} />
             )}
+            {may("admin") && <AddPc agents={agents} />}
             {agents.map((agent) => (
               <Agent key={agent.key.id} agent={agent} reload={resource.reload} />
             ))}
