@@ -6,6 +6,7 @@ import { PageError } from "./routes/page-error.ts";
 import { codeRoutes } from "./routes/codes.ts";
 import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
+import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { logRoutes } from "./routes/log.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -38,16 +39,8 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     return reply.code(status).send({ error: { code, message: error.message } });
   });
   sessionRoutes(app, host, new Sessions());
-  for (const routes of [
-    deviceRoutes,
-    eventRoutes,
-    messageRoutes,
-    configurationRoutes,
-    codeRoutes,
-    outboxRoutes,
-    logRoutes,
-  ])
-    routes(app, host);
+  const all = [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes, codeRoutes, outboxRoutes, logRoutes];
+  for (const routes of [...all, doctorRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

@@ -7,7 +7,6 @@ const PATIENT = "patient_01K9DEM0000000000000P00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
 const AGENT = "agent_01K9DEM0000000000000A00001";
 const KEY = "key_01K9DEM0000000000000K00001";
-const AGENT = "agent_01K9DEM0000000000000G00001";
 
 export const serverHelp: Readonly<Record<string, CommandHelp>> = {
   run: {
@@ -79,10 +78,6 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `ranges export ranges.ndjson --clinic ${CLINIC}`,
     ],
   },
-  agents: {
-    summary: "agents of clinic PCs",
-    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
-  },
   backup: { summary: "save the database in one file", examples: ["backup /mnt/usb/server.backup"] },
   restore: {
     summary: "check or restore a backup",
@@ -91,14 +86,5 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
   audit: {
     summary: "who read or changed what",
     examples: ["audit --since 24h", `audit --key ${KEY} --format json`, `audit --clinic ${CLINIC} --format csv`],
-  },
-  agents: {
-    summary: "agents of clinic PCs",
-    examples: ["agents list", "agents list --json", `agents revoke ${AGENT}`],
-  },
-  backup: { summary: "save the database in one file", examples: ["backup /media/usb/server.backup"] },
-  restore: {
-    summary: "restore a backup of the data folder",
-    examples: ["restore /media/usb/server.backup --check", "restore /media/usb/server.backup"],
   },
 };
