@@ -10,10 +10,11 @@ import {
   settle,
   stepBook,
 } from "../../shared/alerts/book.ts";
-import { deliver, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
+import { deliver, loggedReason, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
 import type { Teller } from "../../shared/alerts/email-text.ts";
 import { createMailer } from "../../shared/alerts/smtp.ts";
 import { HEARTBEAT_ALERTS_MAX, type Heartbeat } from "../../shared/api/study.ts";
+import { readBackupState } from "../../shared/care/backup-state.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { AlertConfig } from "../config/alert-config.ts";
 import type { Config } from "../config/schema.ts";
@@ -116,7 +117,11 @@ export class AgentAlerts {
       await this.#save(settle(this.#book ?? EMPTY_BOOK, taken.batch, outcome, Date.now()));
       const facts = { stage: "alerts", channel: receiver.type, messages: taken.batch.messages.length };
       if (outcome.ok) log.info(facts, "people were told of alerts");
-      else log.warn({ ...facts, reason: outcome.reason }, "people could not be told of alerts: it is tried again");
+      else
+        log.warn(
+          { ...facts, reason: loggedReason(outcome.reason) },
+          "people could not be told of alerts: it is tried again",
+        );
     }
   }
 
@@ -147,18 +152,19 @@ export class AgentAlerts {
       clockOffsetS: clock === null ? null : Number(clock),
       freeBytes: bavail * bsize,
       spoolProblem: spool.problem,
+      lastBackup: readBackupState(config.data)?.last ?? null,
       quarantined: counts.filter(({ state }) => state === "quarantined"),
+      backup: readBackupState(config.data),
     };
   }
 
   #report(before: AlertBook, after: AlertBook): void {
     const { log } = this.#source;
-    const isIn = (book: AlertBook, key: string) => book.open.some((alert) => alert.key === key);
     for (const { key, kind, subject, reason = null } of after.open) {
-      if (!isIn(before, key)) log.warn({ stage: "alerts", kind, subject, reason }, "an alert opened");
+      if (!isOpenIn(before, key)) log.warn({ stage: "alerts", kind, subject, reason }, "an alert opened");
     }
     for (const { key, kind, subject } of before.open) {
-      if (!isIn(after, key)) log.info({ stage: "alerts", kind, subject }, "an alert closed");
+      if (!isOpenIn(after, key)) log.info({ stage: "alerts", kind, subject }, "an alert closed");
     }
   }
 
@@ -167,6 +173,10 @@ export class AgentAlerts {
     const dashboard = new URL("/dashboard", config.server.url).href;
     return { name: os.hostname(), dashboard, language: config.alerts.language, timeZone: config.timeZone };
   }
+}
+
+function isOpenIn({ open }: AlertBook, key: string): boolean {
+  return open.some((alert) => alert.key === key);
 }
 
 function receiversOf({ email, webhook }: AlertConfig): Receiver[] {

@@ -1,4 +1,6 @@
+import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
 import { type Condition, limits } from "../../shared/alerts/kinds.ts";
+import type { BackupState } from "../../shared/care/backup-state.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { ServerState } from "../states/server-state.ts";
 
@@ -15,8 +17,12 @@ export interface AgentFacts {
   readonly freeBytes: number;
   /** Why the spool stores nothing; null if it does. */
   readonly spoolProblem: string | null;
+  /** Null before the first one. */
+  readonly lastBackup: LastBackup | null;
   /** Messages of the last day that cannot be filed, by device. */
   readonly quarantined: readonly { readonly device: string; readonly count: number }[];
+  /** Absent before the first backup. */
+  readonly backup?: BackupState | null;
 }
 
 export function agentConditions(facts: AgentFacts, now: number): Condition[] {
@@ -27,13 +33,21 @@ export function agentConditions(facts: AgentFacts, now: number): Condition[] {
     ...outboxCondition(facts, server.length > 0, now),
     ...clockCondition(facts, now),
     ...diskCondition(facts, now),
+    ...backupCondition(facts.lastBackup, facts.name, now),
     ...facts.quarantined.map(({ device, count }): Condition => {
       return { key: `quarantined ${device}`, kind: "quarantined", subject: device, since: now, count };
     }),
+    ...backupCondition(facts),
   ];
 }
 
 function serverCondition({ name: subject, server: { is, reason, isMinor, since } }: AgentFacts): Condition[] {
+  if (is === "not asked yet") {
+    // After a restart, an alert of the process before stays open until the server answers.
+    return (["server-unreachable", "key-refused"] as const).map((kind) => {
+      return { key: kind, kind, subject, since, holds: true };
+    });
+  }
   if (reason === null || isMinor) return [];
   const isAway = is === "cannot be reached" || is === "does not work";
   const kind = isAway ? "server-unreachable" : "key-refused";
@@ -75,6 +89,12 @@ function diskCondition({ freeBytes, spoolProblem, name: subject }: AgentFacts, n
       ...held(!isFull),
     },
   ];
+}
+
+function backupCondition({ backup, name: subject }: AgentFacts): Condition[] {
+  const { at = "", error = null } = backup?.last ?? {};
+  if (error === null) return [];
+  return [{ key: "backup", kind: "backup-failed", subject, since: Date.parse(at), reason: `${subject}: ${error}` }];
 }
 
 function held(isHeld: boolean): Pick<Condition, "holds"> {

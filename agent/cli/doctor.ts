@@ -1,17 +1,19 @@
 import { Command } from "commander";
-import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import { printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { makeBundle, writeBundle } from "../doctor/bundle.ts";
-import { runDoctor, type TitledFinding } from "../doctor/run-doctor.ts";
+import { runDoctor } from "../doctor/run-doctor.ts";
+import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
+import type { TitledFinding } from "../../shared/local/doctor.ts";
 import { type ConfigOption, configOption } from "./options.ts";
 
 export const doctorCommand = new Command("doctor")
-  .description("check the set-up of this machine, and say what to do about each problem")
+  .description(
+    "check the set-up of this machine, and say what to do about each problem; a problem ends with exit code 1",
+  )
   .addOption(configOption())
   .option("--offline", "ask neither the server nor devices of the network")
   .option("--bundle <file>", "also write a zip for the support, without names, keys and bytes of devices")
   .option("--json", "print a JSON array")
-  .addHelpText("after", "\nExit codes: 0 without a problem, 1 with one, 78 for a wrong configuration.")
   .action(doctor);
 
 interface DoctorOptions extends ConfigOption {

@@ -8,12 +8,23 @@ const PATIENT = "patient_01K9DEM0000000000000P00001";
 
 export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
-  check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
-  status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
-  doctor: {
-    summary: "find what is wrong, and what to do",
-    examples: ["doctor", "doctor --json", "doctor --bundle support.zip"],
+  pair: {
+    summary: "give this PC access by a code",
+    examples: [
+      "pair --server https://vetwire.example.com --code 7KQM-X2HD",
+      'pair --server https://vetwire.example.com --code 7KQM-X2HD --name "Laboratory" --key-file ./agent.key',
+    ],
   },
+  setup: {
+    summary: "connect this PC, and add devices by listening",
+    examples: ["setup", "setup --config agent.yaml"],
+  },
+  check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
+  doctor: {
+    summary: "say what is wrong with this machine's set-up, and what to do",
+    examples: ["doctor", "doctor --offline", "doctor --json", "doctor --bundle support.zip"],
+  },
+  status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
   messages: {
     summary: "list messages with their state",
     examples: [
@@ -73,25 +84,20 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "simulate us,xa --to dicom://DX1@127.0.0.1:11112/VETWIRE",
     ],
   },
+  backup: {
+    summary: "save spool and configuration in one file",
+    examples: ["backup /mnt/usb/agent.backup", "backup /mnt/usb/agent.backup --images"],
+  },
+  restore: {
+    summary: "check or restore a backup",
+    examples: ["restore /mnt/usb/agent.backup --check", "restore /mnt/usb/agent.backup"],
+  },
+  resend: {
+    summary: "send studies again to a restored server",
+    examples: ["resend --since 24h", "resend --since 2026-11-21T09:30:00Z"],
+  },
   "record-association": {
     summary: "record an association of an imaging device",
     examples: ["record-association --listen 0.0.0.0:11112 --to 192.0.2.7:104"],
   },
-  setup: {
-    summary: "connect this PC, and add devices by listening",
-    examples: ["setup", "setup --config agent.yaml"],
-  },
-  pair: {
-    summary: "give this PC access to a clinic",
-    examples: ["pair --server https://vetwire.example --code 7KQM-X2HD"],
-  },
-  backup: {
-    summary: "save the data folder in one file",
-    examples: ["backup /media/usb/agent.backup", "backup /media/usb/agent.backup --images"],
-  },
-  restore: {
-    summary: "restore a backup of the data folder",
-    examples: ["restore /media/usb/agent.backup --check", "restore /media/usb/agent.backup"],
-  },
-  resend: { summary: "send studies again to a restored server", examples: ["resend --since 24h"] },
 };

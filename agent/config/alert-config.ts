@@ -87,31 +87,32 @@ export function alertProblems(raw: unknown, folder: string, report: ReportProble
   }
 }
 
+const EMAIL = ["alerts", "email"];
+
 function emailProblems(email: Record<string, unknown>, folder: string, report: ReportProblem): void {
   const { smtp, passwordFile, from, to } = email;
-  const at = (...steps: string[]) => ["alerts", "email", ...steps];
   const server = typeof smtp === "string" ? readSmtpUrl(smtp) : null;
-  if (typeof server === "string") report(at("smtp"), server);
+  if (typeof server === "string") report([...EMAIL, "smtp"], server);
   else if (server !== null && server.user !== null && passwordFile === undefined) {
-    report(at(), "has no passwordFile, which the user of smtp needs: a file with the password alone");
+    report(EMAIL, "has no passwordFile, which the user of smtp needs: a file with the password alone");
   } else if (server?.user === null && passwordFile !== undefined) {
-    report(at("smtp"), "names no user, which passwordFile needs, expected such as smtp://user@mail.example.com:587");
+    const remedy = "expected such as smtp://user@mail.example.com:587";
+    report([...EMAIL, "smtp"], `names no user, which passwordFile needs, ${remedy}`);
   }
-  for (const [value, steps] of [
-    [from, ["from"]] as const,
-    ...asArray(to).map((one, index) => [one, ["to", String(index)]] as const),
-  ]) {
-    if (typeof value === "string" && !isMailAddress(value)) {
-      report(at(...steps), `is "${value}", expected one e-mail address such as nurse@example.com`);
-    }
-  }
+  addressProblem(from, ["from"], report);
+  for (const [index, address] of asArray(to).entries()) addressProblem(address, ["to", String(index)], report);
   if (typeof passwordFile !== "string") return;
   const file = path.resolve(folder, passwordFile);
   try {
     fs.readFileSync(file);
   } catch (error) {
-    report(at("passwordFile"), `names ${file}, which cannot be read: ${errorMessage(error)}`);
+    report([...EMAIL, "passwordFile"], `names ${file}, which cannot be read: ${errorMessage(error)}`);
   }
+}
+
+function addressProblem(address: unknown, steps: readonly string[], report: ReportProblem): void {
+  if (typeof address !== "string" || isMailAddress(address)) return;
+  report([...EMAIL, ...steps], `is "${address}", expected one e-mail address such as nurse@example.com`);
 }
 
 function webhookProblems({ url, secretFile }: Record<string, unknown>, folder: string, report: ReportProblem): void {

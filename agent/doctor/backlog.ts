@@ -2,7 +2,8 @@ import type Database from "better-sqlite3";
 import { plural } from "../../shared/cli/output.ts";
 import { countImages } from "../imaging/catalogue.ts";
 import { spoolCheck } from "./check.ts";
-import { type Finding, ok, problem, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, warning } from "./finding.ts";
 
 // What waits: studies for the server, messages for a person, images for an archive.
 

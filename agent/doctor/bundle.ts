@@ -13,7 +13,7 @@ import { readStatus } from "../spool/queries/status.ts";
 import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import { type DoctorContext, readFacts } from "./check.ts";
-import type { TitledFinding } from "./run-doctor.ts";
+import type { TitledFinding } from "../../shared/local/doctor.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 
 // The file for the support: findings, configuration, versions, counts, last log lines. It has no name of a patient or an owner,
@@ -26,7 +26,7 @@ const LOG_BYTES = 256 * 1024;
 export function makeBundle(context: DoctorContext, found: readonly TitledFinding[]): Uint8Array {
   const { config } = readFacts(context);
   const scrubber = createScrubber(config);
-  const log = config === null ? [] : lastLines(config.data).flatMap((line) => scrubbedLine(line, scrubber));
+  const log = config === null ? [] : lastLines(config).flatMap((line) => scrubbedLine(line, scrubber));
   return zipSync({
     "findings.json": json(found.map((finding) => scrubbedFinding(finding, scrubber))),
     "configuration.json": json(config === null ? null : redacted(config)),
@@ -159,18 +159,10 @@ function counts({ data }: Config): object {
   }
 }
 
-/** Reads the end of the newest log file in the data folder. */
-function lastLines(data: string): string[] {
-  const folders = [data, path.join(data, "logs"), path.join(data, "log")];
-  const files = folders.filter(fs.existsSync).flatMap((folder) =>
-    fs
-      .readdirSync(folder)
-      .filter((name) => name.endsWith(".log"))
-      .map((name) => path.join(folder, name)),
-  );
-  const [newest] = files.toSorted((one, other) => fs.statSync(other).mtimeMs - fs.statSync(one).mtimeMs);
-  if (newest === undefined) return [];
-  return fs.readFileSync(newest).subarray(-LOG_BYTES).toString().split("\n");
+/** Reads the end of the log file. Without one the service manager has the lines. */
+function lastLines({ log }: Config): string[] {
+  if (log === null || !fs.existsSync(log.file)) return [];
+  return fs.readFileSync(log.file).subarray(-LOG_BYTES).toString().split("\n");
 }
 
 /** Keeps the harmless fields of a line. Another line, such as the first one that is cut, is left out. */

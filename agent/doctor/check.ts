@@ -6,7 +6,8 @@ import { type ConfigResult, checkConfig } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import { isRunning } from "../spool/queries/status.ts";
-import { type Finding, skipped } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { skipped } from "./finding.ts";
 
 // A check of the doctor, and the facts that all checks share.
 

@@ -3,7 +3,8 @@ import { plural } from "../../shared/cli/output.ts";
 import { exposures } from "../config/exposures.ts";
 import type { Config } from "../config/schema.ts";
 import type { Check, Facts } from "./check.ts";
-import { type Finding, ok, problem, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, warning } from "./finding.ts";
 
 /** Finds every problem of agent.yaml, and what a right one leaves open to others. */
 export const configuration: Check = {
@@ -25,7 +26,7 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Fin
       return problem(
         "configuration.missing",
         `there is no configuration ${file}`,
-        "run the set-up, or name the file with --config",
+        "run vetwire setup, or name the file with --config",
       );
     case "EACCES":
     case "EPERM":
@@ -65,9 +66,16 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
   return [
     ok("configuration.valid", `${configFile} is valid: ${plural(config.devices.length, "device")}`),
     running,
+    ...(config.devices.length === 0 ? [noDevices()] : []),
     ...open,
     ...sharedSerialPorts(config),
   ];
+}
+
+/** An agent that was paired has no device yet. */
+function noDevices(): Finding {
+  const remedy = "connect the first one: vetwire setup, or the agent's page";
+  return warning("configuration.no-devices", "no device is set up, so no result can arrive", remedy);
 }
 
 /** Two devices at one port: only one of them gets it. */

@@ -5,7 +5,8 @@ import { type Config, DICOM } from "../config/schema.ts";
 import { requireFreeSpace } from "../imaging/free-space.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { configCheck } from "./check.ts";
-import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, warning } from "./finding.ts";
 
 /** Free bytes below which the agent soon refuses messages: its reserve, its log and some hours of results. */
 const FREE_BYTES_MIN = 200e6;

@@ -7,7 +7,8 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { startWorker } from "../../shared/runtime/start-worker.ts";
 import { SCHEMA_VERSION, schemaVersion } from "../spool/schema.ts";
 import { configCheck } from "./check.ts";
-import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, warning } from "./finding.ts";
 import type { DatabaseAnswer } from "./quick-check.ts";
 
 /** Time for the check of all tables. A large database is then checked in part. */

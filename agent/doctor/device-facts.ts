@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { PushedStudy } from "../../shared/api/study.ts";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../spool/queries/events/event-log.ts";
 import type { StoredDeviceState } from "../states/device-state.ts";
 
 // What the spool knows about a device.
@@ -12,10 +13,10 @@ export interface DeviceFacts {
   /** Null for a device that the agent has not served yet. */
   readonly state: StoredDeviceState | null;
   /** The latest messages. */
-  readonly messages: { readonly count: number; readonly quarantined: number; readonly lastReason: string | null };
+  readonly messages: { readonly count: number; readonly quarantined: number };
   readonly results: { readonly count: number; readonly unknown: number };
-  /** The name of the device in its latest study. */
-  readonly name: string | null;
+  /** The sender in its latest message: H-5, or MSH-3 and MSH-4. Null without a message that has a header. */
+  readonly sender: string | null;
 }
 
 export function readDeviceFacts(db: Database.Database, id: string): DeviceFacts {
@@ -23,20 +24,20 @@ export function readDeviceFacts(db: Database.Database, id: string): DeviceFacts 
     | { readonly at: number | null; readonly state: string | null }
     | undefined;
   const messages = db
-    .prepare("SELECT state, reason FROM message WHERE device = ? ORDER BY rowid DESC LIMIT ?")
-    .all(id, LATEST) as { readonly state: string; readonly reason: string | null }[];
-  const quarantined = messages.filter(({ state }) => state === "quarantined");
-  const studies = latestStudies(db, id);
-  const results = studies.flatMap((study) => study.results);
+    .prepare("SELECT state FROM message WHERE device = ? ORDER BY rowid DESC LIMIT ?")
+    .pluck()
+    .all(id, LATEST) as string[];
+  const quarantined = messages.filter((state) => state === "quarantined").length;
+  const results = latestStudies(db, id).flatMap((study) => study.results);
   return {
     lastMessageAt: device?.at ?? null,
     state: device?.state == null ? null : (JSON.parse(device.state) as StoredDeviceState),
-    messages: { count: messages.length, quarantined: quarantined.length, lastReason: quarantined[0]?.reason ?? null },
+    messages: { count: messages.length, quarantined },
     results: {
       count: results.length,
       unknown: results.filter(({ code_source: source }) => source === "device").length,
     },
-    name: studies[0]?.device_name ?? null,
+    sender: latestSender(db, id),
   };
 }
 
@@ -50,4 +51,19 @@ function latestStudies(db: Database.Database, id: string): PushedStudy[] {
     .pluck()
     .all(id, LATEST) as string[];
   return bodies.map((body) => JSON.parse(body) as PushedStudy);
+}
+
+/** Reads the header as it was sent. The name in a study is made for people. */
+function latestSender(db: Database.Database, id: string): string | null {
+  const row = db.prepare(`SELECT ${BYTES_COLUMNS} FROM message WHERE device = ? ORDER BY rowid DESC LIMIT 1`).get(id) as
+    | StoredMessageRow<{ readonly bytes: Uint8Array; readonly session: number }>
+    | undefined;
+  if (row === undefined) return null;
+  const text = Buffer.from(messageReader(db)(row).bytes).toString("latin1");
+  const [, kind = "", separator = "", fields = ""] = /^\d?(H|MSH)([^A-Za-z\d\s])([^\r\n]*)/m.exec(text) ?? [];
+  if (kind === "") return null;
+  const parts = fields.split(separator);
+  if (kind === "H") return parts[3] ?? "";
+  const sender = `${parts[1] ?? ""}|${parts[2] ?? ""}`;
+  return sender === "|" ? null : sender;
 }

@@ -8,7 +8,8 @@ import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import { spoolCheck } from "./check.ts";
 import { type DeviceFacts, readDeviceFacts } from "./device-facts.ts";
-import { type Finding, ok, problem, splitAdvice, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, splitAdvice, warning } from "./finding.ts";
 
 // Each device by what the agent has heard from it: its line, strangers, the fit of its profile, its silence.
 
@@ -103,14 +104,13 @@ function fit(device: DeviceConfig, facts: DeviceFacts): Finding[] {
   return [warning("devices.unknown-codes", sentence, remedy)];
 }
 
-/** The sender in the messages names another profile. The reason of a quarantined message quotes its sender. */
-function otherModel({ id, profile: name }: DeviceConfig, { messages, name: studied }: DeviceFacts): Finding | null {
+/** The sender in the latest message names another profile. A generic profile reads every sender. */
+function otherModel({ id, profile: name }: DeviceConfig, { sender }: DeviceFacts): Finding | null {
   const profile = profileById(name);
-  if (profile === undefined || (profile.protocol !== "astm" && profile.protocol !== "hl7")) return null;
-  const [, refused] = /^the sender is "(.*)", not what profile/.exec(messages.lastReason ?? "") ?? [];
-  const fitting = profilesOf(profile.protocol, refused ?? studied ?? "");
-  if (refused === undefined && (fitting.length === 0 || fitting.includes(name) || !name.startsWith("generic")))
-    return null;
+  if (sender === null || (profile?.protocol !== "astm" && profile?.protocol !== "hl7")) return null;
+  const fitting = profilesOf(profile.protocol, sender);
+  const isRead = profile.sender?.test(sender) ?? true;
+  if (isRead && (fitting.length === 0 || !name.startsWith("generic"))) return null;
   const advice = fitting.length === 0 ? `generic-${profile.protocol}` : fitting.join(" or ");
   const sentence =
     fitting.length === 0

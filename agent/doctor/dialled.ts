@@ -2,7 +2,8 @@ import net from "node:net";
 import { dialFault } from "../states/line-state.ts";
 import { type Address, parseAddress } from "../transport/address.ts";
 import { configCheck } from "./check.ts";
-import { type Finding, ok, skipped, splitAdvice, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, skipped, splitAdvice, warning } from "./finding.ts";
 
 /** Max wait for a device or an archive. */
 const ANSWER_MS = 5_000;

@@ -1,17 +1,6 @@
-// What a check of the doctor finds.
+import type { Finding } from "../../shared/local/doctor.ts";
 
-/** `warning`: results still arrive, or a device may be switched off. `problem`: a person has to act. */
-export type FindingStatus = "ok" | "warning" | "problem" | "skipped";
-
-export interface Finding {
-  /** The check and the finding, such as `server.refused`. */
-  readonly id: string;
-  readonly status: FindingStatus;
-  /** A sentence without its remedy. */
-  readonly sentence: string;
-  /** What to do about it, in words. Null for a finding that needs nothing. */
-  readonly remedy: string | null;
-}
+// Makes the findings of checks.
 
 export function ok(id: string, sentence: string): Finding {
   return { id, status: "ok", sentence, remedy: null };

@@ -1,12 +1,14 @@
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { backlog } from "./backlog.ts";
+import { backups } from "./backups.ts";
 import { type Check, type DoctorContext, type Facts, readFacts } from "./check.ts";
 import { configuration } from "./configuration.ts";
 import { dataFolder, freeSpace } from "./data-folder.ts";
 import { database } from "./database.ts";
 import { devices } from "./devices.ts";
 import { dialled } from "./dialled.ts";
-import { type Finding, problem, warning } from "./finding.ts";
+import type { Finding, TitledFinding } from "../../shared/local/doctor.ts";
+import { problem, warning } from "./finding.ts";
 import { listeners } from "./listeners.ts";
 import { serialLines } from "./serial-lines.ts";
 import { server } from "./server-check.ts";
@@ -14,11 +16,6 @@ import { service } from "./service.ts";
 import { timeZone } from "./time-zone.ts";
 
 // Runs all checks, for the command line and for the local page.
-
-/** A finding with the title of its check. */
-export interface TitledFinding extends Finding {
-  readonly check: string;
-}
 
 /** Time after which a check counts as failed. Each step of a check has a shorter limit of its own. */
 const DEADLINE_MS = 30_000;
@@ -37,6 +34,7 @@ const CHECKS: readonly Check[] = [
   service,
   devices,
   backlog,
+  backups,
 ];
 
 /** Runs the checks one after another, and passes each finding on as soon as it is known. */

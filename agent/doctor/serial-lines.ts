@@ -1,11 +1,12 @@
 import fs from "node:fs";
 import { type DeviceConfig, DICOM } from "../config/schema.ts";
 import { profileById } from "../devices/index.ts";
-import { serialFault } from "../states/line-state.ts";
+import { serialProblem } from "../transport/probe.ts";
 import { listPorts, type SerialPortInfo } from "../transport/serial-ports.ts";
-import { serialPortClass, USUAL_SETTINGS } from "../transport/serial.ts";
+import { USUAL_SETTINGS } from "../transport/serial.ts";
 import { configCheck } from "./check.ts";
-import { type Finding, ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
 
 type SerialConfig = NonNullable<DeviceConfig["connection"]["serial"]>;
 
@@ -22,41 +23,25 @@ export const serialLines = configCheck("serial", "Serial ports", async ({ device
   const ports = await listPorts();
   const found: Finding[] = [];
   for (const { device, serial } of wired) {
-    if (isAgentRunning) found.push(ok("serial.agent", `the running agent holds ${serial.path} of ${device.id}`));
+    const held = `${serial.path} is the running agent's: see Devices for its faults`;
+    if (isAgentRunning) found.push(skipped("serial.agent", held));
     else found.push(await tryOpening(device, serial, ports));
     found.push(...unstableName(device.id, serial.path, ports));
   }
   return found;
 });
 
-async function tryOpening(device: DeviceConfig, serial: SerialConfig, ports: readonly SerialPortInfo[]) {
-  const message = await openingError(device, serial);
-  if (message === null) return ok("serial.open", `${device.id} can open ${serial.path}`);
-  const general = `compare baudRate, dataBits, parity and stopBits of ${device.id} with the manual of its adapter`;
-  const { sentence, remedy } = splitAdvice(serialFault(serial.path, message).reason, general);
+async function tryOpening({ id, profile: name }: DeviceConfig, serial: SerialConfig, ports: readonly SerialPortInfo[]) {
+  const profile = name === DICOM ? undefined : profileById(name);
+  const fault = await serialProblem({ ...USUAL_SETTINGS, ...profile?.serial, ...serial });
+  if (fault === null) return ok("serial.open", `${id} can open ${serial.path}`);
+  const general = `compare baudRate, dataBits, parity and stopBits of ${id} with the manual of its adapter`;
+  const { sentence, remedy } = splitAdvice(fault.reason, general);
   const names = ports.map(({ path, by_id }) => by_id ?? path);
   const choice = names.length === 0 ? "this machine has no serial port now" : `now there are ${names.join(", ")}`;
   const isMissing = sentence.startsWith("no such port");
-  return problem(
-    "serial.fault",
-    `${device.id} cannot open its port: ${sentence}`,
-    isMissing ? `${remedy}; ${choice}` : remedy,
-  );
-}
-
-/** Opens and closes the port. @returns the message of the driver, null if it opens */
-function openingError({ profile: id }: DeviceConfig, { path, ...settings }: SerialConfig): Promise<string | null> {
-  const profile = id === DICOM ? undefined : profileById(id);
-  const line = { ...USUAL_SETTINGS, ...profile?.serial, ...settings };
-  return new Promise((resolve) => {
-    const Port = serialPortClass();
-    const port = new Port({ path, ...line, autoOpen: false });
-    port.on("error", () => undefined);
-    port.open((error) => {
-      if (error !== null) return resolve(error.message);
-      port.close(() => resolve(null));
-    });
-  });
+  const whole = isMissing ? `${remedy}; ${choice}` : remedy;
+  return problem("serial.fault", `${id} cannot open its port: ${sentence}`, whole);
 }
 
 function unstableName(device: string, path: string, ports: readonly SerialPortInfo[]): Finding[] {

@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { clockSentence, ClockWatch, isClockWrong } from "../push/clock-watch.ts";
@@ -8,7 +9,8 @@ import { dayOf } from "../report/device-time.ts";
 import { SendError } from "../runtime/send-error.ts";
 import { readSpool } from "../spool/access.ts";
 import { configCheck } from "./check.ts";
-import { type Finding, ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
 import { tryWay } from "./server-network.ts";
 
 // The server, the key of the agent, and the clock. The questions are those of the agent, and change nothing.
@@ -156,6 +158,10 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
 
 function wrongKey(status: number | null, message: string, keyFile: string): Finding {
   if (status === null) return problem("key.unreadable", message, `write the key into ${keyFile}, in one line`);
+  if (!isWellFormedKey(readSecret(keyFile))) {
+    const remedy = `copy the whole key again into ${keyFile}, in one line, or pair the agent anew`;
+    return problem("key.damaged", "the key is not whole: a character is missing or wrong", remedy);
+  }
   const sentence = "the server does not accept the key: it is unknown, revoked or has ended";
   const remedy = `pair the agent anew, or make a key at the dashboard under Settings, Developer, API Keys, and write it into ${keyFile}`;
   return problem("key.refused", sentence, remedy);

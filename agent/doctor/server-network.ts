@@ -2,7 +2,8 @@ import dns from "node:dns";
 import fs from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
-import { type Finding, ok, problem, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, warning } from "./finding.ts";
 
 // The way to the server, step by step: its name, its port, its certificate. No key leaves this machine.
 

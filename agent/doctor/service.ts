@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import type { Check } from "./check.ts";
-import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, warning } from "./finding.ts";
 
 /** The name of the service on Linux and on Windows. */
 const SERVICE = "vetwire-agent";

@@ -1,5 +1,6 @@
 import { configCheck } from "./check.ts";
-import { type Finding, ok, warning } from "./finding.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, warning } from "./finding.ts";
 
 /** Compares the zone of the configuration with the machine's. Devices print local times without their zone. */
 export const timeZone = configCheck("zone", "Time zone", ({ timeZone: configured, devices }) => {

@@ -1,10 +1,8 @@
-import net from "node:net";
 import type { ConfigProblem } from "../config/check.ts";
 import { lineIn } from "../config/line-numbers.ts";
 import type { Config, DeviceConfig } from "../config/schema.ts";
-import { listenFault, serialFault } from "../states/line-state.ts";
 import { parseAddress } from "../transport/address.ts";
-import { serialPortClass } from "../transport/serial.ts";
+import { listenProblem, serialProblem } from "../transport/probe.ts";
 
 // Tries the lines that a new configuration adds, before the running agent is stopped for it.
 
@@ -32,26 +30,7 @@ function portsOf({ connection }: DeviceConfig): string[] {
 
 async function reasonAgainst(port: string): Promise<string | null> {
   const place = port.slice(port.indexOf(":") + 1);
-  if (port.startsWith("serial:")) return tryOpen(place);
+  if (port.startsWith("serial:")) return (await serialProblem({ path: place, baudRate: 9600 }))?.reason ?? null;
   const address = parseAddress(place);
-  return address === null ? null : tryListen(address.host, address.port);
-}
-
-function tryListen(host: string, port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    const server = net.createServer();
-    server.once("error", (error) => resolve(listenFault(host, port, error).reason));
-    server.listen(port, host, () => server.close(() => resolve(null)));
-  });
-}
-
-function tryOpen(path: string): Promise<string | null> {
-  return new Promise((resolve) => {
-    const SerialPort = serialPortClass();
-    const port = new SerialPort({ path, baudRate: 9600, autoOpen: false });
-    port.open((error) => {
-      if (error !== null) return resolve(serialFault(path, error.message).reason);
-      port.close(() => resolve(null));
-    });
-  });
+  return address === null ? null : ((await listenProblem(address))?.reason ?? null);
 }

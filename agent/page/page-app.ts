@@ -5,6 +5,7 @@ import type { Host } from "../host/host.ts";
 import { PageError } from "./routes/page-error.ts";
 import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
+import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -36,7 +37,8 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     return reply.code(status).send({ error: { code, message: error.message } });
   });
   sessionRoutes(app, host, new Sessions());
-  for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes, setupRoutes]) routes(app, host);
+  for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes, doctorRoutes, setupRoutes])
+    routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

@@ -42,7 +42,7 @@ export function withDevices(text: string, devices: readonly DeviceConfig[]): str
     const before = known.find((node): node is YAMLMap => isMap(node) && node.get("id") === device.id);
     if (before === undefined) return document.createNode(device);
     const local = Object.keys(before.toJS(document) as object).filter((key) => !isRemote(key));
-    update(document, before, device as Values, local);
+    update(document, before, device, local);
     return before;
   });
   if (isSeq(list)) list.items = items;

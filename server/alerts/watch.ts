@@ -8,7 +8,7 @@ import {
   settle,
   stepBook,
 } from "../../shared/alerts/book.ts";
-import { deliver, deliverTest, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
+import { deliver, deliverTest, loggedReason, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
 import type { Teller } from "../../shared/alerts/email-text.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { clinicConditions, type Machine } from "../domain/alerts.ts";
@@ -43,7 +43,7 @@ export interface AlertOptions {
 }
 
 const NO_MAIL: Senders = { sendMail: null, webhooks: { allowPrivate: false } };
-const NOTHING_WRONG: Machine = { name: "", freeBytes: null, backupFault: null };
+const NOTHING_WRONG: Machine = { name: "", freeBytes: null, lastBackup: null };
 
 export class AlertWatch {
   readonly #options: Required<AlertOptions>;
@@ -141,7 +141,11 @@ export class AlertWatch {
       await this.#change(clinic.id, (book) => settle(book, batch, outcome, now()));
       const facts = { channel: receiver.id, type: receiver.type, messages: batch.messages.length };
       if (outcome.ok) logger.info(facts, "people were told of alerts");
-      else logger.warn({ ...facts, reason: outcome.reason }, "people could not be told of alerts: it is tried again");
+      else
+        logger.warn(
+          { ...facts, reason: loggedReason(outcome.reason) },
+          "people could not be told of alerts: it is tried again",
+        );
     }
   }
 

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { Command } from "commander";
-import { printJson, printLine } from "../../shared/cli/output.ts";
+import { printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { type AgentDescription, findAgent, listAgents } from "../store/agents/agents.ts";
 import { auditCommand } from "../store/audit.ts";
 import { revokeKey } from "../store/keys.ts";
@@ -31,7 +31,7 @@ async function list({ data, clinic, json }: DataOption & Partial<ClinicOption> &
     if (clinic !== undefined) await clinicIdOf(store, clinic);
     const agents = await listAgents(store, clinic);
     if (json) printJson(agents);
-    else for (const agent of agents) printLine(agentLine(agent));
+    else await printTable(agentTable, agents);
   });
 }
 
@@ -49,9 +49,12 @@ async function revoke(fp: string, { data }: DataOption): Promise<void> {
   });
 }
 
-function agentLine({ fp, clinic_fp, name, key, paired_at, last_heartbeat_at, revoked_at }: AgentDescription): string {
-  const origin = paired_at === null ? "not paired" : `paired ${paired_at}`;
-  const heard = last_heartbeat_at === null ? "never heard" : `heard ${last_heartbeat_at}`;
-  const state = revoked_at === null ? heard : `revoked ${revoked_at}`;
-  return [fp, clinic_fp, key, origin, state, name].join("  ");
-}
+const agentTable: Table<AgentDescription> = {
+  head: ["AGENT", "CLINIC", "KEY", "PAIRING", "STATE", "NAME"],
+  cells: ({ fp, clinic_fp, name, key, paired_at, last_heartbeat_at, revoked_at }) => {
+    const origin = paired_at === null ? "not paired" : `paired ${paired_at}`;
+    const heard = last_heartbeat_at === null ? "never heard" : `heard ${last_heartbeat_at}`;
+    const state = revoked_at === null ? heard : `revoked ${revoked_at}`;
+    return [fp, clinic_fp, key, origin, state, name];
+  },
+};

@@ -2,6 +2,7 @@ import { readFileSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { createMailer, isMailAddress, readSmtpUrl, type SendMail } from "../../shared/alerts/smtp.ts";
+import { readBackupState } from "../../shared/care/backup-state.ts";
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
 import type { Machine } from "../domain/alerts.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
@@ -63,5 +64,6 @@ export function dashboardOf({ publicUrl }: AlertOptions): string | null {
 /** Reads the facts of this machine. `place` is the location of the store. */
 export async function readMachine(data: string, place: string): Promise<Machine> {
   const { bavail, bsize } = statfsSync(data);
-  return { name: hostname(), freeBytes: isPostgresUrl(place) ? null : bavail * bsize, backupFault: null };
+  const freeBytes = isPostgresUrl(place) ? null : bavail * bsize;
+  return { name: hostname(), freeBytes, lastBackup: readBackupState(data)?.last ?? null };
 }

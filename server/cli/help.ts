@@ -32,6 +32,10 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `keys revoke ${KEY}`,
     ],
   },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
+  },
   users: {
     summary: "users of the dashboard",
     examples: [
@@ -74,17 +78,13 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `ranges export ranges.ndjson --clinic ${CLINIC}`,
     ],
   },
+  backup: { summary: "save the database in one file", examples: ["backup /mnt/usb/server.backup"] },
+  restore: {
+    summary: "check or restore a backup",
+    examples: ["restore /mnt/usb/server.backup --check", "restore /mnt/usb/server.backup"],
+  },
   audit: {
     summary: "who read or changed what",
     examples: ["audit --since 24h", `audit --key ${KEY} --format json`, `audit --clinic ${CLINIC} --format csv`],
-  },
-  agents: {
-    summary: "agents of clinic PCs",
-    examples: ["agents list", "agents list --json", `agents revoke ${AGENT}`],
-  },
-  backup: { summary: "save the database in one file", examples: ["backup /media/usb/server.backup"] },
-  restore: {
-    summary: "restore a backup of the data folder",
-    examples: ["restore /media/usb/server.backup --check", "restore /media/usb/server.backup"],
   },
 };

@@ -1,3 +1,4 @@
+import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
 import { type AlertKind, type Condition, isAlertKind, kinds, limits } from "../../shared/alerts/kinds.ts";
 import type { Heartbeat } from "../../shared/api/study.ts";
 import type { AgentShown } from "../../shared/dashboard/devices.ts";
@@ -6,19 +7,13 @@ import { endingKeys, type KeyEnd, silentSources } from "./today.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in shared/alerts/kinds.ts.
 
-/** The last backup, if it failed. */
-export interface BackupFault {
-  readonly failedAt: number;
-  /** A sentence without names of patients. */
-  readonly reason: string;
-}
-
 /** Facts of the server's machine. They are the same for all clinics. */
 export interface Machine {
   readonly name: string;
   /** Free bytes on the disk of the database; null if it is elsewhere. */
   readonly freeBytes: number | null;
-  readonly backupFault: BackupFault | null;
+  /** Null before the first one. */
+  readonly lastBackup: LastBackup | null;
 }
 
 export interface ClinicFacts {
@@ -33,7 +28,9 @@ export interface ClinicFacts {
 }
 
 /** Causes that the server takes from its agents. It knows the others itself, or they end with the heartbeat that tells them. */
-const KINDS_OF_AGENTS: readonly AlertKind[] = ["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong"];
+const KINDS_OF_AGENTS: readonly AlertKind[] = [
+  ...(["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong", "backup-failed"] as const),
+];
 
 export function clinicConditions(facts: ClinicFacts, machine: Machine, now: number): Condition[] {
   return [
@@ -116,15 +113,13 @@ function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: numbe
   return since > now ? [] : [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }];
 }
 
-function ofMachine({ name, freeBytes, backupFault }: Machine, now: number): Condition[] {
+function ofMachine({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
   const { opens, closes } = limits.freeBytes;
   const disk: Condition[] =
     freeBytes === null || freeBytes >= closes
       ? []
       : [{ key: "disk", kind: "disk-full", subject: name, since: now, ...held(freeBytes >= opens) }];
-  if (backupFault === null) return disk;
-  const { failedAt, reason } = backupFault;
-  return [...disk, { key: "backup", kind: "backup-failed", subject: "", since: failedAt, reason }];
+  return [...disk, ...backupCondition(lastBackup, name, now)];
 }
 
 function held(isHeld: boolean): Pick<Condition, "holds"> {

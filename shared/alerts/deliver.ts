@@ -51,6 +51,11 @@ const NO_MAIL_SERVER: Delivery = {
   isUncertain: false,
 };
 
+/** Returns a reason for the log, without the address of a person, which a mail server may repeat. */
+export function loggedReason(reason: string): string {
+  return reason.replaceAll(/[^\s<>"]+@[^\s<>"]+/g, "(an address)");
+}
+
 /** The receiver of a webhook drops a repeat by its id, so that no attempt is uncertain. */
 function told(outcome: WebhookOutcome): Delivery {
   if (outcome.delivered) return { ok: true, said: `The receiver answered ${outcome.status}.` };

@@ -71,7 +71,7 @@ const english = {
   several: (count: number) => `${count} alerts`,
   over: (title: string) => `Over: ${title}`,
   since: (time: string) => `Since ${time}.`,
-  overAt: (time: string) => `It ended at ${time}. There is nothing to do.`,
+  overAt: (time: string) => `It ended at ${time}.`,
   repeat:
     "You may have got this e-mail already: the connection or the program ended before it was certain that it arrived.",
   footer: "The clinic chooses under Settings, Notifications who gets these e-mails.",
@@ -83,7 +83,7 @@ const turkish: typeof english = {
   several: (count) => `${count} uyarı`,
   over: (title) => `Sona erdi: ${title}`,
   since: (time) => `Başlangıç: ${time}.`,
-  overAt: (time) => `Bitiş: ${time}. Yapmanız gereken bir şey yok.`,
+  overAt: (time) => `Bitiş: ${time}.`,
   repeat: "Bu e-postayı daha önce almış olabilirsiniz: ulaştığı kesinleşmeden bağlantı ya da program sona erdi.",
   footer: "Bu e-postaları kimlerin alacağını klinik, Ayarlar, Bildirimler altında seçer.",
   testSubject: "Bildirim denemesi",

@@ -39,7 +39,11 @@ export function stepAlerts({ open, pending }: AlertState, conditions: readonly C
   const waiting: Record<string, number> = {};
   const opened: OpenAlert[] = [];
   for (const [key, condition] of byKey) {
-    if (known.has(key) || condition.holds === true) continue;
+    if (known.has(key)) continue;
+    if (condition.holds === true) {
+      if (pending[key] !== undefined) waiting[key] = pending[key];
+      continue;
+    }
     const since = Math.min(pending[key] ?? now, condition.since, now);
     const isReady = now - since >= kinds[condition.kind].lastsMs;
     if (!isReady || stay.length + opened.length >= OPEN_MAX) waiting[key] = since;

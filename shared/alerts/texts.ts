@@ -95,8 +95,8 @@ const english: Record<AlertKind, KindText> = {
     advice: "Check the internet of the clinic PC. It keeps all results and sends them later.",
   },
   "backup-failed": {
-    title: "The last backup failed",
-    advice: "Check the disk of the backups, and make one now with `server backup`.",
+    title: "The last backup of {subject} failed",
+    advice: "Check the disk of the backups, and make a backup by hand. Today says what failed.",
   },
 };
 
@@ -151,7 +151,7 @@ const turkish: Record<AlertKind, KindText> = {
     advice: "Klinik bilgisayarının internetini kontrol edin. Bütün sonuçlar saklanır ve sonra gönderilir.",
   },
   "backup-failed": {
-    title: "Son yedekleme başarısız oldu",
-    advice: "Yedeklerin diskini kontrol edin ve `server backup` ile hemen bir yedek alın.",
+    title: "{subject} için son yedekleme başarısız oldu",
+    advice: "Yedeklerin diskini kontrol edin ve elle bir yedek alın. Sorunun ne olduğu Bugün sayfasında yazar.",
   },
 };

@@ -158,7 +158,8 @@ function isNewer(found: Mark, than: Mark | null): boolean {
 /** Writes the files of the configuration that are missing in its folder. @returns their paths */
 export function restoreConfig(file: string, { members }: Manifest, configFolder: string): string[] {
   const written: string[] = [];
-  for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX))) {
+  // The configuration itself is the first member and is written last: while it is missing, a second call goes on.
+  for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX)).toReversed()) {
     const to = path.resolve(configFolder, member.name.slice(CONFIG_PREFIX.length));
     // A changed backup must not write elsewhere.
     if (!to.startsWith(path.resolve(configFolder) + path.sep) || fs.existsSync(to)) continue;

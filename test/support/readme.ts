@@ -85,6 +85,8 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   [/^npm run conformance$/, "it takes minutes"],
   [/^npm run bench /, "it measures the machine for minutes"],
   [/^npm run test:soak$/, "it is npm test with more cases"],
+  [/^npm run agent -- pair /, "it needs a code of the dashboard: test/dashboard/browser/pairing.slow.test.ts runs it"],
+  [/^npm run server -- agents /, "it ends the access of the agent: test/server/cli/agents.slow.test.ts runs it"],
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 
@@ -159,4 +161,5 @@ export const LINES: readonly string[] = [
   "npm run agent -- sniff --connection listen://127.0.0.1:4020 --duration 1",
   "npm run agent -- backup agent.backup --images && npm run agent -- restore agent.backup --check",
   "npm run agent -- resend --since 24h",
+  "npm run agent -- doctor --offline --json --bundle support.zip || test $? = 1",
 ];

@@ -13,13 +13,20 @@ export interface TakenMail {
 export interface SmtpReceiver {
   readonly port: number;
   readonly mails: TakenMail[];
+  /** First words of all commands. */
+  readonly commands: string[];
   /** Answers to commands instead of the usual ones, by the command's first word. `DATA.` is the end of the data. */
   readonly answers: Map<string, string | null>;
 }
 
-/** Starts the receiver on a free port, or on the given one. An answer null closes the connection. */
+/** Starts the receiver on a free port, or on the given one. An answer null closes the connection, an empty one never comes. */
 export async function startSmtpReceiver(port = 0): Promise<SmtpReceiver> {
-  const receiver = { port, mails: [] as TakenMail[], answers: new Map<string, string | null>() };
+  const receiver = {
+    port,
+    mails: [] as TakenMail[],
+    commands: [] as string[],
+    answers: new Map<string, string | null>(),
+  };
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => undefined));
@@ -34,12 +41,13 @@ export async function startSmtpReceiver(port = 0): Promise<SmtpReceiver> {
   return receiver;
 }
 
-function talk(socket: Socket, { mails, answers }: SmtpReceiver): void {
+function talk(socket: Socket, { mails, commands, answers }: SmtpReceiver): void {
   let [kept, to, isData] = ["", "", false];
   const answer = (command: string, usual: string) => {
+    commands.push(command);
     const line = answers.has(command) ? answers.get(command) : usual;
     if (line == null) socket.destroy();
-    else socket.write(`${line}\r\n`);
+    else if (line !== "") socket.write(`${line}\r\n`);
     return line?.startsWith("2") === true;
   };
   answer("connect", "220 test");

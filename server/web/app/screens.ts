@@ -66,6 +66,14 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit),
   },
   {
+    path: "/dashboard/settings/webhooks",
+    Screen: lazy(async () => (await import("../screens/settings/webhooks/webhooks.tsx")).Webhooks),
+  },
+  {
+    path: "/dashboard/settings/webhooks/:id",
+    Screen: lazy(async () => (await import("../screens/settings/webhooks/webhook.tsx")).WebhookScreen),
+  },
+  {
     path: "/dashboard/settings/notifications",
     Screen: lazy(
       async () => (await import("../screens/settings/notifications/notifications.tsx")).NotificationSettings,

@@ -19,4 +19,5 @@ export const screens = [
     name: "configuration",
     Screen: lazy(async () => (await import("../local/configuration/configuration.tsx")).Configuration),
   },
+  { path: "/doctor", name: "doctor", Screen: lazy(async () => (await import("../local/doctor/doctor.tsx")).Doctor) },
 ] as const;

@@ -12,6 +12,7 @@ const fine: AgentFacts = {
   clockOffsetS: 2,
   freeBytes: 5e9,
   spoolProblem: null,
+  lastBackup: null,
   quarantined: [],
 };
 
@@ -48,6 +49,11 @@ test("a refused key is an alert, a key without appointments is none", () => {
   expect(kindsOf({ server: { ...refused, is: "key lacks permission", isMinor: true } })).toEqual([]);
 });
 
+test("before the first answer of the server, alerts of the process before stay open", () => {
+  const server = { is: "not asked yet", reason: null, isMinor: false, since: now } as const;
+  expect(kindsOf({ server })).toEqual(["server-unreachable?", "key-refused?"]);
+});
+
 test("a device is down if its line needs a person, not if it may be switched off", () => {
   const device = { id: "chem-1", reason: "cannot open", mayBeOff: false, since: now - MINUTE };
   expect(agentConditions({ ...fine, devices: [device] }, now)).toEqual([
@@ -57,6 +63,17 @@ test("a device is down if its line needs a person, not if it may be switched off
     },
   ]);
   expect(kindsOf({ devices: [{ ...device, mayBeOff: true }] })).toEqual([]);
+});
+
+test("a backup that failed is an alert until the next one works", () => {
+  const at = "2026-11-23T03:00:00.000Z";
+  expect(agentConditions({ ...fine, lastBackup: { at, error: "The disk is full." } }, now)).toEqual([
+    {
+      ...{ key: "backup-failed", kind: "backup-failed", subject: "pc" },
+      ...{ since: Date.parse(at), reason: "The disk is full." },
+    },
+  ]);
+  expect(kindsOf({ lastBackup: { at, error: null } })).toEqual([]);
 });
 
 test("messages that cannot be filed are counted for their device", () => {

@@ -51,7 +51,7 @@ async function watchedClinicServer() {
   const { store, clock } = server;
   const clinicId = (await findClinic(store, ours))?.id ?? 0;
   const [smtp, hook] = [await startSmtpReceiver(), await startWebhookReceiver()];
-  const machine: { now: Machine } = { now: { name: "pc", freeBytes: null, backupFault: null } };
+  const machine: { now: Machine } = { now: { name: "pc", freeBytes: null, lastBackup: null } };
   await store.transaction((session) =>
     saveNotifications(
       session,
@@ -95,7 +95,7 @@ async function watchedClinicServer() {
 
 const failed = (at: number): Machine => ({
   ...{ name: "pc", freeBytes: null },
-  backupFault: { failedAt: at, reason: "The disk is full." },
+  lastBackup: { at: new Date(at).toISOString(), error: "The disk is full." },
 });
 
 describe("alerts of a server", () => {
@@ -111,20 +111,20 @@ describe("alerts of a server", () => {
     expect(smtp.mails).toEqual([
       {
         to: "nurse@clinic.example",
-        subject: "Vetwire: The last backup failed",
+        subject: "Vetwire: The last backup of pc failed",
         text: expect.stringContaining("https://vet.example/dashboard") as string,
       },
     ]);
     expect(hook.received.map(({ body }) => [body.type, body.data["kind"]])).toEqual([
       ["alert.opened", "backup-failed"],
     ]);
-    machine.now = { ...machine.now, backupFault: null };
+    machine.now = { ...machine.now, lastBackup: null };
     await passMinutes(1, restarted);
     await passMinutes(1, restarted);
     await passMinutes(60, restarted);
     expect(smtp.mails.map(({ subject }) => subject)).toEqual([
-      "Vetwire: The last backup failed",
-      "Vetwire: Over: The last backup failed",
+      "Vetwire: The last backup of pc failed",
+      "Vetwire: Over: The last backup of pc failed",
     ]);
     expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
     expect(await book()).toMatchObject({ open: [], messages: [] });
@@ -144,6 +144,27 @@ describe("alerts of a server", () => {
     expect(JSON.stringify([smtp.mails, hook.received])).not.toMatch(/Karabas|Yilmaz|10021/);
     const today = await readToday(store, { clinicId, timeZone: null, isAdmin: false, now: clock.now });
     expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
+  });
+
+  test("an alert that the agent tells is on Today, and the server tells of it only when the agent does not", async () => {
+    const { app, makeKey, hook, passMinutes, store, clinicId, clock } = await watchedClinicServer();
+    const key = await makeKey(ours, keyPermissions);
+    const beat = async (alerts: object[]) => {
+      const headers = { "x-api-key": key };
+      const answer = await app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload: { alerts } });
+      expect(answer.statusCode).toBe(200);
+      await passMinutes(1);
+    };
+    const disk = { key: "disk-full", kind: "disk-full", subject: "pc", since: new Date(clock.now).toISOString() };
+    await beat([{ ...disk, told: true }]);
+    const today = () => readToday(store, { clinicId, timeZone: null, isAdmin: true, now: clock.now });
+    expect((await today()).alerts).toMatchObject([{ kind: "disk-full", subject: "pc" }]);
+    expect(hook.received).toEqual([]);
+    await beat([{ ...disk, told: false }]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened"]);
+    await beat([]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
+    expect((await today()).alerts).toEqual([]);
   });
 
   test("a receiver that fails is repeated until it works, and the others are not told again", async () => {

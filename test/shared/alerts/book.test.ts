@@ -185,6 +185,7 @@ describe("for any sequence of facts and restarts", () => {
         let [book, now, crashes] = [EMPTY_BOOK, start, 0];
         const got = new Map<string, { certain: number; repeats: number }>();
         const order: string[] = [];
+        const begun = new Set<string>();
         for (const { minutes, facts, attempt, isQuiet: isNight } of events) {
           now += minutes * MINUTE;
           const conditions = facts.flatMap((of, index) =>
@@ -206,6 +207,7 @@ describe("for any sequence of facts and restarts", () => {
           expect(stepBook(book, conditions, { channels, now })).toEqual(book);
           const taken = claim(book, { channels, quiet, timeZone: zone, now });
           if (taken === null) continue;
+          for (const { id } of taken.batch.messages) begun.add(id);
           const reaches = attempt !== "fails";
           for (const { id, event: news, alert, channel, isRepeat } of reaches ? taken.batch.messages : []) {
             const count = got.get(id) ?? { certain: 0, repeats: 0 };
@@ -215,6 +217,17 @@ describe("for any sequence of facts and restarts", () => {
           if (attempt === "dies" || attempt === "uncertain") crashes += 1;
           book = attempt === "dies" ? taken.book : settle(taken.book, taken.batch, outcomes[attempt], now);
         }
+        // From now on nothing is wrong and every attempt works: all that was begun arrives, and the book is empty.
+        const channels = [email, webhook];
+        for (const end = now + 3 * 60 * MINUTE; now < end; now += MINUTE) {
+          book = stepBook(book, [], { channels, now });
+          const taken = claim(book, { channels, quiet: null, timeZone: zone, now });
+          if (taken === null) continue;
+          for (const { id } of taken.batch.messages) got.set(id, got.get(id) ?? { certain: 1, repeats: 0 });
+          book = settle(taken.book, taken.batch, outcomes.works, now);
+        }
+        expect([book.open, book.messages]).toEqual([[], []]);
+        expect(Array.from(begun).filter((id) => !got.has(id))).toEqual([]);
         for (const { certain, repeats } of got.values()) {
           expect(certain).toBeLessThanOrEqual(1);
           expect(repeats).toBeLessThanOrEqual(crashes);

@@ -89,14 +89,17 @@ test("a backup is one private file that restores database and files into an empt
   const config = { name: "config/agent.yaml", path: path.join(root, "agent.yaml") };
   fs.writeFileSync(config.path, "devices: []");
   const source = sourceOf(data, { images });
-  const { bytes, manifest } = await makeBackup({ ...source, files: [...source.files, config] }, file);
+  const key = { name: "config/agent.key", path: path.join(data, "pepper") };
+  const { bytes, manifest } = await makeBackup({ ...source, files: [...source.files, config, key] }, file);
   expect(fs.statSync(file)).toMatchObject({ size: bytes });
   expect((fs.statSync(file).mode & 0o777).toString(8)).toBe("600");
   expect(fs.readdirSync(root).toSorted()).toEqual(["agent.yaml", "data", "one.backup"]);
   expect(manifest).toMatchObject({ program: "agent", version: "1.2.3", schema: 3, missing: 1, mark: { commit: 1 } });
 
   const other = path.join(root, "etc");
-  expect(restoreConfig(file, readManifest(file), other)).toEqual([path.join(other, "agent.yaml")]);
+  expect(restoreConfig(file, readManifest(file), other)).toEqual(
+    ["agent.key", "agent.yaml"].map((name) => path.join(other, name)),
+  );
   expect(restoreConfig(file, readManifest(file), other)).toEqual([]);
   expect(restore(file, fresh)).toEqual({ aside: null, images: 1 });
   expect(rowsOf(fresh)).toEqual(["one"]);

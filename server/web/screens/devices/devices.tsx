@@ -24,11 +24,13 @@ export function Devices() {
       <Loaded of={resource}>
         {({ agents }) => (
           <>
-            {/* One place for both cases: the open dialog stays when the first PC arrives. */}
-            <section class={agents.length === 0 ? "card connect" : undefined}>
-              {agents.length === 0 && <h2>{t("none")}</h2>}
-              {may("admin") ? <AddPc agents={agents} /> : agents.length === 0 && <p>{t("askAdmin")}</p>}
-            </section>
+            {agents.length === 0 && (
+              <section class="card connect">
+                <h2>{t("none")}</h2>
+                <p>{t(may("admin") ? "addFirst" : "askAdmin")}</p>
+              </section>
+            )}
+            {may("admin") && <AddPc agents={agents} />}
             {agents.map((agent) => (
               <Agent key={agent.key.id} agent={agent} reload={resource.reload} />
             ))}

@@ -9,13 +9,14 @@ import "./frame.css";
 
 // The frame of the settings: a menu of the parts, which each part shows beside its content.
 
-type Part = "clinic" | "users" | "keys" | "ranges" | "audit" | "notifications";
+type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications";
 
 /** The parts in the order of their menu, and the role that a part needs. */
 const parts: readonly { part: Part; role: Role }[] = [
   { part: "clinic", role: "admin" },
   { part: "users", role: "admin" },
   { part: "keys", role: "admin" },
+  { part: "webhooks", role: "admin" },
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
   { part: "notifications", role: "admin" },
@@ -31,7 +32,7 @@ export function SettingsFrame({ part, children }: { part: Part; children: Compon
           {shownParts().map((shown) => (
             <li key={shown}>
               <a href={hrefOf(shown)} aria-current={shown === part ? "page" : undefined}>
-                {shown === "keys" && <span class="quiet">{t("developer")} </span>}
+                {isForDevelopers(shown) && <span class="quiet">{t("developer")} </span>}
                 {t(shown)}
               </a>
             </li>
@@ -60,6 +61,10 @@ function shownParts(): Part[] {
   return parts.filter(({ role }) => may(role)).map(({ part }) => part);
 }
 
+function isForDevelopers(part: Part): boolean {
+  return part === "keys" || part === "webhooks";
+}
+
 function hrefOf(part: Part): string {
   return `/dashboard/settings/${part}`;
 }
@@ -71,6 +76,7 @@ const t = texts(
     clinic: "Clinic",
     users: "Users",
     keys: "API keys",
+    webhooks: "Webhooks",
     ranges: "Reference ranges",
     audit: "Audit",
     notifications: "Notifications",
@@ -83,6 +89,7 @@ const t = texts(
     clinic: "Klinik",
     users: "Kullanıcılar",
     keys: "API anahtarları",
+    webhooks: "Webhook'lar",
     ranges: "Referans aralıkları",
     audit: "Denetim kaydı",
     notifications: "Bildirimler",

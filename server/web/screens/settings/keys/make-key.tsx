@@ -36,7 +36,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
   return (
     <Dialog title={t(made === null ? "newKey" : "made")} close={close}>
       {made !== null ? (
-        <Secret of={made} />
+        <Secret of={made} label={t("theKey")} note={t("copyNow")} />
       ) : (
         <form onSubmit={submit}>
           <Field label={t("name")} hint={t("nameHint")}>
@@ -136,7 +136,7 @@ export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void
   return (
     <Dialog title={made === null ? t("rollTitle", { name: key.name }) : t("made")} close={close}>
       {made !== null ? (
-        <Secret of={made} />
+        <Secret of={made} label={t("theKey")} note={t("copyNow")} />
       ) : (
         <form onSubmit={submit}>
           <p>{t("rollWhy")}</p>
