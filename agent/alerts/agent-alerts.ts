@@ -154,7 +154,6 @@ export class AgentAlerts {
       spoolProblem: spool.problem,
       lastBackup: readBackupState(config.data)?.last ?? null,
       quarantined: counts.filter(({ state }) => state === "quarantined"),
-      backup: readBackupState(config.data),
     };
   }
 

@@ -1,6 +1,5 @@
 import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
 import { type Condition, limits } from "../../shared/alerts/kinds.ts";
-import type { BackupState } from "../../shared/care/backup-state.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { ServerState } from "../states/server-state.ts";
 
@@ -21,8 +20,6 @@ export interface AgentFacts {
   readonly lastBackup: LastBackup | null;
   /** Messages of the last day that cannot be filed, by device. */
   readonly quarantined: readonly { readonly device: string; readonly count: number }[];
-  /** Absent before the first backup. */
-  readonly backup?: BackupState | null;
 }
 
 export function agentConditions(facts: AgentFacts, now: number): Condition[] {
@@ -37,7 +34,6 @@ export function agentConditions(facts: AgentFacts, now: number): Condition[] {
     ...facts.quarantined.map(({ device, count }): Condition => {
       return { key: `quarantined ${device}`, kind: "quarantined", subject: device, since: now, count };
     }),
-    ...backupCondition(facts),
   ];
 }
 
@@ -89,12 +85,6 @@ function diskCondition({ freeBytes, spoolProblem, name: subject }: AgentFacts, n
       ...held(!isFull),
     },
   ];
-}
-
-function backupCondition({ backup, name: subject }: AgentFacts): Condition[] {
-  const { at = "", error = null } = backup?.last ?? {};
-  if (error === null) return [];
-  return [{ key: "backup", kind: "backup-failed", subject, since: Date.parse(at), reason: `${subject}: ${error}` }];
 }
 
 function held(isHeld: boolean): Pick<Condition, "holds"> {

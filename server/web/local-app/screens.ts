@@ -19,5 +19,8 @@ export const screens = [
     name: "configuration",
     Screen: lazy(async () => (await import("../local/configuration/configuration.tsx")).Configuration),
   },
+  { path: "/outbox", name: "outbox", Screen: lazy(async () => (await import("../local/outbox/outbox.tsx")).Outbox) },
+  { path: "/codes", name: "codes", Screen: lazy(async () => (await import("../local/codes/codes.tsx")).Codes) },
+  { path: "/log", name: "log", Screen: lazy(async () => (await import("../local/log/log.tsx")).Log) },
   { path: "/doctor", name: "doctor", Screen: lazy(async () => (await import("../local/doctor/doctor.tsx")).Doctor) },
 ] as const;

@@ -103,10 +103,15 @@ test("a failed backup is a condition of an alert, with the machine and the reaso
     spoolProblem: null,
   };
   const conditions = (last: typeof made | typeof failed) =>
-    agentConditions({ ...quiet, backup: { last, succeeded: made } } satisfies AgentFacts, Date.parse(failed.at));
-  const reason = `desk: ${failed.error}`;
+    agentConditions({ ...quiet, lastBackup: last } satisfies AgentFacts, Date.parse(failed.at));
   expect(conditions(failed)).toEqual([
-    { key: "backup", kind: "backup-failed", subject: "desk", since: Date.parse(failed.at), reason },
+    {
+      key: "backup-failed",
+      kind: "backup-failed",
+      subject: "desk",
+      since: Date.parse(failed.at),
+      reason: failed.error,
+    },
   ]);
   expect(conditions(made)).toEqual([]);
 });
