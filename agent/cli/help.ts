@@ -15,10 +15,6 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       'pair --server https://vetwire.example.com --code 7KQM-X2HD --name "Laboratory" --key-file ./agent.key',
     ],
   },
-  setup: {
-    summary: "connect this PC, and add devices by listening",
-    examples: ["setup", "setup --config agent.yaml"],
-  },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
   doctor: {
     summary: "say what is wrong with this machine's set-up, and what to do",
