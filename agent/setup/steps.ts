@@ -133,7 +133,7 @@ export function usesLine({ connection: { serial, listen } }: DeviceConfig, line:
 }
 
 /** Returns the place of a line in words. */
-export function placeOf(line: SetupLine): string {
+function placeOf(line: SetupLine): string {
   return line.kind === "serial" ? line.path : line.kind === "dial" ? line.address : `port ${line.port}`;
 }
 

@@ -84,7 +84,7 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /** The addresses by which devices reach this PC; its own alone if it has no network. */
-export function ownAddresses(): string[] {
+function ownAddresses(): string[] {
   const all = Object.values(os.networkInterfaces()).flatMap((of) => of ?? []);
   const outer = all.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address);
   return outer.length > 0 ? outer : ["127.0.0.1"];

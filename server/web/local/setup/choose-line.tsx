@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { LineStep, SetupLine } from "../../../../shared/local/setup.ts";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
-import type { Say } from "./setup.tsx";
+import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
 type Kind = SetupLine["kind"];

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { HeardStep } from "../../../../shared/local/setup.ts";
 import { Field } from "../../ui/field.tsx";
 import { Bytes } from "./bytes.tsx";
-import type { Say } from "./setup.tsx";
+import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
 /** Shows the devices that the bytes may come from, and asks which one it is. Nothing is chosen without the user. */

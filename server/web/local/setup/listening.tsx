@@ -1,6 +1,6 @@
 import type { ListeningStep } from "../../../../shared/local/setup.ts";
 import { Bytes } from "./bytes.tsx";
-import type { Say } from "./setup.tsx";
+import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
 /** Shows the bytes as they come, while the agent listens. */

@@ -1,7 +1,7 @@
 import type { DeviceStep } from "../../../../shared/local/setup.ts";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
-import type { Say } from "./setup.tsx";
+import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
 import { t } from "./texts.ts";
 

@@ -1,7 +1,7 @@
 import type { PlaceStep, ServerStep } from "../../../../shared/local/setup.ts";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
-import type { Say } from "./setup.tsx";
+import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
 /** Connects this PC to the clinic by a code of the dashboard, or by a key that an admin saved. */

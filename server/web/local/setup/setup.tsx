@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { SetupAnswer, SetupStep, SetupView } from "../../../../shared/local/setup.ts";
+import type { SetupStep, SetupView } from "../../../../shared/local/setup.ts";
 import { call } from "../../api.ts";
 import { Loaded, Problem, useLocal } from "../../resource.tsx";
 import { useAction } from "../../ui/use-action.ts";
@@ -9,15 +9,13 @@ import { FirstResult } from "./first-result.tsx";
 import { Heard } from "./heard.tsx";
 import { Listening } from "./listening.tsx";
 import { NameDevice } from "./name-device.tsx";
+import type { Say } from "./say.ts";
 import { Place, Server } from "./server.tsx";
 import { t } from "./texts.ts";
 import "./setup.css";
 
 // The set-up: it shows the step that the agent is at, and sends the answers. The agent keeps the state, so a page that is loaded
 // again goes on where it was.
-
-/** Sends an answer to the shown step. @returns whether the agent took it */
-export type Say = (answer: SetupAnswer) => Promise<boolean>;
 
 /** Steps in which something arrives by itself. */
 const LIVE: readonly SetupStep["at"][] = ["listening", "first"];
