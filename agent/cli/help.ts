@@ -17,7 +17,7 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
   doctor: {
-    summary: "say what is wrong with this machine's set-up, and what to do",
+    summary: "say what is wrong here, and what to do",
     examples: ["doctor", "doctor --offline", "doctor --json", "doctor --bundle support.zip"],
   },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },

@@ -131,7 +131,8 @@ async function runBlock(block: Block): Promise<Study | null> {
     if (!asShown.some((study) => JSON.stringify(study) === want))
       throw new Error(`${place}: expected a command to print ${want}`);
     return data;
-  } else if (language !== "text") throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
+  } else if (!["text", "ts"].includes(language))
+    throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
   return null;
 }
 
