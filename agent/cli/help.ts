@@ -14,10 +14,6 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "find what is wrong, and what to do",
     examples: ["doctor", "doctor --json", "doctor --bundle support.zip"],
   },
-  pair: {
-    summary: "give this PC access to a clinic",
-    examples: ["pair --server https://vetwire.example.com --code 7KQM-X2HD"],
-  },
   messages: {
     summary: "list messages with their state",
     examples: [
@@ -76,18 +72,6 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "simulate --role host --to listen://127.0.0.1:4020",
       "simulate us,xa --to dicom://DX1@127.0.0.1:11112/VETWIRE",
     ],
-  },
-  backup: {
-    summary: "save spool and configuration in one file",
-    examples: ["backup /mnt/usb/agent.backup", "backup /mnt/usb/agent.backup --images"],
-  },
-  restore: {
-    summary: "check or restore a backup",
-    examples: ["restore /mnt/usb/agent.backup --check", "restore /mnt/usb/agent.backup"],
-  },
-  resend: {
-    summary: "send studies again to a restored server",
-    examples: ["resend --since 24h", "resend --since 2026-11-21T09:30:00Z"],
   },
   "record-association": {
     summary: "record an association of an imaging device",

@@ -74,15 +74,6 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `ranges export ranges.ndjson --clinic ${CLINIC}`,
     ],
   },
-  agents: {
-    summary: "agents of clinic PCs",
-    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
-  },
-  backup: { summary: "save the database in one file", examples: ["backup /mnt/usb/server.backup"] },
-  restore: {
-    summary: "check or restore a backup",
-    examples: ["restore /mnt/usb/server.backup --check", "restore /mnt/usb/server.backup"],
-  },
   audit: {
     summary: "who read or changed what",
     examples: ["audit --since 24h", `audit --key ${KEY} --format json`, `audit --clinic ${CLINIC} --format csv`],
