@@ -9,11 +9,11 @@ const PATIENT = "patient_01K9DEM0000000000000P00001";
 export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
   check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
-  doctor: {
-    summary: "say what is wrong with this machine's set-up, and what to do",
-    examples: ["doctor", "doctor --offline", "doctor --json", "doctor --bundle support.zip"],
-  },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
+  doctor: {
+    summary: "find what is wrong, and what to do",
+    examples: ["doctor", "doctor --json", "doctor --bundle support.zip"],
+  },
   messages: {
     summary: "list messages with their state",
     examples: [
@@ -77,4 +77,17 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "record an association of an imaging device",
     examples: ["record-association --listen 0.0.0.0:11112 --to 192.0.2.7:104"],
   },
+  pair: {
+    summary: "give this PC access to a clinic",
+    examples: ["pair --server https://vetwire.example --code 7KQM-X2HD"],
+  },
+  backup: {
+    summary: "save the data folder in one file",
+    examples: ["backup /media/usb/agent.backup", "backup /media/usb/agent.backup --images"],
+  },
+  restore: {
+    summary: "restore a backup of the data folder",
+    examples: ["restore /media/usb/agent.backup --check", "restore /media/usb/agent.backup"],
+  },
+  resend: { summary: "send studies again to a restored server", examples: ["resend --since 24h"] },
 };

@@ -4,6 +4,8 @@ import { localTime } from "../../shared/runtime/local-time.ts";
 import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
+import type { Address } from "../transport/address.ts";
+import { isLoopback } from "../transport/loopback.ts";
 import { gaveWayText } from "../states/line-state.ts";
 import { isForeign, noiseText, sampleText } from "../states/noise-state.ts";
 
@@ -43,6 +45,12 @@ export function imageLines({ kept, bytes, removed, forwards }: ImageTotals): str
     `images: ${kept} kept (${(bytes / 1e9).toFixed(1)} GB), ${removed} removed`,
     ...forwards.map(({ destination, state, count }) => `  ${destination}  ${count} ${state}`),
   ];
+}
+
+/** The PIN of the local page, which other machines of the network need. Nothing without one. */
+export function pageLines(listen: Address | null, pin: string | null): string[] {
+  if (listen === null || pin === null || isLoopback(listen.host)) return [];
+  return [`page: port ${listen.port} of this machine; another machine enters the PIN ${pin}`];
 }
 
 function deviceCells(device: DeviceStatus): string[] {

@@ -17,6 +17,11 @@ export function readText(file: string): string | null {
   return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : null;
 }
 
+/** @returns the text that the last change replaced; null if there is none */
+export function previousText(file: string): string | null {
+  return readText(`${file}${PREVIOUS}`);
+}
+
 /** Returns a short mark of a text, by which an editor knows that it edits the current one. */
 export function markOf(text: string | null): string {
   return createHash("sha256")

@@ -8,8 +8,10 @@ import type { Config } from "../config/schema.ts";
 import type { ConfigurationLink } from "../push/heartbeat.ts";
 import { type LocalServer, serveStatus } from "../status/status-server.ts";
 import type { Address } from "../transport/address.ts";
+import { isLoopback } from "../transport/loopback.ts";
 import { folderOf, markOf, readText, writeText } from "./config-file.ts";
 import { linesInUse } from "./lines-in-use.ts";
+import { ensurePin } from "./page-pin.ts";
 
 // Keeps one agent running in this process, and replaces it when its configuration changes.
 
@@ -55,6 +57,7 @@ export class Host {
   readonly #remote: ConfigurationLink;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
+  #pin: string | null = null;
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
@@ -77,6 +80,11 @@ export class Host {
     return this.#local?.port ?? null;
   }
 
+  /** The PIN for other machines; null while the local server listens for this machine alone. */
+  get pin(): string | null {
+    return this.#pin;
+  }
+
   /** The text of the configuration file; null if there is none. */
   text(): string | null {
     return readText(this.file);
@@ -85,7 +93,7 @@ export class Host {
   async start(config: Config | null): Promise<void> {
     if (config !== null) this.#agent = await startAgent(config, this.version, this.log, this.#remote);
     try {
-      this.#local = await this.#listen(config === null ? SET_UP_ADDRESS : config.status);
+      this.#local = await this.#listen(config);
     } catch (error) {
       await this.#agent?.stop();
       throw error;
@@ -142,9 +150,8 @@ export class Host {
     const running = this.#agent;
     this.#agent = null;
     await running?.stop();
-    const wanted = config === null ? SET_UP_ADDRESS : config.status;
-    if (!isSame(wanted, this.#local?.address ?? null)) {
-      const next = await this.#listen(wanted);
+    if (!isSame(addressOf(config), this.#local?.address ?? null)) {
+      const next = await this.#listen(config);
       // The page that asked for the change waits for its answer.
       const last = this.#local;
       setTimeout(() => void last?.close(), 1000);
@@ -154,9 +161,16 @@ export class Host {
     this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
   }
 
-  async #listen(address: Address | null): Promise<LocalServer | null> {
+  async #listen(config: Config | null): Promise<LocalServer | null> {
+    const address = addressOf(config);
+    // The PIN comes first, so that no other machine finds the page open.
+    this.#pin = config === null || address === null || isLoopback(address.host) ? null : ensurePin(config.data);
     return address === null ? null : serveStatus(address, () => this.#agent, this.#page);
   }
+}
+
+function addressOf(config: Config | null): Address | null {
+  return config === null ? SET_UP_ADDRESS : config.status;
 }
 
 function isSame(one: Address | null, other: Address | null): boolean {

@@ -3,9 +3,13 @@ import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-fil
 import { isSameOrigin } from "../../shared/pages/same-origin.ts";
 import type { Host } from "../host/host.ts";
 import { PageError } from "./routes/page-error.ts";
+import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { messageRoutes } from "./routes/messages.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { Sessions } from "./sessions.ts";
 
 // The agent's page: /local/v1 for its data, and the files of the page at every other path. The local server has checked Host.
 
@@ -28,9 +32,11 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     const status = error instanceof PageError ? error.status : (error.statusCode ?? 500);
     if (status >= 500) host.log.error({ stage: "page", reason: error.message }, "the page has a fault");
     // The code and the envelope are those of the server's dashboard, whose script the page shares.
-    return reply.code(status).send({ error: { code: `LOCAL.${status}`, message: error.message } });
+    const code = error instanceof PageError ? error.code : `LOCAL.${status}`;
+    return reply.code(status).send({ error: { code, message: error.message } });
   });
-  for (const routes of [deviceRoutes, eventRoutes, doctorRoutes]) routes(app, host);
+  sessionRoutes(app, host, new Sessions());
+  for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes, doctorRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

@@ -5,6 +5,7 @@ import type { CommandHelp } from "../../shared/cli/program.ts";
 const CLINIC = "clinic_01K9DEM0000000000000C00001";
 const PATIENT = "patient_01K9DEM0000000000000P00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
+const AGENT = "agent_01K9DEM0000000000000A00001";
 const KEY = "key_01K9DEM0000000000000K00001";
 
 export const serverHelp: Readonly<Record<string, CommandHelp>> = {
@@ -14,6 +15,7 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       "run",
       "run --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem",
       "run --trust-proxy 127.0.0.1 --rate-limit device=120/3000",
+      "run --backup-dir /media/backup --backup-keep 14 --log-file vetwire.log",
     ],
   },
   import: {
@@ -75,5 +77,14 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
   audit: {
     summary: "who read or changed what",
     examples: ["audit --since 24h", `audit --key ${KEY} --format json`, `audit --clinic ${CLINIC} --format csv`],
+  },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", "agents list --json", `agents revoke ${AGENT}`],
+  },
+  backup: { summary: "save the database in one file", examples: ["backup /media/usb/server.backup"] },
+  restore: {
+    summary: "restore a backup of the data folder",
+    examples: ["restore /media/usb/server.backup --check", "restore /media/usb/server.backup"],
   },
 };

@@ -30,7 +30,7 @@ function restore(file: string, { data, check = false, force = false }: RestoreOp
   printLine(`restored into ${data}`);
   if (aside !== null) printLine(`the old files are in ${aside}: remove them when nothing is missing`);
   printError(
-    `Results after ${until} are not in it. Run on each agent: npm run agent -- resend --since ${manifest.made_at}\n` +
+    `Results after ${until} are not in it. Run on each agent: vetwire agent resend --since ${manifest.made_at}\n` +
       `What users and keys changed after ${until} is lost too: revoke keys again that were revoked since (keys list). ` +
       "All users must sign in again",
   );

@@ -1,18 +1,13 @@
 import { isIP } from "node:net";
-import path from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
-import { DEFAULT_KEEP, DEFAULT_TIME, TIME_OF_DAY } from "../../shared/care/schedule.ts";
-import { type ScheduledBackups, scheduleBackups } from "../../shared/care/scheduled-backup.ts";
-import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
-import { DEFAULT_LOG, type LogFileOptions } from "../../shared/runtime/log-file.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
@@ -22,7 +17,7 @@ import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
-import { backupSource } from "./backup-source.ts";
+import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
@@ -65,15 +60,12 @@ export const runCommand = new Command("run")
     "--allow-private-webhooks",
     "send webhooks to receivers in the local network too, over plain http if their URL says so",
   )
-  .option("--backup-dir <dir>", "make a backup there each day, best on another disk")
-  .option("--backup-at <time>", "time of the backup on this machine's clock", parseTimeOfDay, DEFAULT_TIME)
-  .option("--backup-keep <count>", "number of backups that stay", parsePositiveInteger, DEFAULT_KEEP)
-  .option("--log-file <file>", "write the log there too; six files of 10 MB at most")
   .addOption(dataOption())
   .action(run);
+for (const option of careOptions()) runCommand.addOption(option);
 withAlertOptions(runCommand);
 
-interface RunOptions extends DataOption, AlertOptions {
+interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -82,20 +74,16 @@ interface RunOptions extends DataOption, AlertOptions {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly allowPrivateWebhooks?: boolean;
-  readonly backupDir?: string;
-  readonly backupAt: string;
-  readonly backupKeep: number;
-  readonly logFile?: string;
 }
 
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
   const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
-  if (options.backupDir !== undefined) backupSource(data); // throws on PostgreSQL
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
   const logger = createLog({ redact }, { file: logFileOf(options) });
+  const backups = startBackups(options, logger);
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
@@ -165,33 +153,12 @@ async function run(options: RunOptions): Promise<void> {
   webhooks.start();
   alerts.start();
 
-  const backups = startBackups(options, logger);
   logger.info({ signal: await stopSignal }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
   await Promise.all([webhooks.stop(), alerts.stop()]);
   await store.close();
-}
-
-function logFileOf({ logFile }: RunOptions): LogFileOptions | null {
-  if (logFile === undefined) return null;
-  return { file: path.resolve(logFile), bytesMax: DEFAULT_LOG.megabytes * 1e6, keep: DEFAULT_LOG.keep };
-}
-
-/** Starts the daily backups, if --backup-dir names a folder for them. */
-function startBackups(options: RunOptions, logger: Logger): ScheduledBackups | undefined {
-  const { data, backupDir, backupAt: at, backupKeep: keep } = options;
-  if (backupDir === undefined) return undefined;
-  return scheduleBackups(
-    { folder: path.resolve(backupDir), at, keep },
-    () => backupSource(data),
-    (attempt) => {
-      const { file, bytes, seconds, error } = attempt;
-      if (error === null) logger.info({ file, bytes, seconds }, "a backup was made");
-      else logger.error({ reason: error }, "the backup failed");
-    },
-  );
 }
 
 /** Reads the certificate of the options; undefined without one. @throws Error for one option without the other */
@@ -220,11 +187,6 @@ function watchCertificate(options: RunOptions, first: Certificate, { server }: F
       logger.error({ reason: errorMessage(error) }, "the certificate cannot be read again: the last one stays in use");
     }
   });
-}
-
-function parseTimeOfDay(text: string): string {
-  if (new RegExp(TIME_OF_DAY).test(text)) return text;
-  throw new InvalidArgumentError("expected hours and minutes, such as 03:30");
 }
 
 function parsePort(text: string): number {

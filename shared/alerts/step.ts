@@ -23,7 +23,7 @@ export interface AlertChanges {
 }
 
 /** Open alerts of one clinic or agent. Further ones open when others close. */
-export const OPEN_MAX = 200;
+const OPEN_MAX = 200;
 
 /** Computes the next state from what is wrong now. */
 export function stepAlerts({ open, pending }: AlertState, conditions: readonly Condition[], now: number): AlertChanges {

@@ -99,6 +99,21 @@ export const Study = Type.Object(
 );
 export type Study = Static<typeof Study>;
 
+/** A study in a list. `updated_at` is the clinic's own: two clinics may read the same study since different times. */
+export const ListedStudy = Type.Object(
+  {
+    ...Study.properties,
+    updated_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description:
+        "Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the " +
+        "patient. `updated_since` compares it.",
+    }),
+  },
+  { title: "ListedStudy", description: "A lab or imaging study in a list.", additionalProperties: false },
+);
+export type ListedStudy = Static<typeof ListedStudy>;
+
 const hint = () => Nullable(Type.String({ maxLength: 200 }));
 
 /** The device's description of the patient, for manual matching. */

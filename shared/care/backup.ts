@@ -47,6 +47,10 @@ export async function makeBackup(
   progress: Progress = () => undefined,
 ): Promise<MadeBackup> {
   const target = path.resolve(file);
+  const database = path.join(source.folder, source.database);
+  if (!fs.existsSync(database)) {
+    throw new Error(`there is no ${database}: expected the data folder that the ${source.program} has used`);
+  }
   if (fs.existsSync(target)) throw new Error(`${target} exists already: choose another name`);
   const partial = target + PARTIAL;
   try {

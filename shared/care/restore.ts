@@ -46,6 +46,7 @@ export function checkBackup(
   { program, schema, database }: Pick<RestoreTarget, "program" | "schema" | "database">,
   progress: Progress,
 ): Manifest {
+  if (!fs.existsSync(file)) throw new Error(`there is no ${file}: expected the file of a backup`);
   try {
     const manifest = readManifest(file);
     if (manifest.program !== program) {

@@ -61,6 +61,7 @@ describe("the installed command vetwire", () => {
         expect(run(...words, option)).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     }
     expect(run("help", "server", "keys", "list").stdout).toBe(run("server", "keys", "list", "--help").stdout);
+    expect(run("doctor", "--help").stdout).toBe(run("agent", "doctor", "--help").stdout);
     expect(run("agent", "statsu")).toEqual({
       code: 1,
       stdout: "",

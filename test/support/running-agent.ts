@@ -47,7 +47,7 @@ export class TestAgent {
     await this.runWith(server.url, devices, log);
   }
 
-  async runWith(url: string, devices: readonly TestDeviceConfig[], log = NO_LOG): Promise<void> {
+  async runWith(url: string, devices: readonly TestDeviceConfig[], log = NO_LOG, more: object = {}): Promise<void> {
     const described = devices.map((device) => ({ id: "chem-1", profile: "generic-astm", ...device }));
     const status = { listen: `127.0.0.1:${await freePort()}` };
     const settings = {
@@ -56,6 +56,7 @@ export class TestAgent {
       timeZone: "UTC",
       status,
       devices: described,
+      ...more,
     };
     const [file, text] = [path.join(this.folder, "agent.yaml"), JSON.stringify(settings)];
     fs.writeFileSync(file, text);

@@ -25,6 +25,8 @@ export interface ReprocessFilter {
   readonly devices?: readonly string[];
   /** Milliseconds since 1970. */
   readonly since: number;
+  /** The id of the only wanted message. Absent for any. */
+  readonly message?: string;
 }
 
 /** Devices of the current configuration by id. */
@@ -103,17 +105,17 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
 /** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
 function wantedOf(
   db: Database.Database,
-  { states, devices = [], since }: ReprocessFilter,
+  { states, devices = [], since, message }: ReprocessFilter,
 ): { id: string; study: string | null }[] {
   return db
     .prepare(
       `SELECT m.id, i.study_uid AS study FROM message m LEFT JOIN instance i ON i.message = m.id
        WHERE m.state IN (SELECT value FROM json_each(@states)) AND m.received_at >= @since AND m.completed_by IS NULL
          AND (@devices = '[]' OR m.device IN (SELECT value FROM json_each(@devices)))
-         AND (m.state <> 'filed' OR i.message IS NULL)
+         AND (@message IS NULL OR m.id = @message) AND (m.state <> 'filed' OR i.message IS NULL)
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
-    .all({ states: JSON.stringify(states), devices: JSON.stringify(devices), since }) as {
+    .all({ states: JSON.stringify(states), devices: JSON.stringify(devices), since, message: message ?? null }) as {
     id: string;
     study: string | null;
   }[];

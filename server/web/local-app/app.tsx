@@ -1,14 +1,16 @@
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { isOffline } from "../api.ts";
+import { isOffline, isSignedOut } from "../api.ts";
 import { isLiveLost } from "../live.ts";
 import { Empty } from "../resource.tsx";
 import { language, texts } from "../text.ts";
 import { PageChoices } from "../ui/page-choices.tsx";
+import { Pin } from "./pin.tsx";
 import { screens } from "./screens.ts";
 
 // The frame of the agent's own page: the menu, a banner, and one screen. Each screen is loaded when it is first shown.
 
 export function LocalApp() {
+  if (isSignedOut.value) return <Pin key={language.value} />;
   // Screens read texts when they are drawn, so another language draws all of them anew.
   return (
     <LocationProvider key={language.value}>
@@ -78,6 +80,8 @@ const t = texts(
     screens: "Screens",
     skip: "Skip to the content",
     devices: "Devices",
+    messages: "Messages",
+    configuration: "Configuration",
     doctor: "Doctor",
     nowhere: "There is no such page",
     home: "Go to the devices",
@@ -87,6 +91,8 @@ const t = texts(
     screens: "Ekranlar",
     skip: "İçeriğe geç",
     devices: "Cihazlar",
+    messages: "İletiler",
+    configuration: "Yapılandırma",
     doctor: "Denetim",
     nowhere: "Böyle bir sayfa yok",
     home: "Cihazlara git",

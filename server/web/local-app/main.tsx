@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { isSignedOut } from "../api.ts";
 import { followNews } from "../live.ts";
 import { LocalApp } from "./app.tsx";
 import "../style.css";
@@ -7,4 +8,4 @@ const root = document.getElementById("app");
 if (root === null) throw new Error("expected an element #app in local-app/index.html");
 render(<LocalApp />, root);
 
-followNews(() => "/local/v1/events");
+followNews(() => (isSignedOut.value ? null : "/local/v1/events"));

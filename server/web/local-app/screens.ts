@@ -3,5 +3,20 @@ import { lazy } from "preact-iso";
 /** The screens of the agent's page in the order of its menu. A screen without `name` is reached from another one. */
 export const screens = [
   { path: "/", name: "devices", Screen: lazy(async () => (await import("../local/devices/devices.tsx")).Devices) },
+  {
+    path: "/messages",
+    name: "messages",
+    Screen: lazy(async () => (await import("../local/messages/messages.tsx")).Messages),
+  },
+  {
+    path: "/messages/:id",
+    name: null,
+    Screen: lazy(async () => (await import("../local/messages/message.tsx")).Message),
+  },
+  {
+    path: "/configuration",
+    name: "configuration",
+    Screen: lazy(async () => (await import("../local/configuration/configuration.tsx")).Configuration),
+  },
   { path: "/doctor", name: "doctor", Screen: lazy(async () => (await import("../local/doctor/doctor.tsx")).Doctor) },
 ] as const;

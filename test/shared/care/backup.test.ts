@@ -233,6 +233,9 @@ test("a restore that was interrupted before its decision leaves the old state", 
 test("a backup replaces no file, and a missing folder is told with the remedy", async () => {
   const { data, file, root } = await backedUp();
   await expect(makeBackup(sourceOf(data), file)).rejects.toThrow("exists already: choose another name");
+  await expect(makeBackup(sourceOf(root), `${file}.2`)).rejects.toThrow(
+    `there is no ${path.join(root, "app.db")}: expected the data folder that the agent has used`,
+  );
   const missing = path.join(root, "stick");
   await expect(makeBackup(sourceOf(data), path.join(missing, "b"))).rejects.toThrow(
     `${missing} cannot be used (ENOENT), the folder is missing: plug in its disk or create the folder`,

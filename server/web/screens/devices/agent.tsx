@@ -6,6 +6,7 @@ import { ago, dateTime } from "../../text.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Callers } from "./callers.tsx";
 import { Device } from "./device.tsx";
+import { EditDevices } from "./edit-devices.tsx";
 import { t } from "./texts.ts";
 
 /** One clinic PC: its own state, its devices, and who else called it. */
@@ -32,7 +33,8 @@ export function Agent({ agent, reload }: { agent: AgentShown; reload: () => Prom
         is !== "never heard" && <p class="quiet">{t("noDevices")}</p>
       )}
       {callers.length > 0 && <Callers callers={callers} devices={devices} />}
-      {may("admin") && !agent.is_revoked && <Revoke agent={agent} reload={reload} />}
+      <ConfigurationNote agent={agent} />
+      {may("admin") && !agent.is_revoked && <Manage agent={agent} reload={reload} />}
     </section>
   );
 }
@@ -44,18 +46,35 @@ function NextStep({ agent: { is, is_revoked, paired_at } }: { agent: AgentShown 
   return <p>{t(paired_at === null ? "neverHeardNext" : "pairedNext")}</p>;
 }
 
-/** Ends the access of a PC, after a question. The access is its key. */
-function Revoke({ agent: { key }, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
+/** Says what an admin should know of the devices that were saved here. */
+function ConfigurationNote({ agent: { configuration, is_revoked } }: { agent: AgentShown }) {
+  if (is_revoked) return null;
+  if (configuration === "refused") return <p class="note note-bad">{t("refusedNote")}</p>;
+  if (configuration === "waiting") return <p class="quiet">{t("waitingNext")}</p>;
+  return configuration === "local" ? <p class="quiet">{t("localNext")}</p> : null;
+}
+
+/** Edits the devices of a PC, or ends its access after a question. The access is its key. */
+function Manage({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
+  const { key, fp, configuration } = agent;
   const [isAsking, setAsking] = useState(false);
+  const [isEditing, setEditing] = useState(false);
+  const isEditable = fp !== null && configuration !== "unknown" && configuration !== "local";
   const revoke = async () => {
     await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
     await reload();
   };
   return (
     <p class="actions">
+      {isEditable && (
+        <button type="button" onClick={() => setEditing(true)}>
+          {t("editDevices")}
+        </button>
+      )}
       <button type="button" onClick={() => setAsking(true)}>
         {t("revoke")}
       </button>
+      {isEditing && <EditDevices agent={agent} close={() => setEditing(false)} />}
       {isAsking && (
         <Confirm
           title={t("revokeTitle", { name: key.name })}
