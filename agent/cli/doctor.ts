@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { makeBundle, writeBundle } from "../doctor/bundle.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";
-import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import type { TitledFinding } from "../../shared/local/doctor.ts";
 import { type ConfigOption, configOption } from "./options.ts";
 

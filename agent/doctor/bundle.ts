@@ -42,6 +42,7 @@ function json(value: unknown): Uint8Array {
 
 /** Writes a new file that only this user can read. @throws if it exists */
 export function writeBundle(file: string, bytes: Uint8Array): void {
+  if (fs.existsSync(file)) throw new Error(`${file} exists already: name another file with --bundle`);
   fs.writeFileSync(file, bytes, { mode: 0o600, flag: "wx" });
 }
 
