@@ -15,7 +15,7 @@ import { ensurePin } from "./page-pin.ts";
 
 // Keeps one agent running in this process, and replaces it when its configuration changes.
 
-/** The page's address while no configuration names one. */
+/** The address of the page in a new configuration. */
 const SET_UP_ADDRESS: Address = { host: "127.0.0.1", port: 8081 };
 
 /** How a new configuration ended. The file changes only if it is applied. */
@@ -37,6 +37,8 @@ export interface HostSettings {
   readonly recentLog?: RecentLog;
   /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
+  /** The page's address while no configuration names one. */
+  readonly setUpAddress?: Address;
   /** Makes what follows the server's devices. */
   readonly remote: (host: Host) => ConfigurationLink;
 }
@@ -54,6 +56,7 @@ export class Host {
   readonly version: string;
   readonly recentLog: RecentLog;
   readonly #page: RequestListener;
+  readonly #setUpAddress: Address;
   readonly #remote: ConfigurationLink;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
@@ -61,11 +64,20 @@ export class Host {
   /** Changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor({ file, version, log, recentLog = new RecentLog(), page, remote }: HostSettings) {
+  constructor({
+    file,
+    version,
+    log,
+    recentLog = new RecentLog(),
+    page,
+    setUpAddress = SET_UP_ADDRESS,
+    remote,
+  }: HostSettings) {
     this.file = file;
     this.recentLog = recentLog;
     this.version = version;
     this.log = log;
+    this.#setUpAddress = setUpAddress;
     this.#page = page(this);
     this.#remote = remote(this);
   }
@@ -150,7 +162,7 @@ export class Host {
     const running = this.#agent;
     this.#agent = null;
     await running?.stop();
-    if (!isSame(addressOf(config), this.#local?.address ?? null)) {
+    if (!isSame(this.#addressOf(config), this.#local?.address ?? null)) {
       const next = await this.#listen(config);
       // The page that asked for the change waits for its answer.
       const last = this.#local;
@@ -161,16 +173,16 @@ export class Host {
     this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
   }
 
+  #addressOf(config: Config | null): Address | null {
+    return config === null ? this.#setUpAddress : config.status;
+  }
+
   async #listen(config: Config | null): Promise<LocalServer | null> {
-    const address = addressOf(config);
+    const address = this.#addressOf(config);
     // The PIN comes first, so that no other machine finds the page open.
     this.#pin = config === null || address === null || isLoopback(address.host) ? null : ensurePin(config.data);
     return address === null ? null : serveStatus(address, () => this.#agent, this.#page);
   }
-}
-
-function addressOf(config: Config | null): Address | null {
-  return config === null ? SET_UP_ADDRESS : config.status;
 }
 
 function isSame(one: Address | null, other: Address | null): boolean {

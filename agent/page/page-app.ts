@@ -3,13 +3,17 @@ import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-fil
 import { isSameOrigin } from "../../shared/pages/same-origin.ts";
 import type { Host } from "../host/host.ts";
 import { PageError } from "./routes/page-error.ts";
+import { codeRoutes } from "./routes/codes.ts";
 import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { logRoutes } from "./routes/log.ts";
+import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { Sessions } from "./sessions.ts";
+import { Sessions } from "./routes/sessions.ts";
 
 // The agent's page: /local/v1 for its data, and the files of the page at every other path. The local server has checked Host.
 
@@ -36,7 +40,8 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     return reply.code(status).send({ error: { code, message: error.message } });
   });
   sessionRoutes(app, host, new Sessions());
-  for (const routes of [deviceRoutes, eventRoutes, messageRoutes, configurationRoutes, doctorRoutes]) routes(app, host);
+  const views = [deviceRoutes, eventRoutes, messageRoutes, codeRoutes, outboxRoutes, logRoutes, doctorRoutes];
+  for (const routes of [...views, configurationRoutes, setupRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

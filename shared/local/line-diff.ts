@@ -13,13 +13,16 @@ export function lineDiff(before: string, after: string): string[] {
   while (end < Math.min(old.length, next.length) - start && old.at(-1 - end) === next.at(-1 - end)) end += 1;
   const changes = changesOf(old.slice(start, old.length - end), next.slice(start, next.length - end));
   if (changes.length === 0) return [];
-  const around = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
   const shown = [
     ...around(old.slice(Math.max(0, start - AROUND), start)),
     ...changes,
     ...around(old.slice(old.length - end, old.length - end + AROUND)),
   ];
   return shown.filter((_, index) => isNearChange(shown, index));
+}
+
+function around(lines: readonly string[]): string[] {
+  return lines.map((line) => `  ${line}`);
 }
 
 function isNearChange(lines: readonly string[], index: number): boolean {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Host } from "../../host/host.ts";
-import type { Sessions } from "../sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import { PageError } from "./page-error.ts";
 
 const PAGE_DATA = "/local/v1/";

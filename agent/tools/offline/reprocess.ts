@@ -57,7 +57,7 @@ export async function reassess(
 ): Promise<ReassessedMessage[]> {
   const headers = new HeaderReader();
   // The patients of the spool decide; the running agent keeps them in sync.
-  const lookupOn = (spool: SpoolCalls) => ({ spool, directory: new Directory(spool, away), matchPatientsByName });
+  const lookupOn = (spool: SpoolCalls) => sourcesOn(spool, matchPatientsByName);
   try {
     return await searchSpool(folder, async (db) => {
       const all = wantedOf(db, wanted);
@@ -88,6 +88,20 @@ export async function reassess(
   } finally {
     await headers.close();
   }
+}
+
+/** Computes the outcome of a message; nothing is written. `matchPatientsByName` as in agent.yaml. */
+export function preview(
+  operations: Operations,
+  message: StoredMessage,
+  device: FilingDevice,
+  matchPatientsByName: boolean,
+): Promise<Settlement> {
+  return assess(message, device, sourcesOn(callsOn(operations).spool, matchPatientsByName), false);
+}
+
+function sourcesOn(spool: SpoolCalls, matchPatientsByName: boolean): FilingSources {
+  return { spool, directory: new Directory(spool, away), matchPatientsByName };
 }
 
 /** Stores the changed messages; a running agent sends them with its next round. @returns their number */
@@ -121,7 +135,8 @@ function wantedOf(
   }[];
 }
 
-function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
+/** Reads a stored message with its bytes. */
+export function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
   const row = db
     .prepare(
       `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,

@@ -106,8 +106,11 @@ test("a failed backup is a condition of an alert, with the machine and the reaso
     agentConditions({ ...quiet, lastBackup: last } satisfies AgentFacts, Date.parse(failed.at));
   expect(conditions(failed)).toEqual([
     {
-      ...{ key: "backup-failed", kind: "backup-failed", subject: "desk" },
-      ...{ since: Date.parse(failed.at), reason: failed.error },
+      key: "backup-failed",
+      kind: "backup-failed",
+      subject: "desk",
+      since: Date.parse(failed.at),
+      reason: failed.error,
     },
   ]);
   expect(conditions(made)).toEqual([]);

@@ -80,6 +80,12 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await expect.poll(() => difference.textContent()).toMatch(/- XYZ {2}5\.1.*\n\+ GLU {2}5\.1/s);
     expect(agent.status().outbox.depth).toBe(0);
     await expectAccessible(page);
+    const unseen = await fetch(`${page.url().replace("/messages/", "/local/v1/messages/")}/reprocessing`, {
+      method: "POST",
+      body: JSON.stringify({ diff: ["+ GLU"] }),
+      headers: { "content-type": "application/json" },
+    });
+    expect([unseen.status, agent.status().outbox.depth]).toEqual([409, 0]);
     await page.getByRole("button", { name: "Store the change" }).click();
     await page.getByText("Stored. The agent sends it").waitFor();
     await page.getByRole("button", { name: "Close" }).click();

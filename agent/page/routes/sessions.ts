@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../transport/loopback.ts";
 
 // Who may use the page: a user at this machine, or one elsewhere who entered the PIN.
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { Sessions } from "../../../agent/page/sessions.ts";
+import { Sessions } from "../../../../agent/page/routes/sessions.ts";
 
 // Goal: beyond this machine only the PIN opens the page, and nobody can try all PINs.
 
