@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import { printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { makeBundle, writeBundle } from "../doctor/bundle.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";
