@@ -11,6 +11,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
+import { CheckList } from "../../../ui/check-list.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { formValues } from "../../../ui/form.ts";
@@ -51,7 +52,15 @@ export function NewKeyDialog({ close }: { close: () => void }) {
               ))}
             </select>
           </Field>
-          <PermissionChoice chosen={chosen} choose={setChosen} />
+          <CheckList
+            legend={t("opens")}
+            values={keyPermissions.map((permission) => {
+              const name = shortName(permission);
+              return { value: permission, name: t(name), words: t(`${name} words`) };
+            })}
+            chosen={chosen}
+            choose={setChosen}
+          />
           <EndChoice />
           {error !== undefined && <Problem error={error} />}
           <Buttons>
@@ -62,41 +71,6 @@ export function NewKeyDialog({ close }: { close: () => void }) {
         </form>
       )}
     </Dialog>
-  );
-}
-
-function PermissionChoice({
-  chosen,
-  choose,
-}: {
-  chosen: readonly KeyPermission[];
-  choose: (permissions: readonly KeyPermission[]) => void;
-}) {
-  return (
-    <fieldset class="key-choice">
-      <legend>{t("opens")}</legend>
-      {keyPermissions.map((permission) => {
-        const id = `key-${permission}`;
-        return (
-          <div key={permission} class="key-permission">
-            <input
-              id={id}
-              type="checkbox"
-              checked={chosen.includes(permission)}
-              aria-describedby={`${id}-words`}
-              onChange={({ currentTarget }) => {
-                const others = chosen.filter((one) => one !== permission);
-                choose(currentTarget.checked ? [...others, permission] : others);
-              }}
-            />
-            <label for={id}>{t(shortName(permission))}</label>
-            <span id={`${id}-words`} class="quiet">
-              {t(`${shortName(permission)} words`)}
-            </span>
-          </div>
-        );
-      })}
-    </fieldset>
   );
 }
 

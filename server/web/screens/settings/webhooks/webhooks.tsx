@@ -6,6 +6,7 @@ import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago } from "../../../text.ts";
 import { Badge } from "../../../ui/badge.tsx";
+import { CheckList } from "../../../ui/check-list.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { formValues } from "../../../ui/form.ts";
@@ -126,7 +127,12 @@ function NewWebhookDialog({ isPrivateAllowed, close }: { isPrivateAllowed: boole
           <Field label={t("url")} hint={isPrivateAllowed ? t("urlPrivateHint") : t("urlHint")}>
             <input name="url" type="url" maxLength={2000} autocomplete="off" required />
           </Field>
-          <TypeChoice chosen={chosen} choose={setChosen} />
+          <CheckList
+            legend={t("types")}
+            values={webhookTypes.map((type) => ({ value: type, name: t(type), words: t(`${type} words`) }))}
+            chosen={chosen}
+            choose={setChosen}
+          />
           {error !== undefined && <Problem error={error} />}
           <Buttons>
             <button type="submit" class="primary" disabled={isRunning || chosen.length === 0}>
@@ -136,40 +142,5 @@ function NewWebhookDialog({ isPrivateAllowed, close }: { isPrivateAllowed: boole
         </form>
       )}
     </Dialog>
-  );
-}
-
-function TypeChoice({
-  chosen,
-  choose,
-}: {
-  chosen: readonly WebhookType[];
-  choose: (types: readonly WebhookType[]) => void;
-}) {
-  return (
-    <fieldset class="key-choice">
-      <legend>{t("types")}</legend>
-      {webhookTypes.map((type) => {
-        const id = `webhook-${type}`;
-        return (
-          <div key={type} class="key-permission">
-            <input
-              id={id}
-              type="checkbox"
-              checked={chosen.includes(type)}
-              aria-describedby={`${id}-words`}
-              onChange={({ currentTarget }) => {
-                const others = chosen.filter((one) => one !== type);
-                choose(currentTarget.checked ? [...others, type] : others);
-              }}
-            />
-            <label for={id}>{t(type)}</label>
-            <span id={`${id}-words`} class="quiet">
-              {t(`${type} words`)}
-            </span>
-          </div>
-        );
-      })}
-    </fieldset>
   );
 }
