@@ -28,9 +28,9 @@ const noPairing = () => Promise.reject(new Error("no pairing in this test"));
 const fixture = (name: string) => fs.readFileSync(path.join(fixturesFolder, name));
 
 /** Starts an agent without devices, and its set-up. */
-async function started(): Promise<Wizard> {
+async function started(times = TIMES): Promise<Wizard> {
   await agent.run([]);
-  const setup = new Setup(agent.host, noPairing, TIMES);
+  const setup = new Setup(agent.host, noPairing, times);
   onTestFinished(() => setup.stop());
   return new Wizard(setup);
 }
@@ -128,7 +128,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
   });
 
   test("bytes at a wrong speed ask for the result again, with the next speed", async () => {
-    const wizard = await started();
+    const wizard = await started({ ...TIMES, silenceMs: 20_000 });
     const [port, device] = (await cable()).ends;
     await wizard.say({ to: "line", line: { kind: "serial", path: port } });
     await until("the port is open", () => isOpen(port));
@@ -141,7 +141,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
     expect([listening.unread, listening.setting]).toEqual([["9600 8N1"], "19200 8N1"]);
     // Bytes that meet the change of speed are lost, so the person sends once more.
     const heard = wizard.on("heard");
-    const sending = setInterval(() => simulator.send(fixture("arkray-spotchem-ez/multi.astm")), 4000);
+    const sending = setInterval(() => simulator.send(fixture("arkray-spotchem-ez/multi.astm")), 1000);
     onTestFinished(() => clearInterval(sending));
     const { candidates } = await heard;
     clearInterval(sending);
