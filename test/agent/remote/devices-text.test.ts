@@ -142,3 +142,13 @@ test("aliases that expand without end are refused, and so is anything long", () 
   const many = Array.from({ length: 500 }, (_, index) => `- { id: "${index}", nothing: 1 }`).join("\n");
   expect(read(many)).toHaveLength(50);
 });
+
+test.each([
+  [
+    "a key",
+    '- { id: a, profile: generic-hl7, model: &k tls, *k : { ca: x.pem }, connection: { dial: "10.0.0.5:2575" } }',
+  ],
+  ["a quoted key", '- { id: a, profile: generic-hl7, "tls": { ca: x.pem }, connection: { dial: "10.0.0.5:2575" } }'],
+])("no alias hides a key that stays on the PC: %s", (_title, document) => {
+  expect(read(document)).toEqual([expect.stringContaining("devices[0].tls names a file of the PC")]);
+});
