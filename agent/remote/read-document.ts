@@ -2,6 +2,7 @@ import { isSeq, LineCounter, parseDocument } from "yaml";
 import { PROBLEM_CHARS_MAX, PROBLEMS_MAX, type DevicesProblem } from "../../shared/api/configuration.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { checkConfig } from "../config/check.ts";
+import { openListeners } from "../config/exposures.ts";
 import { lineIn } from "../config/line-numbers.ts";
 import { type DeviceConfig, DeviceSchema } from "../config/schema.ts";
 import { REMOTE_KEYS } from "./with-devices.ts";
@@ -44,6 +45,24 @@ function localKeys(document: string): DevicesProblem[] {
         message: `devices[${index}].${key} names a file of the PC: set it in agent.yaml there, and leave it out here`,
       })),
   );
+}
+
+/**
+ * Finds the listeners that would take results from every host of the network. One that runs already may stay: whoever set it at
+ * the PC decided that. `running` are the devices that run.
+ */
+export function openedBy(
+  document: string,
+  devices: readonly DeviceConfig[],
+  running: readonly DeviceConfig[],
+): DevicesProblem[] {
+  const known = new Set(running.flatMap(openListeners));
+  const found = devices.flatMap((device, index) => {
+    const tls = running.find(({ id }) => id === device.id)?.tls;
+    const opened = openListeners(tls === undefined ? device : { ...device, tls }).filter((each) => !known.has(each));
+    return opened.map((message) => ({ line: lineIn(document, [String(index), "connection"]), message }));
+  });
+  return bounded(found);
 }
 
 /** Puts the devices below the other parts of agent.yaml, one line each, so that the lines of problems differ by their count. */
