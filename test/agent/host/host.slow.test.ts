@@ -1,6 +1,8 @@
 import fs from "node:fs";
 import net from "node:net";
+import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { startAgent } from "../../../agent/agent.ts";
 import { markOf } from "../../../agent/host/config-file.ts";
 import { freePort } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
@@ -144,4 +146,17 @@ test("the page stays at its address if the same port is not free at the next one
   const { port } = host;
   expect(await host.apply(withPage(text, `192.0.2.1:${port}`))).toMatchObject({ outcome: "rolled back" });
   expect([host.text(), host.pin, await answers(port ?? 0)]).toEqual([text, null, true]);
+});
+
+test("an agent that does not start leaves its data folder to the next one", async () => {
+  const { host } = await started();
+  const config = host.agent?.config;
+  if (config === undefined) throw new Error("expected a running agent");
+  await agent.stop();
+  const log = pino({ enabled: false });
+  const gone = `${host.file}.gone`;
+  const faulty = config.devices.map((device) => ({ ...device, tls: { certificate: gone, key: gone } }));
+  await expect(startAgent({ ...config, devices: faulty }, "test", log)).rejects.toThrow("ENOENT");
+  const running = await startAgent(config, "test", log);
+  await running.stop();
 });
