@@ -49,6 +49,25 @@ export async function startAgent(
   protectFiles(config, log);
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
+  try {
+    return await startOn(spool, { config, version, log, remote, metrics });
+  } catch (error) {
+    // The data folder is free again for the earlier configuration, which starts next.
+    await spool.close();
+    throw error;
+  }
+}
+
+interface Start {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Logger;
+  readonly remote: ConfigurationLink | null;
+  readonly metrics: Metrics;
+}
+
+/** Starts the parts of the agent on its open spool. */
+async function startOn(spool: Spool, { config, version, log, remote, metrics }: Start): Promise<RunningAgent> {
   const startedAt = Date.now();
   const { server, serverState } = connectServer(config.server, startedAt, spool, log);
   const directory = new Directory(spool, server);

@@ -37,7 +37,7 @@ function originOf(url: string): string {
 }
 
 /** A listener with `tls.ca` is closed too: it takes results only from devices with a certificate of that authority. */
-function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
+export function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
   if (allow.length > 0 || tls?.ca !== undefined) return [];
   const listeners = [connection.listen, connection.replyConnection?.listen].filter((listen) => listen !== undefined);
   return listeners

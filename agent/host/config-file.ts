@@ -43,7 +43,8 @@ function replace(file: string, text: string): void {
   const mode = fs.existsSync(file) ? fs.statSync(file).mode & 0o777 : 0o600;
   const written = fs.openSync(next, "w", mode);
   try {
-    fs.writeSync(written, text);
+    // writeSync may write only a part on a disk that is almost full.
+    fs.writeFileSync(written, text);
     fs.fsyncSync(written);
   } finally {
     fs.closeSync(written);

@@ -162,12 +162,20 @@ export class Host {
     const running = this.#agent;
     this.#agent = null;
     await running?.stop();
-    if (!isSame(this.#addressOf(config), this.#local?.address ?? null)) {
-      const next = await this.#listen(config);
-      // The page that asked for the change waits for its answer.
+    const address = this.#addressOf(config);
+    if (!isSame(address, this.#local?.address ?? null)) {
       const last = this.#local;
-      setTimeout(() => void last?.close(), 1000);
-      this.#local = next;
+      // A port has no second listener, not even at another address.
+      if (last !== null && last.address.port === address?.port) {
+        last.release();
+        this.#local = null;
+      }
+      try {
+        this.#local = await this.#listen(config);
+      } finally {
+        // The page that asked for the change waits for its answer.
+        if (this.#local !== last) setTimeout(() => void last?.close(), 1000);
+      }
     }
     if (config === null) return;
     this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
@@ -179,9 +187,16 @@ export class Host {
 
   async #listen(config: Config | null): Promise<LocalServer | null> {
     const address = this.#addressOf(config);
+    const before = this.#pin;
     // The PIN comes first, so that no other machine finds the page open.
     this.#pin = config === null || address === null || isLoopback(address.host) ? null : ensurePin(config.data);
-    return address === null ? null : serveStatus(address, () => this.#agent, this.#page);
+    try {
+      return address === null ? null : await serveStatus(address, () => this.#agent, this.#page);
+    } catch (error) {
+      // The page stays at its earlier address.
+      this.#pin = before;
+      throw error;
+    }
   }
 }
 

@@ -24,7 +24,9 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, exposeHeadRoutes: false });
   app.addHook("onRequest", (request, _reply, done) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (!isRead && !isSameOrigin(request.headers)) throw new PageError(403, "another site's page sent this request");
+    // Another site's page cannot see an answer, but it could start the doctor and hold all streams.
+    const isPage = isRead && !(request.routeOptions.url ?? "").startsWith("/local/");
+    if (!isPage && !isSameOrigin(request.headers)) throw new PageError(403, "another site's page sent this request");
     done();
   });
   app.addHook("onSend", (request, reply, _payload, done) => {

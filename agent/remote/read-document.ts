@@ -1,7 +1,8 @@
-import { isMap, isSeq, LineCounter, parseDocument } from "yaml";
+import { isSeq, LineCounter, parseDocument } from "yaml";
 import { PROBLEM_CHARS_MAX, PROBLEMS_MAX, type DevicesProblem } from "../../shared/api/configuration.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { checkConfig } from "../config/check.ts";
+import { openListeners } from "../config/exposures.ts";
 import { lineIn } from "../config/line-numbers.ts";
 import { type DeviceConfig, DeviceSchema } from "../config/schema.ts";
 import { REMOTE_KEYS } from "./with-devices.ts";
@@ -24,7 +25,8 @@ export function readDocument(document: string, text: string, folder: string): Re
 /** Finds what is no list of devices, and the keys that stay on the PC. */
 function localKeys(document: string): DevicesProblem[] {
   const lines = new LineCounter();
-  const { contents, errors } = parseDocument(document, { lineCounter: lines });
+  const parsed = parseDocument(document, { lineCounter: lines });
+  const { contents, errors } = parsed;
   // The check of the whole file reports them.
   if (errors.length > 0) return [];
   if (!isSeq(contents)) {
@@ -33,14 +35,34 @@ function localKeys(document: string): DevicesProblem[] {
     return [{ line: 1, message }];
   }
   const local = Object.keys(DeviceSchema.properties).filter((key) => !REMOTE_KEYS.some((remote) => remote === key));
-  return contents.items.flatMap((device, index) =>
+  // Values, because an alias may stand for a device and for a key.
+  const devices = parsed.toJS() as readonly unknown[];
+  return devices.flatMap((device, index) =>
     local
-      .filter((key) => isMap(device) && device.has(key))
+      .filter((key) => typeof device === "object" && device !== null && Object.hasOwn(device, key))
       .map((key) => ({
         line: lineIn(document, [String(index), key]),
         message: `devices[${index}].${key} names a file of the PC: set it in agent.yaml there, and leave it out here`,
       })),
   );
+}
+
+/**
+ * Finds the listeners that would take results from every host of the network. One that runs already may stay: whoever set it at
+ * the PC decided that. `running` are the devices that run.
+ */
+export function openedBy(
+  document: string,
+  devices: readonly DeviceConfig[],
+  running: readonly DeviceConfig[],
+): DevicesProblem[] {
+  const known = new Set(running.flatMap(openListeners));
+  const found = devices.flatMap((device, index) => {
+    const tls = running.find(({ id }) => id === device.id)?.tls;
+    const opened = openListeners(tls === undefined ? device : { ...device, tls }).filter((each) => !known.has(each));
+    return opened.map((message) => ({ line: lineIn(document, [String(index), "connection"]), message }));
+  });
+  return bounded(found);
 }
 
 /** Puts the devices below the other parts of agent.yaml, one line each, so that the lines of problems differ by their count. */

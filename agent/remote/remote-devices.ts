@@ -12,7 +12,7 @@ import type { Host } from "../host/host.ts";
 import type { Config } from "../config/schema.ts";
 import type { ConfigurationLink } from "../push/heartbeat.ts";
 import type { Spool } from "../spool/spool.ts";
-import { bounded, readDocument } from "./read-document.ts";
+import { bounded, openedBy, readDocument } from "./read-document.ts";
 import { devicesText, withDevices } from "./with-devices.ts";
 
 // The devices that an admin writes at the dashboard. The agent pulls them after a heartbeat that named a newer version, and tells the
@@ -91,8 +91,11 @@ class RemoteDevices implements ConfigurationLink {
     if (text === null) return null;
     const read = readDocument(document, text, folderOf(this.#host.file));
     if ("problems" in read) return read.problems;
+    const running = this.#host.agent?.config.devices ?? [];
     // Devices that run already need no other agent.
-    if (devicesText(read.devices) === devicesText(this.#host.agent?.config.devices ?? [])) return [];
+    if (devicesText(read.devices) === devicesText(running)) return [];
+    const opened = openedBy(document, read.devices, running);
+    if (opened.length > 0) return opened;
     const outcome = await this.#host.apply(withDevices(text, read.devices), markOf(text));
     switch (outcome.outcome) {
       case "applied":

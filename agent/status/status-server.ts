@@ -24,6 +24,8 @@ export interface LocalServer {
   /** As configured; port 0 lets the system choose one. */
   readonly address: Address;
   readonly port: number;
+  /** Takes no more connections, so that another server can have the port. Open ones stay. */
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -83,6 +85,7 @@ export async function serveStatus(
   return {
     address: { host, port },
     port: typeof bound === "object" && bound !== null ? bound.port : port,
+    release: () => void server.close(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -13,6 +13,8 @@ export const restoreCommand = new Command("restore")
   .addOption(dataOption())
   .action(restore);
 
+const DAY_MS = 86_400_000;
+
 interface RestoreOptions extends DataOption {
   readonly check?: boolean;
   readonly force?: boolean;
@@ -26,11 +28,13 @@ function restore(file: string, { data, check = false, force = false }: RestoreOp
   printLine(`${file} is whole: version ${manifest.version}, everything up to ${until}`);
   if (check) return;
 
+  // The agents compare with their own clocks, which may be behind.
+  const since = new Date(Date.parse(manifest.made_at) - DAY_MS).toISOString();
   const { aside } = restoreBackup(file, manifest, restoreTarget(data), force);
   printLine(`restored into ${data}`);
   if (aside !== null) printLine(`the old files are in ${aside}: remove them when nothing is missing`);
   printError(
-    `Results after ${until} are not in it. Run on each agent: vetwire agent resend --since ${manifest.made_at}\n` +
+    `Results after ${until} are not in it. Run on each agent: vetwire agent resend --since ${since}\n` +
       `What users and keys changed after ${until} is lost too: revoke keys again that were revoked since (keys list). ` +
       "All users must sign in again",
   );

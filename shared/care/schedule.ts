@@ -9,6 +9,8 @@ export const DEFAULT_TIME = "03:30";
 export const DEFAULT_KEEP = 7;
 /** Time from a failure to the next attempt. */
 const RETRY_MS = 60 * 60_000;
+/** A later backup is of a clock that was wrong, and counts for nothing. Otherwise there were none until that time. */
+const AHEAD_MS = 24 * 60 * 60_000;
 
 /** The backups that a running program makes by itself. */
 export interface BackupSchedule {
@@ -26,8 +28,13 @@ export interface BackupSchedule {
 export function isDue(now: number, at: string, state: BackupState | null): boolean {
   if (state === null) return true;
   const { last, succeeded } = state;
-  if (succeeded !== null && Date.parse(succeeded.at) >= lastTime(now, at)) return false;
-  return last.error === null || now >= Date.parse(last.at) + RETRY_MS;
+  if (succeeded !== null && isBetween(succeeded.at, lastTime(now, at), now + AHEAD_MS)) return false;
+  return last.error === null || !isBetween(last.at, now - RETRY_MS + 1, now + AHEAD_MS);
+}
+
+function isBetween(time: string, from: number, until: number): boolean {
+  const ms = Date.parse(time);
+  return from <= ms && ms < until;
 }
 
 /** @returns the latest instant before now with that time of the day */

@@ -61,7 +61,10 @@ class Streams {
     this.#open += 1;
     reply.hijack();
     const { raw } = reply;
-    const send: Send = (event, data) => void raw.write(`event: ${event}\ndata: ${data}\n\n`);
+    const send: Send = (event, data) => {
+      // A write after the end is an error without a listener, which would end the agent.
+      if (!raw.writableEnded) raw.write(`event: ${event}\ndata: ${data}\n\n`);
+    };
     raw.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
     const lookAgain = () => {
       if (raw.writableLength > UNREAD_BYTES_MAX) return;

@@ -1,6 +1,8 @@
 import fs from "node:fs";
 import net from "node:net";
+import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { startAgent } from "../../../agent/agent.ts";
 import { markOf } from "../../../agent/host/config-file.ts";
 import { freePort } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
@@ -113,4 +115,48 @@ test("the local server moves to another port", async () => {
   expect(await host.apply(next)).toEqual({ outcome: "applied" });
   expect(host.port).toBe(port);
   expect((await agent.readiness()).status).toBe(200);
+});
+
+/** Returns the text of the file with the page at another address. */
+function withPage(text: string, listen: string): string {
+  return JSON.stringify({ ...(JSON.parse(text) as object), status: { listen } });
+}
+
+async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/healthz`).then(({ ok }) => ok);
+}
+
+test("the page opens to the network at its port, and keeps its PIN when the next address does not work", async () => {
+  const { host, text } = await started();
+  const { port } = host;
+  const open = withPage(text, `0.0.0.0:${port}`);
+  expect(await host.apply(open)).toEqual({ outcome: "applied" });
+  const { pin } = host;
+  expect([pin, await answers(port ?? 0)]).toEqual([expect.stringMatching(/^\d{8}$/), true]);
+  const other = net.createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.once("listening", resolve));
+  onTestFinished(() => void other.close());
+  const used = (other.address() as net.AddressInfo).port;
+  expect(await host.apply(withPage(text, `127.0.0.1:${used}`))).toMatchObject({ outcome: "rolled back" });
+  expect([host.text(), host.pin, await answers(port ?? 0)]).toEqual([open, pin, true]);
+});
+
+test("the page stays at its address if the same port is not free at the next one", async () => {
+  const { host, text } = await started();
+  const { port } = host;
+  expect(await host.apply(withPage(text, `192.0.2.1:${port}`))).toMatchObject({ outcome: "rolled back" });
+  expect([host.text(), host.pin, await answers(port ?? 0)]).toEqual([text, null, true]);
+});
+
+test("an agent that does not start leaves its data folder to the next one", async () => {
+  const { host } = await started();
+  const config = host.agent?.config;
+  if (config === undefined) throw new Error("expected a running agent");
+  await agent.stop();
+  const log = pino({ enabled: false });
+  const gone = `${host.file}.gone`;
+  const faulty = config.devices.map((device) => ({ ...device, tls: { certificate: gone, key: gone } }));
+  await expect(startAgent({ ...config, devices: faulty }, "test", log)).rejects.toThrow("ENOENT");
+  const running = await startAgent(config, "test", log);
+  await running.stop();
 });

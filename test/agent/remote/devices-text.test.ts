@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/processes.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { type DeviceConfig, DeviceSchema } from "../../../agent/config/schema.ts";
-import { readDocument } from "../../../agent/remote/read-document.ts";
+import { openedBy, readDocument } from "../../../agent/remote/read-document.ts";
 import { devicesText, REMOTE_KEYS, withDevices } from "../../../agent/remote/with-devices.ts";
 
 // Method: texts in, texts out; `agent check` reads each result.
@@ -141,4 +141,27 @@ test("aliases that expand without end are refused, and so is anything long", () 
   expect(problems.length).toBeGreaterThan(0);
   const many = Array.from({ length: 500 }, (_, index) => `- { id: "${index}", nothing: 1 }`).join("\n");
   expect(read(many)).toHaveLength(50);
+});
+
+test.each([
+  [
+    "a key",
+    '- { id: a, profile: generic-hl7, model: &k tls, *k : { ca: x.pem }, connection: { dial: "10.0.0.5:2575" } }',
+  ],
+  ["a quoted key", '- { id: a, profile: generic-hl7, "tls": { ca: x.pem }, connection: { dial: "10.0.0.5:2575" } }'],
+])("no alias hides a key that stays on the PC: %s", (_title, document) => {
+  expect(read(document)).toEqual([expect.stringContaining("devices[0].tls names a file of the PC")]);
+});
+
+test("a new listener for every host of the network is refused, and one that runs stays", () => {
+  const hema: DeviceConfig = { id: "hema-1", profile: "generic-hl7", connection: { listen: "0.0.0.0:2575" } };
+  const opened = (device: DeviceConfig, running: DeviceConfig) =>
+    openedBy("- id: hema-1\n  connection: x", [device], [running]).map(({ line }) => line);
+  const moved: DeviceConfig = { ...hema, connection: { listen: "0.0.0.0:2600" } };
+  expect(opened(hema, hema)).toEqual([]);
+  expect(opened(moved, hema)).toEqual([2]);
+  expect(opened(hema, { ...hema, allow: ["10.0.0.7"] })).toEqual([2]);
+  expect(opened({ ...moved, allow: ["10.0.0.7"] }, hema)).toEqual([]);
+  expect(opened(moved, { ...hema, tls: { ca: "clinic.pem" } })).toEqual([]);
+  expect(opened({ ...hema, connection: { listen: "127.0.0.1:2600" } }, hema)).toEqual([]);
 });

@@ -19,6 +19,13 @@ test.each([
   ["in the morning, if the machine was off at night", made(local("03:30", 19)), local("08:05"), true],
   ["an hour after a failure", { last: attempt(local("03:30"), "full"), succeeded: null }, local("04:30"), true],
   ["not sooner after a failure", { last: attempt(local("03:30"), "full"), succeeded: null }, local("04:29"), false],
+  [
+    "although the clock was a month ahead at the last one",
+    made(local("03:30") + 30 * 86_400_000),
+    local("12:00"),
+    true,
+  ],
+  ["not again if the clock was set back a little", made(local("03:30")), local("03:29"), false],
 ])("a daily backup is made: %s", (_title, state, now, expected) => {
   expect(isDue(now, "03:30", state)).toBe(expected);
 });
