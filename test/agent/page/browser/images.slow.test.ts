@@ -31,7 +31,8 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
   async function started() {
     const port = await freePort();
     const connection = { listen: `127.0.0.1:${port}` };
-    await agent.run([{ id: "sono", profile: "dicom", connection, ...{ quietSeconds: 1 } }], takingServer);
+    const device = { id: "sono", profile: "dicom", connection, quietSeconds: 1 };
+    await agent.run([device], takingServer);
     const url = `http://127.0.0.1:${agent.host.port}`;
     const listed = async () => ((await (await fetch(`${url}/local/v1/images`)).json()) as LocalImages).studies;
     const preview = (id: string, query = "") => fetch(`${url}/local/v1/images/${id}/preview${query}`);
