@@ -8,6 +8,7 @@ import { configurationRoutes } from "./routes/configuration.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { imageRoutes } from "./routes/images.ts";
 import { logRoutes } from "./routes/log.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -36,13 +37,24 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   });
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
     const status = error instanceof PageError ? error.status : (error.statusCode ?? 500);
-    if (status >= 500) host.log.error({ stage: "page", reason: error.message }, "the page has a fault");
+    // A refusal tells the user what to do. It is no fault.
+    if (status >= 500 && !(error instanceof PageError))
+      host.log.error({ stage: "page", reason: error.message }, "the page has a fault");
     // The code and the envelope are those of the server's dashboard, whose script the page shares.
     const code = error instanceof PageError ? error.code : `LOCAL.${status}`;
     return reply.code(status).send({ error: { code, message: error.message } });
   });
   sessionRoutes(app, host, new Sessions());
-  const views = [deviceRoutes, eventRoutes, messageRoutes, codeRoutes, outboxRoutes, logRoutes, doctorRoutes];
+  const views = [
+    deviceRoutes,
+    eventRoutes,
+    messageRoutes,
+    imageRoutes,
+    codeRoutes,
+    outboxRoutes,
+    logRoutes,
+    doctorRoutes,
+  ];
   for (const routes of [...views, configurationRoutes, setupRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");

@@ -34,15 +34,21 @@ export async function call<T>(method: Method, path: string, body?: unknown): Pro
   return (await response.json()) as T;
 }
 
-async function send(method: Method, path: string, body: unknown): Promise<Response> {
+/** Loads a file from a path below ROOT. @throws RequestError, also when `end` gives it up */
+export function loadFile(path: string, end: AbortSignal): Promise<Response> {
+  return send("GET", path, undefined, end);
+}
+
+async function send(method: Method, path: string, body: unknown, end?: AbortSignal): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(ROOT + path, {
       method,
+      ...(end !== undefined && { signal: end }),
       ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
   } catch {
-    isOffline.value = true;
+    if (end?.aborted !== true) isOffline.value = true;
     throw new RequestError("The server does not answer.", 0, "OFFLINE", null);
   }
   isOffline.value = false;

@@ -14,6 +14,7 @@ export const screens = [
     name: null,
     Screen: lazy(async () => (await import("../local/messages/message.tsx")).Message),
   },
+  { path: "/images", name: "images", Screen: lazy(async () => (await import("../local/images/images.tsx")).Images) },
   {
     path: "/configuration",
     name: "configuration",
