@@ -47,12 +47,10 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
       "20260504090000",
     );
 
-  const allDrawn = (page: Page, count: number) =>
-    expect
-      .poll(() => page.evaluate(`[...document.images].filter(({ naturalWidth }) => naturalWidth > 0).length`), {
-        timeout: 20_000,
-      })
-      .toBe(count);
+  async function allDrawn(page: Page, count: number): Promise<void> {
+    const drawn = "[...document.images].filter(({ naturalWidth }) => naturalWidth > 0).length";
+    await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(count);
+  }
 
   test("images appear small, a clip is turned by its frames, and a report says why it has no picture", async () => {
     const { port, url, listed } = await started();
