@@ -150,11 +150,26 @@ export class Host {
         { reason: errorMessage(error) },
         "the new configuration does not work: the earlier one runs again",
       );
-      await this.#replace(earlier);
+      await this.#goBack(earlier);
       return { outcome: "rolled back", reason: errorMessage(error) };
     }
     this.log.info({ devices: checked.config.devices.length }, "a new configuration runs");
     return { outcome: "applied" };
+  }
+
+  /** Starts the earlier agent. A process that cannot go back ends loudly: the next one starts with the stored file. */
+  async #goBack(earlier: Config | null): Promise<void> {
+    try {
+      await this.#replace(earlier);
+    } catch (error) {
+      this.log.fatal(
+        { reason: errorMessage(error) },
+        "the earlier configuration does not start either: the agent ends",
+      );
+      setImmediate(() => {
+        throw error;
+      });
+    }
   }
 
   /** Stops the running agent and starts another one. Null starts none. */
