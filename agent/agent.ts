@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
+import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
 import type { Config } from "./config/schema.ts";
 import { readSecret } from "./config/secret-file.ts";
@@ -9,6 +11,7 @@ import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts"
 import { createImaging } from "./imaging-devices.ts";
 import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
+import type { ConfigurationLink } from "./push/heartbeat.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
@@ -20,22 +23,51 @@ import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
-import { serveStatus } from "./status/status-server.ts";
 import { Directory } from "./study/patient-directory.ts";
 
 // The composition root: creates the parts of the running agent, connects them, and stops them in reverse order.
 
 export interface RunningAgent {
-  /** The port of the status server; null if agent.yaml configures none. */
-  readonly statusPort: number | null;
+  readonly config: Config;
+  readonly startedAt: number;
+  readonly spool: Spool;
+  readonly metrics: Metrics;
+  readonly server: ServerClient;
+  readonly devices: readonly RunningDevice[];
+  serverState(): ServerState;
+  ready(): Readiness;
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder or the status port is in use */
-export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
+/** Starts everything that the configuration names. `remote` follows the server's devices. @throws if the data folder is in use */
+export async function startAgent(
+  config: Config,
+  version: string,
+  log: Logger,
+  remote: ConfigurationLink | null = null,
+): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
+  try {
+    return await startOn(spool, { config, version, log, remote, metrics });
+  } catch (error) {
+    // The data folder is free again for the earlier configuration, which starts next.
+    await spool.close();
+    throw error;
+  }
+}
+
+interface Start {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Logger;
+  readonly remote: ConfigurationLink | null;
+  readonly metrics: Metrics;
+}
+
+/** Starts the parts of the agent on its open spool. */
+async function startOn(spool: Spool, { config, version, log, remote, metrics }: Start): Promise<RunningAgent> {
   const startedAt = Date.now();
   const { server, serverState } = connectServer(config.server, startedAt, spool, log);
   const directory = new Directory(spool, server);
@@ -52,8 +84,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       serverState(),
       devices.map((device) => device.state()),
     );
-  const status = config.status === null ? null : await startStatusServer(config.status, spool, metrics, ready);
   await openDevices(devices);
+  const backups = startDailyBackup(config, metrics, log);
+  const alerts = new AgentAlerts({ config, spool, serverState, devices, log });
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -65,16 +98,26 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     groups,
     imaging,
     devices,
+    backupState: () => backups.state(),
+    remote,
+    alerts,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
 
   return {
-    statusPort: status?.port ?? null,
+    config,
+    startedAt,
+    spool,
+    metrics,
+    server,
+    devices,
+    serverState,
+    ready,
     async stop() {
       stopTasks();
+      await backups.stop();
       await Promise.all(devices.map((device) => device.close()));
-      await status?.close();
       for (const group of groups) await group.stop();
       await push.stop();
       await spool.close();
@@ -137,21 +180,6 @@ async function resume(spool: Spool, serverState: ServerState, groups: readonly D
   await spool.call("disconnectAll");
   await spool.call("setMeta", SERVER_META, JSON.stringify(serverState));
   for (const group of groups) await group.resume();
-}
-
-/** Starts the status server. Closes the spool if the port is in use, so that the process can end. */
-async function startStatusServer(
-  address: NonNullable<Config["status"]>,
-  spool: Spool,
-  metrics: Metrics,
-  ready: () => Readiness,
-): ReturnType<typeof serveStatus> {
-  try {
-    return await serveStatus(address, spool, metrics, ready);
-  } catch (error) {
-    await spool.close();
-    throw error;
-  }
 }
 
 async function openDevices(devices: readonly RunningDevice[]): Promise<void> {

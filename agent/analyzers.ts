@@ -20,7 +20,7 @@ import type { Operator } from "./protocols/poct1/topics.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import type { StoredMessage } from "./spool/queries/messages/message-row.ts";
 import { withReplyConnection } from "./transport/reply-connection.ts";
-import { serialTransport } from "./transport/serial.ts";
+import { serialTransport, USUAL_SETTINGS } from "./transport/serial.ts";
 import { dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
 import { HostQueries } from "./orders/host-query.ts";
@@ -215,8 +215,7 @@ function createTransport(device: DeviceConfig, profile: Profile): Transport {
   const { serial, replyConnection: replies } = connection;
   if (serial !== undefined) {
     // LIS01-A2 §5.2 requires 9600 8N1 of every device.
-    const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
-    return serialTransport({ ...usual, ...profile.serial, ...serial });
+    return serialTransport({ ...USUAL_SETTINGS, ...profile.serial, ...serial });
   }
   const security = device.tls === undefined ? null : readTls(device.tls);
   const tcp = ({ listen, dial }: { listen?: string; dial?: string }) => {

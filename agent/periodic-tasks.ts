@@ -1,12 +1,15 @@
 import type { Logger } from "pino";
+import type { AgentAlerts } from "./alerts/agent-alerts.ts";
+import type { BackupState } from "../shared/care/backup-state.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
-import { heartbeatTask } from "./push/heartbeat.ts";
+import { type ConfigurationLink, heartbeatTask } from "./push/heartbeat.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import { sleep } from "./runtime/timer.ts";
+import { MESSAGES_KEPT_MS } from "./spool/queries/retention.ts";
 import type { Spool } from "./spool/spool.ts";
 import { syncAppointments } from "./study/appointments.ts";
 import type { Directory } from "./study/patient-directory.ts";
@@ -30,8 +33,7 @@ const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
 const FREE_SPACE_EVERY_MS = 5 * 60_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
-/** Retention of messages with an outcome and of their chunks, for support and replay. Other messages stay. */
-const RETENTION_MS = 30 * 24 * 60 * 60_000;
+const ALERTS_EVERY_MS = 15_000;
 const PRUNE_ROWS = 5_000;
 /** Pause between two steps of a prune, so that no device waits long for its commit. */
 const PRUNE_PAUSE_MS = 50;
@@ -47,6 +49,9 @@ export interface AgentTasks {
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
   readonly devices: readonly RunningDevice[];
+  readonly backupState: () => BackupState | null;
+  readonly remote: ConfigurationLink | null;
+  readonly alerts: AgentAlerts;
   readonly log: Logger;
 }
 
@@ -94,6 +99,12 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       () => removeOldImages(agent),
       warn("spool", "images cannot be removed"),
     ),
+    runPeriodically(
+      ALERTS_EVERY_MS,
+      ALERTS_EVERY_MS,
+      () => agent.alerts.check(),
+      warn("alerts", "alerts cannot be computed"),
+    ),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -114,7 +125,7 @@ function pruneTask(spool: Spool): () => Promise<void> {
   let prunedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
-    while (await spool.call("prune", Date.now() - RETENTION_MS, PRUNE_ROWS)) {
+    while (await spool.call("prune", Date.now() - MESSAGES_KEPT_MS, PRUNE_ROWS)) {
       await sleep(PRUNE_PAUSE_MS);
     }
     prunedAt = performance.now();

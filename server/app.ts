@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import type { SetupCode } from "./dashboard/context.ts";
+import type { AlertTester, SetupCode } from "./dashboard/context.ts";
+import { AlertWatch } from "./alerts/watch.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./http/audit/audit-queue.ts";
@@ -13,6 +14,7 @@ import { healthRoutes } from "./http/health.ts";
 import { createHttpServer, defaultTimeouts, type HttpTimeouts } from "./http/http-server.ts";
 import { createKeyLookup } from "./http/auth/key-lookup.ts";
 import { createKeyUse } from "./http/auth/key-use.ts";
+import { createPairingLimit } from "./http/auth/pairing-limit.ts";
 import { memoryCounters } from "./http/rate-limit/memory-counters.ts";
 import { collectOperations } from "./http/openapi/document.ts";
 import { reportIgnoredParameters } from "./http/query-parameters.ts";
@@ -25,6 +27,7 @@ import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { agentRoutes } from "./routes/ingest.ts";
+import { pairingRoutes } from "./routes/pairing.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
@@ -46,9 +49,13 @@ export interface AppOptions {
   concealUnconnected?: boolean;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
+  /** Allows webhooks to receivers in the local network. */
+  allowPrivateWebhooks?: boolean;
   timeouts?: HttpTimeouts;
   /** Undefined for plain HTTP. */
   certificate?: Certificate | undefined;
+  /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
+  alerts?: AlertTester;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -63,8 +70,10 @@ export function buildApp(
     trustProxy = [],
     concealUnconnected = false,
     setupCode,
+    allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
     certificate,
+    alerts = new AlertWatch({ store, now, logger }),
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
@@ -99,7 +108,12 @@ export function buildApp(
     authorizeRequests(agent);
     agentRoutes(agent, context);
   });
-  app.register(dashboardRoutes, { trail, context: { store, now, logger, pepper, counters, limiter, setupCode } });
+  app.register(async (pairing) => {
+    auditRequests(pairing, trail, now);
+    pairingRoutes(pairing, { store, now, pepper, countTry: createPairingLimit(counters) });
+  });
+  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks, alerts };
+  app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store);

@@ -41,7 +41,7 @@ export default defineConfig({
               test: {
                 name: "postgres",
                 env: BEHIND_UTC,
-                include: ["test/server/store/**/*.test.ts", "test/server/routes/smoke.test.ts"],
+                include: ["test/server/{store,webhooks}/**/*.test.ts", "test/server/routes/smoke.test.ts"],
                 exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
                 globalSetup: ["test/server/postgres-setup.ts"],
               },

@@ -3,7 +3,8 @@ import { plural, printError, printJson, printLine } from "../../shared/cli/outpu
 import { readSpool } from "../spool/access.ts";
 import { listClinicCodes } from "../spool/queries/clinic-codes.ts";
 import { listSeenCodes } from "../spool/queries/studies/seen-codes.ts";
-import { codeLines, codeList } from "./code-list.ts";
+import { codeList } from "../tools/offline/code-list.ts";
+import { codeLines } from "./code-list.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const codesCommand = new Command("codes")

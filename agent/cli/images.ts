@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { Command } from "commander";
 import { parsePositiveInteger } from "../../shared/cli/options.ts";
-import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { plural, printError, printJson, printTable, type Table } from "../../shared/cli/output.ts";
 import { drawableImages, exportImages, type ImageSummary, listImages, previewImage } from "../imaging/catalogue.ts";
 import { readSpool, writeSpool } from "../spool/access.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
@@ -12,12 +12,12 @@ const listCommand = new Command("list")
   .option("--study <uid>", "only images of the study")
   .option("--export <folder>", "copy the files to a folder")
   .option("--json", "print a JSON array")
-  .action((options: ConfigOption & { study?: string; export?: string; json?: boolean }) => {
+  .action(async (options: ConfigOption & { study?: string; export?: string; json?: boolean }) => {
     const { data } = readConfig(options);
     const images = readSpool(data, (db) => listImages(db, options.study ?? null));
     if (options.export !== undefined) printError(`${exportImages(data, images, options.export)} copied`);
     if (options.json) return printJson(images);
-    for (const image of images) printLine(imageLine(image));
+    await printTable(imageTable, images);
     printError(plural(images.length, "image"));
   });
 
@@ -57,9 +57,11 @@ export const imagesCommand = new Command("images")
   .addCommand(previewCommand)
   .addCommand(retryCommand);
 
-function imageLine(image: ImageSummary): string {
-  const { id, received_at, device, state, bytes, study_uid, sop_class_uid, forwards, removed_at } = image;
-  const sent = forwards.map((forward) => `${forward.destination} ${forward.state}`);
-  const removed = removed_at === null ? [] : [`removed ${removed_at}`];
-  return [id, received_at, device, state, bytes, study_uid, sop_class_uid, ...sent, ...removed].join("  ");
-}
+const imageTable: Table<ImageSummary> = {
+  head: ["IMAGE", "RECEIVED", "DEVICE", "STATE", "BYTES", "STUDY", "SOP CLASS", "ARCHIVES"],
+  cells: ({ id, received_at, device, state, bytes, study_uid, sop_class_uid, forwards, removed_at }) => {
+    const sent = forwards.map((forward) => `${forward.destination} ${forward.state}`);
+    const removed = removed_at === null ? [] : [`removed ${removed_at}`];
+    return [id, received_at, device, state, String(bytes), study_uid, sop_class_uid, [...sent, ...removed].join("  ")];
+  },
+};

@@ -4,7 +4,9 @@ import { collect, parseTime } from "../../shared/cli/options.ts";
 import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { MESSAGE_STATES, type MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { readSpool } from "../spool/access.ts";
+import { readRetention } from "../spool/queries/retention.ts";
 import { readStatus } from "../spool/queries/status.ts";
+import { retentionLines } from "./care-text.ts";
 import { isWanted, MessageFeed, messageTable } from "./message-list.ts";
 import { noiseLines } from "./noise-lines.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
@@ -49,7 +51,10 @@ async function listMessages(options: MessagesOptions): Promise<void> {
   process.stdout.on("error", () => process.exit(0));
   const { header, row } = messageTable(ids, Intl.DateTimeFormat().resolvedOptions().timeZone);
   for (const line of [header, ...messages.map(row)]) printLine(line);
-  if (!options.follow) return printError(plural(messages.length, "message"));
+  if (!options.follow) {
+    printError([plural(messages.length, "message"), ...retentionLines(readSpool(data, readRetention))].join("\n"));
+    return;
+  }
   for await (const _ of setInterval(FOLLOW_MS)) {
     for (const message of feed.next()) if (isWanted(message, filter)) printLine(row(message));
   }

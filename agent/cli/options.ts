@@ -1,23 +1,22 @@
 import fs from "node:fs";
 import path from "node:path";
 import { Option } from "commander";
-import { CommandError } from "../../shared/cli/program.ts";
+import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import { plural } from "../../shared/cli/output.ts";
+import { defaultPlace } from "../../shared/cli/places.ts";
+import { CommandError } from "../../shared/cli/program.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 
 // Options that several commands of the agent have.
 
-/** sysexits.h EX_CONFIG: service managers do not restart on it. */
-const EXIT_CONFIG = 78;
-
 export interface ConfigOption {
   readonly config: string;
 }
 
 export function configOption(): Option {
-  return new Option("--config <file>", "configuration file").default("./agent.yaml");
+  return new Option("--config <file>", "configuration file").default(defaultPlace("config"));
 }
 
 /** Reads the file of `--config`. @throws CommandError with a line for each problem, and exit code 78 */

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
+import { agentHelp } from "./help.ts";
 
 // The command line of the agent. Each command is a file, which is loaded when it runs.
 
@@ -21,6 +22,12 @@ const commands = new Map<string, () => Promise<Command>>([
   ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],
   ["images", async () => (await import("./images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
+  ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
+  ["backup", async () => (await import("./backup.ts")).backupCommand],
+  ["restore", async () => (await import("./restore.ts")).restoreCommand],
+  ["resend", async () => (await import("./resend.ts")).resendCommand],
+  ["pair", async () => (await import("./pair.ts")).pairCommand],
+  ["setup", async () => (await import("./setup.ts")).setupCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [
@@ -33,8 +40,10 @@ const renamed: readonly RenamedWords[] = [
 ];
 
 export const agentProgram: ProgramDefinition = {
-  name: "agent",
+  name: "vetwire agent",
   description: "Carries results from a clinic's devices to the Vetwire server",
   commands,
   renamed,
+  help: agentHelp,
+  examples: ["check", "run", "status", "messages --state unmatched --since 24h"],
 };

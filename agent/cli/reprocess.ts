@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { collect, parseTime } from "../../shared/cli/options.ts";
-import { plural, printError, printLine, progressInTenths } from "../../shared/cli/output.ts";
+import { plural, printError, printTimes, progressInTenths } from "../../shared/cli/output.ts";
 import { analyzersOf } from "../analyzers.ts";
 import { imagingOf } from "../imaging-devices.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
@@ -39,7 +39,7 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
   }
   const wanted = { states: options.state, devices: options.device, since: options.since };
   const done = await reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, progressInTenths());
-  for (const line of changeLines(done)) printLine(line);
+  for (const line of changeLines(done)) printTimes(line);
   const messages = plural(done.length, "message");
   if (options.dryRun) {
     const changed = done.filter(({ diff }) => diff.length > 0).length;

@@ -1,27 +1,45 @@
+import fs from "node:fs";
+import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
+import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { VERSION } from "../../shared/runtime/version.ts";
-import { startAgent } from "../agent.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const runCommand = new Command("run")
   .description("serve the devices of the configuration until SIGINT or SIGTERM")
   .addOption(configOption())
+  .option("--set-up", "without a configuration, serve the page that makes one")
   .action(run);
 
-async function run(options: ConfigOption): Promise<void> {
-  const config = readConfig(options);
-  const log = createLog({
-    level: process.env["LOG_LEVEL"] ?? "info",
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: boolean }): Promise<void> {
+  const file = path.resolve(options.config);
+  const config = setUp && !fs.existsSync(file) ? null : readConfig(options);
+  const recentLog = new RecentLog();
+  const level = process.env["LOG_LEVEL"] ?? "info";
+  const log = createLog(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { file: config?.log ?? null, recent: recentLog },
+  );
+  // Loaded when they are needed: the help page and a problem of the configuration appear at once.
+  const { startHost } = await import("../host/host.ts");
+  const { agentPage } = await import("../page/page.ts");
+  const { remoteDevices } = await import("../remote/remote-devices.ts");
+  const host = await startHost({
+    file,
+    config,
+    version: VERSION,
+    log,
+    recentLog,
+    page: agentPage,
+    remote: remoteDevices,
   });
-  const agent = await startAgent(config, VERSION, log);
+  if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
   await new Promise<void>((resolve) => {
     // The handlers stay: a second signal does not interrupt the stop.
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => resolve());
   });
-  await agent.stop();
+  await host.stop();
   process.exit(0);
 }

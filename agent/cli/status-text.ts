@@ -1,8 +1,11 @@
 import { tableLines } from "../../shared/cli/output.ts";
 import { type CommitLoss, lossSentence } from "../../shared/runtime/commit-mark.ts";
+import { localTime } from "../../shared/runtime/local-time.ts";
 import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
+import type { Address } from "../transport/address.ts";
+import { isLoopback } from "../transport/loopback.ts";
 import { gaveWayText } from "../states/line-state.ts";
 import { isForeign, noiseText, sampleText } from "../states/noise-state.ts";
 
@@ -13,13 +16,14 @@ const HEAD = ["DEVICE", "STATE", "SINCE", "LAST BYTES", "LAST MESSAGE", "MESSAGE
 /** The agent, a table of the devices, the server, the queue for it, the patients, and the clock if it is wrong. */
 export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
-  const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
+  const fetched =
+    fetched_at === null ? "the full list was never fetched" : `full list fetched ${localTime(fetched_at)}`;
   const offsetS = clock?.offset_s ?? 0;
   return [
     running ? "the agent is running" : "the agent is not running",
     ...tableLines([HEAD, ...devices.map(deviceCells)]),
     ...(server === null ? [] : [serverLine(server)]),
-    `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
+    `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${localTime(outbox.oldest_at)}`}`,
     `${patients} patients, ${fetched}, last synced ${localOrNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
     ...(loss === null ? [] : [lossLine(loss)]),
@@ -43,13 +47,19 @@ export function imageLines({ kept, bytes, removed, forwards }: ImageTotals): str
   ];
 }
 
+/** The PIN of the local page, which other machines of the network need. Nothing without one. */
+export function pageLines(listen: Address | null, pin: string | null): string[] {
+  if (listen === null || pin === null || isLoopback(listen.host)) return [];
+  return [`page: port ${listen.port} of this machine; another machine enters the PIN ${pin}`];
+}
+
 function deviceCells(device: DeviceStatus): string[] {
   const { id, state, since, last_bytes_at, last_message_at, counts, counters } = device;
   const messages = Object.entries(counts).flatMap(([word, count]) => (count > 0 ? [`${count} ${word}`] : []));
   return [
     id,
     state,
-    since === null ? "-" : local(since),
+    since === null ? "-" : localTime(since),
     localOrNever(last_bytes_at),
     localOrNever(last_message_at),
     messages.join(", ") || "none",
@@ -69,7 +79,7 @@ function deviceNote({ reason, last_warning, gave_way, noise, last_message_at }: 
   if (isNoisy) sentences.push(`${noiseText(noise)}; bytes ${sampleText(noise.sample)}`);
   const isWarnedOfNoise = isNoisy && last_warning?.at === noise.last_at;
   if (last_warning !== null && !isWarnedOfNoise) {
-    sentences.push(`last warning ${local(last_warning.at)}: ${last_warning.reason}`);
+    sentences.push(`last warning ${localTime(last_warning.at)}: ${last_warning.reason}`);
   }
   return sentences.join("; ");
 }
@@ -80,13 +90,13 @@ function isForeignSince(noise: NonNullable<DeviceStatus["noise"]>, lastMessageAt
 }
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {
-  return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
+  return `server: ${state} since ${localTime(since)}${reason === null ? "" : `: ${reason}`}`;
 }
 
 function lossLine(loss: CommitLoss): string {
-  const since = loss.since === null ? "" : `since ${local(loss.since)} `;
+  const since = loss.since === null ? "" : `since ${localTime(loss.since)} `;
   const advice = "compare the results of that time at the analyzers, and send missing ones again";
-  return `LOSS ${since}until ${local(loss.until)}: ${lossSentence(loss)}; ${advice}`;
+  return `LOSS ${since}until ${localTime(loss.until)}: ${lossSentence(loss)}; ${advice}`;
 }
 
 /** `condition R, new_observations 0` */
@@ -97,10 +107,5 @@ function wordsText(words: object): string {
 }
 
 function localOrNever(time: string | null): string {
-  return time === null ? "never" : local(time);
-}
-
-/** `2026-11-21 09:30:00` */
-function local(time: string): string {
-  return new Date(time).toLocaleString("sv-SE");
+  return time === null ? "never" : localTime(time);
 }

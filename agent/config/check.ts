@@ -3,17 +3,28 @@ import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
+import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
+import { DEFAULT_LOG } from "../../shared/runtime/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
+import { asAlertConfig } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt, locate } from "./line-numbers.ts";
-import { type DestinationSchema, type ImagesSchema, type Config, type ConfigFile, ConfigSchema } from "./schema.ts";
+import {
+  type BackupSchema,
+  type DestinationSchema,
+  type ImagesSchema,
+  type Config,
+  type ConfigFile,
+  ConfigSchema,
+  type LogSchema,
+} from "./schema.ts";
 import { resolveTlsFiles } from "./tls-files.ts";
 
 // Checks agent.yaml. The schema is the type and most of the checks. All problems are found at once, each with its line.
 
-interface ConfigProblem {
+export interface ConfigProblem {
   readonly line: number;
   readonly message: string;
 }
@@ -61,6 +72,9 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
       destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
       images: asLimits(valid.images ?? {}),
+      backup: valid.backup === undefined ? null : asSchedule(valid.backup, inFolder),
+      log: valid.log === undefined ? null : asLogFile(valid.log, inFolder),
+      alerts: asAlertConfig(valid.alerts ?? {}, inFolder),
     },
   };
 }
@@ -85,6 +99,20 @@ function asLimits({ retainDays, maxGigabytes, minFreeGigabytes }: Static<typeof 
     bytesMax: maxGigabytes === undefined ? null : maxGigabytes * 1e9,
     freeBytes: minFreeGigabytes === undefined ? null : minFreeGigabytes * 1e9,
   };
+}
+
+function asSchedule(
+  { folder, at = DEFAULT_TIME, keep = DEFAULT_KEEP, images = false }: Static<typeof BackupSchema>,
+  inFolder: (name: string) => string,
+): Config["backup"] {
+  return { folder: inFolder(folder), at, keep, images };
+}
+
+function asLogFile(
+  { file, maxMegabytes = DEFAULT_LOG.megabytes, keep = DEFAULT_LOG.keep }: Static<typeof LogSchema>,
+  inFolder: (name: string) => string,
+): Config["log"] {
+  return { file: inFolder(file), bytesMax: maxMegabytes * 1e6, keep };
 }
 
 function asDestination(

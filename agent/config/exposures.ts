@@ -10,15 +10,19 @@ export function exposures(config: Config): string[] {
 
 function readableTraffic({ server, destinations }: Pick<Config, "server" | "destinations">): string[] {
   const found: string[] = [];
-  if (isReadable(server.url)) {
-    found.push(`server.url is ${originOf(server.url)}: the network can read the key and all results, use https`);
-  }
+  const readable = readableServer(server.url);
+  if (readable !== null) found.push(`server.url is ${readable}`);
   for (const destination of destinations) {
     if (destination.way !== "stow" || !isReadable(destination.url)) continue;
     const origin = originOf(destination.url);
     found.push(`destination ${destination.id} is ${origin}: the network can read its images, use https`);
   }
   return found;
+}
+
+/** @returns a sentence if others in the network can read what this machine sends to a server; null if they cannot */
+export function readableServer(url: string): string | null {
+  return isReadable(url) ? `${originOf(url)}: the network can read the key and all results, use https` : null;
 }
 
 function isReadable(url: string): boolean {
@@ -33,7 +37,7 @@ function originOf(url: string): string {
 }
 
 /** A listener with `tls.ca` is closed too: it takes results only from devices with a certificate of that authority. */
-function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
+export function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
   if (allow.length > 0 || tls?.ca !== undefined) return [];
   const listeners = [connection.listen, connection.replyConnection?.listen].filter((listen) => listen !== undefined);
   return listeners

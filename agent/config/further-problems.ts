@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { parseAddress } from "../transport/address.ts";
+import { alertProblems } from "./alert-config.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
@@ -44,6 +45,7 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
     deviceProblems(device, at, folder, report, listener);
   }
   destinationProblems(root["destinations"], folder, report);
+  alertProblems(root["alerts"], folder, report);
   return found;
 }
 

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type LineCounter, type Node } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import {
   DestinationSchema,
@@ -89,4 +89,10 @@ export function lineAt(root: Node | null, steps: readonly string[], lines: LineC
     }
   }
   return lines.linePos(start).line;
+}
+
+/** Returns the line of the value at a path in a text of YAML. */
+export function lineIn(text: string, steps: readonly string[]): number {
+  const lines = new LineCounter();
+  return lineAt(parseDocument(text, { lineCounter: lines }).contents, steps, lines);
 }

@@ -1,9 +1,12 @@
 import { type Static, Type } from "typebox";
 import { Modality } from "../../shared/api/study.ts";
+import { type BackupSchedule, TIME_OF_DAY } from "../../shared/care/schedule.ts";
+import type { LogFileOptions } from "../../shared/runtime/log-file.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import type { Address } from "../transport/address.ts";
+import { type AlertConfig, AlertsSchema } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
@@ -99,6 +102,27 @@ export const ImagesSchema = Type.Object(
   closed,
 );
 
+/** Backups that the agent makes by itself each day. */
+export const BackupSchema = Type.Object(
+  {
+    folder: Type.String({ minLength: 1 }),
+    at: Type.Optional(Type.String({ pattern: TIME_OF_DAY })),
+    keep: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    images: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+/** A log file beside stdout. */
+export const LogSchema = Type.Object(
+  {
+    file: Type.String({ minLength: 1 }),
+    maxMegabytes: Type.Optional(Type.Number({ minimum: 0.01, maximum: 10_000 })),
+    keep: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+  },
+  closed,
+);
+
 /** Keys of devices that send messages. */
 export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
 
@@ -115,9 +139,15 @@ export const ConfigSchema = Type.Object(
     /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */
     matchPatientsByName: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
-    devices: Type.Array(DeviceSchema, { minItems: 1, maxItems: 1000 }),
+    /** Empty after pairing, before the first device. */
+    devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
     images: Type.Optional(ImagesSchema),
+    backup: Type.Optional(BackupSchema),
+    log: Type.Optional(LogSchema),
+    /** False keeps the devices of this file: the agent takes none from the server. */
+    managed: Type.Optional(Type.Boolean()),
+    alerts: Type.Optional(AlertsSchema),
   },
   closed,
 );
@@ -129,9 +159,16 @@ export type DeviceConfig = ConfigFile["devices"][number];
 export type TlsFiles = Static<typeof TlsSchema>;
 
 /** The checked configuration, with paths resolved against the folder of the file. */
-export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images"> {
+export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images" | "backup" | "log" | "alerts"> {
+  /** The file that the configuration was read from. Absent if it was read from a text. */
+  readonly file?: string;
   /** null for no local status server. */
   readonly status: Address | null;
   readonly destinations: readonly Destination[];
   readonly images: ImageLimits;
+  /** null for no backups by the agent itself. */
+  readonly backup: (BackupSchedule & { readonly images: boolean }) | null;
+  /** null for stdout alone. */
+  readonly log: LogFileOptions | null;
+  readonly alerts: AlertConfig;
 }

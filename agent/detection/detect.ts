@@ -88,14 +88,13 @@ function recognize({ line, bytes, note }: DecodedSample): Suggestion[] {
   const text = String.fromCharCode(...bytes.subarray(0, BYTES_MAX));
   const invalid = invalidShare(text);
   const penalty = Math.round(invalid * 60);
-  return PROTOCOL_MARKS.flatMap((protocol) => protocol(text)).map(({ protocol, profiles, score, reason }) => ({
+  return PROTOCOL_MARKS.flatMap((protocol) => protocol(text)).map(({ isBinary, score, reason, ...match }) => ({
+    ...match,
     line,
-    protocol,
-    profiles,
-    score: Math.max(0, score - penalty),
+    score: isBinary ? score : Math.max(0, score - penalty),
     reasons: [
       reason,
-      ...(invalid > 0 ? [`${Math.ceil(invalid * 100)} % of the bytes are invalid characters`] : []),
+      ...(invalid > 0 && !isBinary ? [`${Math.ceil(invalid * 100)} % of the bytes are invalid characters`] : []),
       ...(note === null ? [] : [note]),
     ],
   }));

@@ -10,8 +10,6 @@ const FOREIGN: readonly (readonly [(text: string) => boolean, string])[] = [
   // RFC 8446 §5.1: handshake record.
   [(text) => text.startsWith("\x16\x03"), "TLS, which is off for this port"],
   [(text) => /^(GET|POST|HEAD|PUT|OPTIONS) \//.test(text), "HTTP"],
-  // PS3.8 §9.3.2: A-ASSOCIATE-RQ with the DICOM application context.
-  [(text) => text.startsWith("\x01") && text.includes("1.2.840.10008.3.1.1.1"), "DICOM"],
 ];
 
 /** Returns the name of the protocol, null for unknown bytes. @param head first bytes of the noise */

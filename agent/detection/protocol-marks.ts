@@ -7,6 +7,8 @@ interface ProtocolMatch {
   readonly profiles: readonly string[];
   readonly score: number;
   readonly reason: string;
+  /** Control characters say nothing against it. */
+  readonly isBinary?: true;
 }
 
 /** Finds the marks of each protocol in a text. A proof, such as a right checksum, scores more than a cut message. */
@@ -22,6 +24,7 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
   vetLabInquiries,
   hl7,
   poct1,
+  dicom,
 ];
 
 function lis01(text: string): ProtocolMatch[] {
@@ -38,9 +41,7 @@ function lis01(text: string): ProtocolMatch[] {
   if (frames.length === 0) return [];
   const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
   const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
-  const [header = ""] = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text) ?? [];
-  const sender = header.split(header.slice(1, 2))[4] ?? "";
-  const profiles = [...profilesOf("astm", sender), "generic-astm"];
+  const profiles = [...profilesOf("astm", astmSender(text)), "generic-astm"];
   return [
     {
       protocol: "LIS01-A2 frames",
@@ -183,7 +184,7 @@ function vetLabCheck(body: string): string {
 }
 
 /** Returns the ids of the profiles that a sender names. A profile that accepts an unknown sender is named by none. */
-function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
+export function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
   return known.flatMap((profile) => {
     const isNamed =
       profile.protocol === protocol &&
@@ -193,15 +194,38 @@ function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
   });
 }
 
-function hl7(text: string): ProtocolMatch[] {
-  const [, separator = "", header = ""] = /\vMSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
-  if (separator === "") return [];
+/** Returns the ids of the profiles that the sender of a whole message names. */
+export function profilesNamedIn(message: Uint8Array): string[] {
+  const text = String.fromCharCode(...message.subarray(0, HEADER_BYTES_MAX));
+  const sender = hl7Sender(text);
+  return sender === null ? profilesOf("astm", astmSender(text)) : profilesOf("hl7", sender);
+}
+
+/** More than the first record or segment of any device. */
+const HEADER_BYTES_MAX = 4096;
+
+/** Returns H-5 of the first header record; "" without one. */
+function astmSender(text: string): string {
+  const [header = ""] = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text) ?? [];
+  return header.split(header.slice(1, 2))[4] ?? "";
+}
+
+/** Returns `MSH-3|MSH-4`; null without a header. */
+function hl7Sender(text: string): string | null {
+  const [, separator = "", header = ""] = /(?:^|\v)MSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
+  if (separator === "") return null;
   const [, application = "", facility = ""] = header.split(separator);
+  return `${application}|${facility}`;
+}
+
+function hl7(text: string): ProtocolMatch[] {
+  const sender = /\vMSH/.test(text) ? hl7Sender(text) : null;
+  if (sender === null) return [];
   const ended = text.includes("\x1c");
   return [
     {
       protocol: "HL7 over MLLP",
-      profiles: [...profilesOf("hl7", `${application}|${facility}`), "generic-hl7"],
+      profiles: [...profilesOf("hl7", sender), "generic-hl7"],
       score: ended ? 95 : 70,
       reason: `VT, MSH${ended ? " and FS" : ", no FS"}`,
     },
@@ -220,4 +244,16 @@ function poct1(text: string): ProtocolMatch[] {
       reason: `HEL.R01, ${ended ? "whole" : "without its end"}`,
     },
   ];
+}
+
+/** PS3.8 §9.3.2: A-ASSOCIATE-RQ with the DICOM application context. */
+function dicom(text: string): ProtocolMatch[] {
+  if (!text.startsWith("\x01\0") || !text.includes("1.2.840.10008.3.1.1.1")) return [];
+  const { called, calling } = aeTitlesIn(text);
+  return [{ protocol: "DICOM", profiles: ["dicom"], score: 95, reason: `${calling} calls ${called}`, isBinary: true }];
+}
+
+/** Returns the AE titles of an A-ASSOCIATE-RQ. */
+export function aeTitlesIn(request: string): { readonly called: string; readonly calling: string } {
+  return { called: request.slice(10, 26).trim(), calling: request.slice(26, 42).trim() };
 }

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { HeaderResult, HeaderRequest } from "./header-worker.ts";
-import { startWorker } from "../runtime/start-worker.ts";
+import { startWorker } from "../../shared/runtime/start-worker.ts";
 
 /** Time limits of one header in milliseconds. */
 export interface HeaderTimes {

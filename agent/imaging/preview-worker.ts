@@ -3,4 +3,4 @@ import { drawFile, type PreviewRequest } from "./render-frame.ts";
 
 // Thread that draws one frame. The caller sets a time limit.
 
-parentPort?.postMessage(drawFile(workerData as PreviewRequest));
+parentPort?.postMessage(await drawFile(workerData as PreviewRequest));

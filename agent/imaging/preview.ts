@@ -1,5 +1,5 @@
 import type { Preview, PreviewResult, PreviewRequest } from "./render-frame.ts";
-import { startWorker } from "../runtime/start-worker.ts";
+import { startWorker } from "../../shared/runtime/start-worker.ts";
 
 /** Time limit of a preview. The largest frames take some seconds. */
 const TIME_MS_MAX = 20_000;

@@ -6,7 +6,7 @@ import { ThreadRpc } from "../runtime/thread-rpc.ts";
 import { encodeAttributes } from "../protocols/dicom/attributes.ts";
 import type { DimseOutcome } from "../protocols/dicom/dimse.ts";
 import type { ServiceRequest } from "../protocols/dicom/scp.ts";
-import { startWorker } from "../runtime/start-worker.ts";
+import { startWorker } from "../../shared/runtime/start-worker.ts";
 import type { DicomThreadOptions, ImagingThreadFunctions, ImagingWorkerData, MainThreadFunctions } from "./contract.ts";
 import type { RetentionResult } from "./retention.ts";
 import type { DicomEvents } from "./scp-association.ts";

@@ -1,4 +1,7 @@
+import { Compile } from "typebox/compile";
+import { type ConfigurationReport, HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
+import type { BackupState } from "../../shared/care/backup-state.ts";
 import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
 import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -12,35 +15,61 @@ import { isForeign } from "../states/noise-state.ts";
 
 // The heartbeat: what the server's dashboard shows of this agent.
 
+const answer = Compile(HeartbeatAnswer);
+
 /** The server refuses longer texts. */
 const REASON_CHARS_MAX = 1_000;
 const NAME_CHARS_MAX = 200;
 const ADDRESS_CHARS_MAX = 64;
 
+/** The way on which an admin at the dashboard changes the devices. */
+export interface ConfigurationLink {
+  /** Tells how the agent is configured. */
+  report(config: Pick<Config, "devices" | "managed">, spool: Spool): Promise<ConfigurationReport>;
+  /** Takes the version of the devices that the server wants. */
+  wanted(version: number): void;
+}
+
 interface HeartbeatSource {
-  readonly config: Pick<Config, "devices" | "timeZone">;
+  readonly config: Pick<Config, "devices" | "timeZone" | "managed">;
   readonly version: string;
   readonly startedAt: number;
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly devices: readonly { state(): DeviceState }[];
+  readonly backupState?: () => BackupState | null;
+  /** Null for an agent without a host that could replace it. */
+  readonly remote: ConfigurationLink | null;
+  /** The open alerts of the agent. */
+  readonly alerts: { heard(): NonNullable<Heartbeat["alerts"]> };
 }
 
-/** @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller */
+/**
+ * @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller, of other
+ * devices or of another alert
+ */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
   return async () => {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
-    const news = JSON.stringify([states.map(({ reason }) => reason), callers]);
+    const alerts = agent.alerts.heard().map(({ key, told }) => [key, told]);
+    const configuration = (await agent.remote?.report(agent.config, agent.spool)) ?? null;
+    const news = JSON.stringify([
+      states.map(({ reason }) => reason),
+      callers,
+      agent.backupState?.()?.last.error,
+      configuration,
+      alerts,
+    ]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
-    await sendHeartbeat(agent);
+    await sendHeartbeat(agent, configuration);
     [sentAt, sentNews] = [performance.now(), news];
   };
 }
 
 /** @throws SendError */
-async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
+async function sendHeartbeat(agent: HeartbeatSource, configuration: ConfigurationReport | null): Promise<void> {
   const { config, spool, server, version, startedAt } = agent;
   const now = Date.now();
   const [{ depth, oldestAt }, clock, counts] = await Promise.all([
@@ -49,7 +78,7 @@ async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
     spool.call("countMessagesSince", dayOf(now, config.timeZone).from),
   ]);
   const states = agent.devices.map((device) => device.state());
-  await server.post("/agent/v1/heartbeat", {
+  const response = await server.post("/agent/v1/heartbeat", {
     version,
     uptime_s: Math.round((now - startedAt) / 1000),
     clock_offset_s: clock === null ? null : Number(clock),
@@ -60,7 +89,20 @@ async function sendHeartbeat(agent: HeartbeatSource): Promise<void> {
       today: dayCounts(counts.filter(({ device }) => device === state.id)),
     })),
     callers: unknownCallers(states),
+    ...lastBackup(agent.backupState?.() ?? null),
+    ...(configuration !== null && { configuration }),
+    alerts: agent.alerts.heard(),
   } satisfies Heartbeat);
+  // An older server answers with nothing.
+  if (!answer.Check(response)) return;
+  if (response.configuration_version !== undefined) agent.remote?.wanted(response.configuration_version);
+}
+
+function lastBackup(state: BackupState | null): Pick<Heartbeat, "backup"> {
+  if (state === null) return {};
+  const { last, succeeded } = state;
+  const error = last.error?.slice(0, REASON_CHARS_MAX) ?? null;
+  return { backup: { at: last.at, succeeded_at: succeeded?.at ?? null, bytes: succeeded?.bytes ?? null, error } };
 }
 
 function describedDevice(device: DeviceConfig | undefined) {

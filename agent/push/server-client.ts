@@ -5,7 +5,7 @@ import tls from "node:tls";
 import { promisify } from "node:util";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
-import { type FailureKind, SendError } from "../runtime/send-error.ts";
+import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
 
 // The agent's HTTP client. It decides the kind of a failure, and the kind decides about the next attempt.
 
@@ -190,6 +190,7 @@ function statusError({ status, headers, body }: ServerResponse): SendError {
   return new SendError(kindOf(status, envelope !== null), `the server answered ${status}: ${explanation}`, {
     status,
     retryAfterMs,
+    envelope,
   });
 }
 
@@ -207,7 +208,7 @@ function kindOf(status: number, isOurs: boolean): FailureKind {
 }
 
 /** Parses the error envelope of our server. @returns null for any other body */
-function envelopeOf(text: string): { readonly code: string; readonly message: string } | null {
+function envelopeOf(text: string): ErrorEnvelope | null {
   try {
     const { success, error } = JSON.parse(text) as { success?: unknown; error?: { code?: unknown; message?: unknown } };
     if (success !== false || typeof error?.code !== "string") return null;

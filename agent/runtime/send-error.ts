@@ -5,6 +5,17 @@
  */
 export type FailureKind = "transient" | "uncertain" | "permanent" | "unauthorized";
 
+export interface ErrorEnvelope {
+  readonly code: string;
+  readonly message: string;
+}
+
+interface ErrorResponse {
+  readonly status?: number;
+  readonly retryAfterMs?: number | null;
+  readonly envelope?: ErrorEnvelope | null;
+}
+
 export class SendError extends Error {
   readonly kind: FailureKind;
   /** Retry-After of the response in ms; null without one. */
@@ -12,10 +23,14 @@ export class SendError extends Error {
   /** Status of the HTTP response; null without a response. */
   readonly status: number | null;
 
-  constructor(kind: FailureKind, message: string, response: { status?: number; retryAfterMs?: number | null } = {}) {
+  /** The error in the envelope of our server; null for any other failure. */
+  readonly envelope: ErrorEnvelope | null;
+
+  constructor(kind: FailureKind, message: string, response: ErrorResponse = {}) {
     super(message);
     this.kind = kind;
     this.retryAfterMs = response.retryAfterMs ?? null;
     this.status = response.status ?? null;
+    this.envelope = response.envelope ?? null;
   }
 }

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
-import { startWorker } from "../runtime/start-worker.ts";
+import { startWorker } from "../../shared/runtime/start-worker.ts";
 import { CallbackQueue } from "./callback-queue.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitBatcher } from "./commit-batcher.ts";

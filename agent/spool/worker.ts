@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type Database from "better-sqlite3";
+import { finishRestore } from "../../shared/care/restore-steps.ts";
 import type { CommitMark } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
@@ -226,6 +227,7 @@ function withReserve<Result>(reserve: Reserve, step: () => Result): Result {
 function openSpool(options: WorkerOptions, reserve: Reserve): OpenSpool {
   const { folder, bytesMax } = options;
   withReserve(reserve, () => lockFolder(folder, `another agent is running with the data folder ${folder}`));
+  finishRestore(folder);
   const { db, mark } = withReserve(reserve, () => openDatabase(options));
   const room = new Room(db, bytesMax);
   return { db, mark, room, reserve, operations: operationsOn(db, room.sizes) };

@@ -68,5 +68,17 @@ export function createMetrics() {
       help: "Age of the oldest study that waits; 0 if none waits",
       registers,
     }),
+    backupSucceeded: new Gauge({
+      name: "vetwire_backup_success_timestamp_seconds",
+      help: "Time of the last backup that was made, in seconds since 1970; 0 if there was none",
+      registers,
+    }),
+    backupFailed: new Gauge({
+      name: "vetwire_backup_failed",
+      help: "1 if the last backup failed",
+      registers,
+    }),
+    backupBytes: new Gauge({ name: "vetwire_backup_bytes", help: "Size of the last backup", registers }),
+    backupSeconds: new Gauge({ name: "vetwire_backup_seconds", help: "Duration of the last backup", registers }),
   };
 }

@@ -6,7 +6,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// The status endpoints /healthz, /readyz and /metrics: numbers and device ids, no patient data.
+// The local server: the endpoints /healthz, /readyz and /metrics with numbers and device ids, and the agent's page beside them.
 
 /**
  * Checks whether a Host header names this machine. A web page can point its own name at this machine and then read responses in
@@ -20,13 +20,38 @@ function isOwnHost(header: string, configured: string, reached: string | undefin
   return isLoopback(host) || host === configured.toLowerCase() || host === reached?.replace(/^::ffff:/, "");
 }
 
-/** Starts the local status server. @throws Error if the port is in use */
+export interface LocalServer {
+  /** As configured; port 0 lets the system choose one. */
+  readonly address: Address;
+  readonly port: number;
+  /** Takes no more connections, so that another server can have the port. Open ones stay. */
+  release(): void;
+  close(): Promise<void>;
+}
+
+/** The agent that the endpoints tell of. */
+export interface StatusSource {
+  readonly spool: Spool;
+  readonly metrics: Metrics;
+  ready(): Readiness;
+}
+
+/** Says that no agent runs: while it starts, and before the set-up. */
+const NOT_RUNNING: Readiness = {
+  ready: false,
+  problems: [{ what: "agent", reason: "the agent does not run: look at its page, or run vetwire doctor", since: null }],
+  warnings: [],
+};
+
+/**
+ * Starts the local server. `current` returns the running agent, null for none. `page` answers requests for other paths.
+ * @throws Error if the port is in use
+ */
 export async function serveStatus(
   { host, port }: Address,
-  spool: Spool,
-  metrics: Metrics,
-  ready: () => Readiness,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
+  current: () => StatusSource | null,
+  page: http.RequestListener,
+): Promise<LocalServer> {
   const server = http.createServer((request, response) => {
     const respond = (status: number, body: string, type = "text/plain; charset=utf-8") => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
@@ -37,31 +62,30 @@ export async function serveStatus(
       const expected = `localhost, the address of this machine, or ${host} as in status.listen`;
       return respond(421, `Host is ${requested || "missing"}, expected ${expected}\n`);
     }
+    const { url = "/" } = request;
+    if (!["/healthz", "/readyz", "/metrics"].includes(url)) return page(request, response);
     if (request.method !== "GET" && request.method !== "HEAD") return respond(405, "GET and HEAD only\n");
-    switch (request.url) {
-      case "/healthz":
-        return respond(200, "ok\n");
-      case "/readyz": {
-        const found = ready();
-        return respond(found.ready ? 200 : 503, `${JSON.stringify(found, null, 2)}\n`, "application/json");
-      }
-      case "/metrics":
-        render(spool, metrics).then(
-          (text) => respond(200, text, metrics.registry.contentType),
-          (error: unknown) => respond(503, `${errorMessage(error)}\n`),
-        );
-        return;
-      default:
-        return respond(404, "not found, expected /healthz, /readyz or /metrics\n");
+    const running = current();
+    if (url === "/healthz") return respond(200, "ok\n");
+    if (url === "/readyz") {
+      const found = running?.ready() ?? NOT_RUNNING;
+      return respond(found.ready ? 200 : 503, `${JSON.stringify(found, null, 2)}\n`, "application/json");
     }
+    if (running === null) return respond(503, "the agent does not run\n");
+    render(running.spool, running.metrics).then(
+      (text) => respond(200, text, running.metrics.registry.contentType),
+      (error: unknown) => respond(503, `${errorMessage(error)}\n`),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`status cannot listen on ${host}:${port}: ${error.message}`)));
     server.listen(port, host, resolve);
   });
-  const address = server.address();
+  const bound = server.address();
   return {
-    port: typeof address === "object" && address !== null ? address.port : port,
+    address: { host, port },
+    port: typeof bound === "object" && bound !== null ? bound.port : port,
+    release: () => void server.close(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -13,6 +13,9 @@ export interface SerialSettings {
   readonly rtscts: boolean;
 }
 
+/** The settings of most analyzers. */
+export const USUAL_SETTINGS = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
+
 /** Loads serialport on first use. It takes 5 MB of every thread, and most threads have no serial device. */
 export function serialPortClass(): typeof SerialPort {
   return (createRequire(import.meta.url)("serialport") as { readonly SerialPort: typeof SerialPort }).SerialPort;

@@ -63,7 +63,7 @@ export function listenTransport(
 ): Transport {
   const allowed = allow.length > 0 ? blockList(allow) : null;
   const server = net.createServer(SOCKET);
-  let stopListening: (() => void) | undefined;
+  let stopListening: (() => Promise<void>) | undefined;
   let connections: OpenConnections | null = null;
   return {
     open(accept, problem, stateChanged = () => undefined, addressRefused = () => undefined) {
@@ -90,33 +90,51 @@ export function listenTransport(
       stopListening = keepListening(server, address, problem, stateChanged);
     },
     async close() {
-      stopListening?.();
+      const stopped = stopListening?.();
       connections?.destroyAll();
-      await new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+      await stopped;
     },
   };
 }
 
-/** Listens, and retries while the port is not available. @returns a function that cancels the next attempt */
+/** Listens, and retries while the port is not available. @returns a function that ends it */
 function keepListening(
   server: net.Server,
   { host, port }: Address,
   problem: (reason: string) => void,
   stateChanged: (state: LineState) => void,
-): () => void {
+): () => Promise<void> {
   let retry: NodeJS.Timeout | undefined;
+  /** Called once the attempt under way is over; undefined between two attempts. */
+  let settled: (() => void) | undefined;
+  let attempt = Promise.resolve();
+  let isStopped = false;
   const reports = failureReports((error) => listenFault(host, port, error), problem, stateChanged);
+  const listen = () => {
+    attempt = new Promise((resolve) => (settled = resolve));
+    server.listen(port, host);
+  };
   server.on("listening", () => {
+    settled?.();
+    if (isStopped) return;
     reports.reset();
     stateChanged({ is: "listening" });
   });
   server.on("error", (error) => {
+    settled?.();
+    if (isStopped) return;
     reports.report(error);
-    retry = setTimeout(() => server.listen(port, host), PORT_RETRY.lastMs);
+    retry = setTimeout(listen, PORT_RETRY.lastMs);
   });
   stateChanged({ is: "opening" });
-  server.listen(port, host);
-  return () => clearTimeout(retry);
+  listen();
+  return async () => {
+    isStopped = true;
+    clearTimeout(retry);
+    // Node looks the address up first, and would open the port after a close that came earlier.
+    await attempt;
+    await new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+  };
 }
 
 /** Serves an accepted socket, and reports its traffic to the bound of the listener. */

@@ -1,4 +1,5 @@
 import { csvLine } from "../dashboard/csv.ts";
+import { type Table, tableText } from "../../shared/cli/output.ts";
 import type { AuditDescription } from "../store/audit.ts";
 
 // Formats the audit: text for a reader, NDJSON for a program, CSV for a spreadsheet.
@@ -23,24 +24,33 @@ const columns = [
 
 /** Formats the rows as lines, each with its line end. */
 export async function* auditLines(rows: AsyncIterable<AuditDescription>, format: AuditFormat): AsyncGenerator<string> {
+  if (format === "text") {
+    for await (const line of tableText(auditTable, rows)) yield `${line}\n`;
+    return;
+  }
   if (format === "csv") yield csvLine(columns);
   for await (const row of rows) yield formatters[format](row);
 }
 
-const formatters: Record<AuditFormat, (row: AuditDescription) => string> = {
-  text: (row) => `${sentence(row)}\n`,
+const formatters: Record<Exclude<AuditFormat, "text">, (row: AuditDescription) => string> = {
   json: (row) => `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`,
   csv: (row) => csvLine(columns.map((column) => row[column])),
 };
 
-function sentence(row: AuditDescription): string {
+const auditTable: Table<AuditDescription> = {
+  head: ["TIME", "STATUS", "METHOD", "ROUTE", "RECORD", "CALLER", "ADDRESS", "REQUEST", "TIMES"],
+  cells: auditCells,
+};
+
+function auditCells(row: AuditDescription): string[] {
   const { at, method, route, fp, count, status, address, times } = row;
   const caller = row.user ?? row.key ?? (status === null ? "" : "unknown key");
   if (route === null) {
     const what = status === null ? "entries lost" : `further requests with status ${status}`;
-    return [at, `${times} ${what}`, caller].filter((part) => part !== "").join("  ");
+    return [at, `${times} ${what}`, caller];
   }
   const subject = fp ?? (count === null ? "-" : `${count} records`);
-  const often = times === 1 ? [] : [`${times} times`];
-  return [at, status ?? "-", method, route, subject, caller, address, row.request_id, ...often].join("  ");
+  const often = times === 1 ? "" : `${times} times`;
+  const words = [status, method, route, subject, caller, address, row.request_id];
+  return [at, ...words.map((word) => String(word ?? "-")), often];
 }

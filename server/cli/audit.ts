@@ -16,6 +16,7 @@ export const auditCommand = new Command("audit")
   .addOption(clinicOption("only requests with the clinic's keys and of its users"))
   .addOption(new Option("--key <id>", "only requests with the key").conflicts("clinic"))
   .addOption(new Option("--format <format>", "output format").choices(auditFormats).default("text"))
+  .addOption(new Option("--json", "print a JSON object a line").implies({ format: "json" }))
   .addOption(dataOption())
   .action(printAudit);
 

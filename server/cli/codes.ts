@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { printJson, printLine } from "../../shared/cli/output.ts";
+import { printJson, printTable, type Table } from "../../shared/cli/output.ts";
 import { type ListedCode, listUnknownCodes } from "../store/studies/unknown-codes.ts";
 import { clinicOption, type DataOption, dataOption } from "./options.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
@@ -19,13 +19,16 @@ async function list({ data, clinic, json }: DataOption & { clinic?: string; json
   await withStore(data, async (store) => {
     const found = await listUnknownCodes(store, clinic === undefined ? null : await clinicIdOf(store, clinic));
     if (json) printJson(found);
-    else for (const code of found) printLine(codeLine(code));
+    else await printTable(codeTable, found);
   });
 }
 
-function codeLine({ clinic_fp, device_id, code, label, value, unit, studies, ...seen }: ListedCode): string {
-  const name = label === null ? code : `${code} (${label})`;
-  const last = [value ?? "-", unit ?? ""].join(" ").trimEnd();
-  const times = `from ${seen.first_seen_at} to ${seen.last_seen_at}`;
-  return [clinic_fp, device_id, name, last, studies === 1 ? "1 study" : `${studies} studies`, times].join("  ");
-}
+const codeTable: Table<ListedCode> = {
+  head: ["CLINIC", "DEVICE", "CODE", "LAST VALUE", "STUDIES", "SEEN"],
+  cells: ({ clinic_fp, device_id, code, label, value, unit, studies, ...seen }) => {
+    const name = label === null ? code : `${code} (${label})`;
+    const last = [value ?? "-", unit ?? ""].join(" ").trimEnd();
+    const times = `from ${seen.first_seen_at} to ${seen.last_seen_at}`;
+    return [clinic_fp, device_id, name, last, studies === 1 ? "1 study" : `${studies} studies`, times];
+  },
+};

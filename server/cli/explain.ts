@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { printLine } from "../../shared/cli/output.ts";
+import { printJson, printTimes } from "../../shared/cli/output.ts";
 import { listRowsOf } from "../store/audit.ts";
 import { rangesOfVersion } from "../store/ranges.ts";
 import { listConflicts } from "../store/studies/conflicts.ts";
@@ -12,10 +12,11 @@ import { clinicIdOf, withStore } from "./with-store.ts";
 export const explainCommand = new Command("explain")
   .argument("<fp>")
   .description("print one time line of a study, and the interval behind the flag of each result")
+  .option("--json", "print JSON")
   .addOption(dataOption())
   .action(explain);
 
-async function explain(fp: string, { data }: DataOption): Promise<void> {
+async function explain(fp: string, { data, json }: DataOption & { json?: true }): Promise<void> {
   await withStore(data, async (store) => {
     const view = await storedStudy(store, fp);
     const version = view.snapshot?.ranges ?? null;
@@ -26,6 +27,7 @@ async function explain(fp: string, { data }: DataOption): Promise<void> {
       audit: await listRowsOf(store, fp),
       ranges: clinicId === null || version === null ? undefined : await rangesOfVersion(store, clinicId, version),
     };
-    for (const line of explainLines(view, records)) printLine(line);
+    if (json) printJson({ ...view, ...records });
+    else for (const line of explainLines(view, records)) printTimes(line);
   });
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parsePeriod } from "../../shared/cli/options.ts";
-import { printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { syncFolder } from "../../shared/runtime/private-folder.ts";
 import { createKey, type Permission, permissions, rollKey } from "../http/auth/api-keys.ts";
 import { type KeyDescription, type KeyType, listKeys, revokeKey } from "../store/keys.ts";
@@ -87,7 +87,7 @@ async function list({ data, clinic, json }: DataOption & ClinicOption & { json?:
   await withStore(data, async (store) => {
     const keys = await listKeys(store, await clinicIdOf(store, clinic));
     if (json) printJson(keys);
-    else for (const key of keys) printLine(keyLine(key));
+    else await printTable(keyTable, keys);
   });
 }
 
@@ -120,10 +120,13 @@ async function roll(publicId: string, { data, grace, expires }: RollOptions): Pr
   });
 }
 
-function keyLine(key: KeyDescription): string {
-  const used = key.last_used_at ? `last used ${key.last_used_at}` : "never used";
-  return [key.id, key.key, key.type, validityText(key), used, key.permissions.join(","), key.name].join("  ");
-}
+const keyTable: Table<KeyDescription> = {
+  head: ["ID", "KEY", "TYPE", "STATE", "USE", "PERMISSIONS", "NAME"],
+  cells: (key) => {
+    const used = key.last_used_at ? `last used ${key.last_used_at}` : "never used";
+    return [key.id, key.key, key.type, validityText(key), used, key.permissions.join(","), key.name];
+  },
+};
 
 function validityText({ revoked_at, expires_at }: KeyDescription): string {
   if (revoked_at !== null) return `revoked ${revoked_at}`;

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { type FpKind, fpForm, isFp } from "../../shared/api/fp.ts";
+import { defaultPlace } from "../../shared/cli/places.ts";
 
 // Options that several commands of the server have.
 
@@ -8,7 +9,7 @@ export interface DataOption {
 }
 
 export function dataOption(): Option {
-  return new Option("--data <dir>", "data folder").default("./data/server");
+  return new Option("--data <dir>", "data folder").default(defaultPlace("data"));
 }
 
 export interface ClinicOption {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
+import { serverHelp } from "./help.ts";
 
 // The command line of the server: a file for each command. Only run.ts and with-store.ts read the environment.
 
@@ -15,6 +16,9 @@ const commands = new Map<string, () => Promise<Command>>([
   ["explain", async () => (await import("./explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
+  ["backup", async () => (await import("./backup.ts")).backupCommand],
+  ["restore", async () => (await import("./restore.ts")).restoreCommand],
+  ["agents", async () => (await import("./agents.ts")).agentsCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [
@@ -24,8 +28,10 @@ const renamed: readonly RenamedWords[] = [
 ];
 
 export const serverProgram: ProgramDefinition = {
-  name: "server",
+  name: "vetwire server",
   description: "Vetwire server: the read API and its data",
   commands,
   renamed,
+  help: serverHelp,
+  examples: ["import clinics.ndjson", "run", "unmatched list", "audit --since 24h"],
 };

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { rangeText } from "../../shared/clinical/clinic-ranges.ts";
-import { printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { type ClinicRange, rangeCells } from "../../shared/clinical/clinic-ranges.ts";
+import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { readRanges } from "../import/clinic-ranges.ts";
 import { currentRanges, replaceRanges } from "../store/ranges.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
@@ -60,11 +60,16 @@ async function listRanges({ data, clinic, json }: RangesOptions & { json?: true 
     const ranges = await currentRanges(store, await clinicIdOf(store, clinic));
     if (json) return printJson(ranges ?? null);
     if (ranges === undefined) return printError("the clinic has no intervals of its own");
-    for (const row of ranges.rows) printLine(rangeText(row));
+    await printTable(rangeTable, ranges.rows);
     const published = ranges.low_quality ? ", beside published ones of quality C and D" : "";
     printError(`version ${ranges.version}, ${ranges.rows.length} rows${published}`);
   });
 }
+
+const rangeTable: Table<ClinicRange> = {
+  head: ["ID", "INTERVAL", "CRITICAL", "PATIENTS", "IN FORCE"],
+  cells: rangeCells,
+};
 
 async function exportRanges(path: string | undefined, { data, clinic }: RangesOptions): Promise<void> {
   await withStore(data, async (store) => {

@@ -3,22 +3,36 @@ import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
-import { buildApp } from "../app.ts";
+import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
-import { openStore } from "../store/database/open.ts";
+import { isPostgresUrl, openStore } from "../store/database/open.ts";
+import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
+import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
+import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
-const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "vetwire.mark", "pepper", "setup-code"];
+const DATA_FILES = [
+  "vetwire.db",
+  "vetwire.db-wal",
+  "vetwire.db-shm",
+  "vetwire.mark",
+  "pepper",
+  "setup-code",
+  "lock.db",
+  "backup.json",
+];
 
 export const runCommand = new Command("run")
   .description("serve the API")
@@ -42,10 +56,16 @@ export const runCommand = new Command("run")
   )
   .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
   .option("--tls-key <file>", "private key of the certificate in PEM")
+  .option(
+    "--allow-private-webhooks",
+    "send webhooks to receivers in the local network too, over plain http if their URL says so",
+  )
   .addOption(dataOption())
   .action(run);
+for (const option of careOptions()) runCommand.addOption(option);
+withAlertOptions(runCommand);
 
-interface RunOptions extends DataOption {
+interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -53,15 +73,17 @@ interface RunOptions extends DataOption {
   readonly hideUnconnected?: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  readonly allowPrivateWebhooks?: boolean;
 }
 
 async function run(options: RunOptions): Promise<void> {
-  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false } = options;
+  const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
-  const logger = createLog({
-    // A second line of defence: no log call of the server has headers.
-    redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
-  });
+  const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
+  // A second line of defence: no log call of the server has headers.
+  const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
+  const logger = createLog({ redact }, { file: logFileOf(options) });
+  const backups = startBackups(options, logger);
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
@@ -73,13 +95,35 @@ async function run(options: RunOptions): Promise<void> {
     );
   }
   for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
-  const store = await openStore(storeLocation(data));
+  const location = storeLocation(data);
+  if (!isPostgresUrl(location)) {
+    settleRestore(data);
+    lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
+  }
+  const store = await openStore(location);
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
   const concealUnconnected = hideUnconnected;
-  const app = buildApp(store, { pepper, logger, limits, trustProxy, setupCode, concealUnconnected, certificate });
+  const alerts = new AlertWatch({
+    ...{ store, logger, dashboard, now: Date.now },
+    senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
+    machine: () => readMachine(data, storeLocation(data)),
+  });
+  // Loaded when it is needed: the help page and a wrong option appear at once.
+  const { buildApp } = await import("../app.ts");
+  const app = buildApp(store, {
+    alerts,
+    pepper,
+    logger,
+    limits,
+    trustProxy,
+    setupCode,
+    concealUnconnected,
+    certificate,
+    allowPrivateWebhooks,
+  });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
   try {
@@ -105,9 +149,15 @@ async function run(options: RunOptions): Promise<void> {
     throw error;
   }
 
+  const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
+  webhooks.start();
+  alerts.start();
+
   logger.info({ signal: await stopSignal }, "closing");
+  await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
+  await Promise.all([webhooks.stop(), alerts.stop()]);
   await store.close();
 }
 

@@ -1,3 +1,4 @@
+import type { Table } from "../../shared/cli/output.ts";
 import type { PatientCandidate } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { flagLines, resultLines } from "../../shared/clinical/flag-text.ts";
@@ -9,22 +10,15 @@ import type { UnmatchedStudy } from "../store/studies/unmatched.ts";
 
 // Formats studies as text for the commands unmatched, study and explain.
 
-export function unmatchedLine({
-  fp,
-  received_at,
-  device_name,
-  modality,
-  hint,
-  reason,
-  rejected_reason,
-  ...samples
-}: UnmatchedStudy): string {
-  const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
-  const patient = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
-  return [fp, received_at, device_name, modality, patient, ...sampleText(samples), rejected_reason ?? reason ?? ""]
-    .join("  ")
-    .trimEnd();
-}
+export const unmatchedTable: Table<UnmatchedStudy> = {
+  head: ["STUDY", "RECEIVED", "DEVICE", "KIND", "CARD / NAME / SPECIES / OWNER", "SAMPLE", "REASON"],
+  cells: ({ fp, received_at, device_name, modality, hint, reason, rejected_reason, ...samples }) => {
+    const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
+    const patient = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
+    const [sample = ""] = sampleText(samples);
+    return [fp, received_at, device_name, modality, patient, sample, rejected_reason ?? reason ?? ""];
+  },
+};
 
 /** Returns a part of a line for the sample identifiers; none without any. */
 function sampleText({ sample_ids = [] }: { readonly sample_ids?: readonly string[] }): string[] {
@@ -56,8 +50,19 @@ export function viewLines(
   ];
 }
 
-export function conflictLine({ fp, at, revision, reason, study }: Conflict): string {
-  return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${resultLines(study.results, null).join("; ")}`;
+export const conflictTable: Table<Conflict> = {
+  head: ["", "STUDY", "RECEIVED", "CONFLICT", "RESULTS"],
+  cells: ({ fp, at, revision, reason, study }) => [
+    "conflict",
+    fp,
+    at,
+    `revision ${revision}: ${reason}`,
+    resultLines(study.results, null).join("; "),
+  ],
+};
+
+export function conflictLine(conflict: Conflict): string {
+  return conflictTable.cells(conflict).join("  ");
 }
 
 /** Returns for each revision its cause, notes on new flags, and the results that it changed. */

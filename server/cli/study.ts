@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { Command, Option } from "commander";
-import { printJson, printLine } from "../../shared/cli/output.ts";
+import { printJson, printTable, printTimes } from "../../shared/cli/output.ts";
 import { readManualStudy } from "../domain/manual-study.ts";
 import { listConflicts } from "../store/studies/conflicts.ts";
 import { historyOf } from "../store/studies/history.ts";
@@ -10,7 +10,7 @@ import type { Store } from "../store/database/store.ts";
 import { clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";
 import { storedStudy } from "./stored-study.ts";
 import { promptForStudy } from "./study-prompt.ts";
-import { conflictLine, historyLines } from "./study-text.ts";
+import { conflictLine, conflictTable, historyLines } from "./study-text.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
 
 const addCommand = new Command("add")
@@ -79,7 +79,7 @@ async function history(fp: string, { data, json }: DataOption & { json?: true })
     const revisions = await historyOf(store, fp);
     const found = await listConflicts(store, { fp });
     if (json) printJson({ revisions, conflicts: found });
-    else for (const line of [...historyLines(revisions), ...found.map(conflictLine)]) printLine(line);
+    else for (const line of [...historyLines(revisions), ...found.map(conflictLine)]) printTimes(line);
   });
 }
 
@@ -88,6 +88,6 @@ async function conflicts({ data, clinic, json }: DataOption & { clinic?: string;
     const filter = clinic === undefined ? {} : { clinicId: await clinicIdOf(store, clinic) };
     const found = await listConflicts(store, filter);
     if (json) printJson(found);
-    else for (const conflict of found) printLine(conflictLine(conflict));
+    else await printTable(conflictTable, found);
   });
 }

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { Command, Option } from "commander";
-import { printJson, printLine } from "../../shared/cli/output.ts";
+import { printJson, printLine, printTable, printTimes } from "../../shared/cli/output.ts";
 import type { AuditActor } from "../store/audit.ts";
 import type { Session } from "../store/database/query.ts";
 import { candidatesFor } from "../store/studies/candidates.ts";
@@ -9,7 +9,7 @@ import { assignStudy, rejectStudy, reopenStudy } from "../store/studies/placemen
 import { listUnmatched } from "../store/studies/unmatched.ts";
 import { clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";
 import { storedStudy } from "./stored-study.ts";
-import { unmatchedLine, viewLines } from "./study-text.ts";
+import { unmatchedTable, viewLines } from "./study-text.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
 
 const listCommand = new Command("list")
@@ -77,12 +77,11 @@ interface ListOptions extends DataOption {
 async function list({ data, clinic, rejected = false, json, ...sample }: ListOptions): Promise<void> {
   await withStore(data, async (store) => {
     const clinicId = clinic === undefined ? null : await clinicIdOf(store, clinic);
-    const found = [];
-    for await (const study of listUnmatched(store, { clinicId, rejected, ...sample })) {
-      if (json) found.push(study);
-      else printLine(unmatchedLine(study));
-    }
-    if (json) printJson(found);
+    const found = listUnmatched(store, { clinicId, rejected, ...sample });
+    if (!json) return printTable(unmatchedTable, found);
+    const all = [];
+    for await (const study of found) all.push(study);
+    printJson(all);
   });
 }
 
@@ -92,7 +91,7 @@ async function show(fp: string, { data, json }: DataOption & { json?: true }): P
     const candidates = view.study.patient_fp === "" ? await candidatesFor(store, fp) : [];
     const conflicts = await listConflicts(store, { fp });
     if (json) printJson({ ...view, candidates, conflicts });
-    else for (const line of viewLines(view, candidates, conflicts)) printLine(line);
+    else for (const line of viewLines(view, candidates, conflicts)) printTimes(line);
   });
 }
 

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { Command, Option } from "commander";
-import { printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { type Role, roles } from "../../shared/dashboard/session.ts";
 import { hashPassword, randomPassword } from "../dashboard/auth/password.ts";
 import { auditCommand } from "../store/audit.ts";
@@ -73,7 +73,7 @@ async function list({ data, clinic, json }: DataOption & Partial<ClinicOption> &
       ({ clinics }) => clinic === undefined || clinics.some(({ fp }) => fp === clinic),
     );
     if (json) printJson(users);
-    else for (const user of users) printLine(userLine(user));
+    else await printTable(userTable, users);
   });
 }
 
@@ -97,8 +97,11 @@ function actor(now: number, clinicId?: number) {
   return { by: userInfo().username, now, ...(clinicId !== undefined && { clinicId }) };
 }
 
-function userLine({ id, name, clinics, second_factor, disabled_at }: UserDescription): string {
-  const places = clinics.map(({ fp, role }) => `${role} of ${fp}`).join(", ");
-  const state = disabled_at === null ? "active" : `disabled ${disabled_at}`;
-  return [id, state, `second factor ${second_factor ? "on" : "off"}`, places || "no clinic", name].join("  ");
-}
+const userTable: Table<UserDescription> = {
+  head: ["ID", "STATE", "SECOND FACTOR", "ROLES", "NAME"],
+  cells: ({ id, name, clinics, second_factor, disabled_at }) => {
+    const places = clinics.map(({ fp, role }) => `${role} of ${fp}`).join(", ");
+    const state = disabled_at === null ? "active" : `disabled ${disabled_at}`;
+    return [id, state, `second factor ${second_factor ? "on" : "off"}`, places || "no clinic", name];
+  },
+};

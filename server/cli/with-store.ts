@@ -1,3 +1,4 @@
+import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { loadPepper } from "../http/auth/pepper.ts";
 import { countKeys, findClinic } from "../store/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../store/database/open.ts";
@@ -9,12 +10,21 @@ type StoreWork = (store: Store) => Promise<void>;
 
 /** Runs a command that reads or changes an existing database. @throws Error if there is none */
 export async function withStore(data: string, work: StoreWork): Promise<void> {
-  await closeAfter(await openExistingStore(storeLocation(data)), work);
+  const location = settledLocation(data);
+  await closeAfter(await openExistingStore(location), work);
 }
 
 /** Runs a command that creates the database if there is none. */
 export async function withNewStore(data: string, work: StoreWork): Promise<void> {
-  await closeAfter(await openStore(storeLocation(data)), work);
+  const location = settledLocation(data);
+  await closeAfter(await openStore(location), work);
+}
+
+/** Finishes an interrupted restore first: it would move the command's changes aside. @throws Error while a restore is running */
+function settledLocation(data: string): string {
+  const location = storeLocation(data);
+  if (!isPostgresUrl(location)) settleRestore(data);
+  return location;
 }
 
 async function closeAfter(store: Store, work: StoreWork): Promise<void> {

@@ -1,4 +1,6 @@
 import type { Logger } from "pino";
+import type { Delivery } from "../../shared/alerts/book.ts";
+import type { Receiver } from "../../shared/alerts/deliver.ts";
 import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
 import type { SharedCounters } from "../store/rate-limit-counters.ts";
 import type { Store } from "../store/database/store.ts";
@@ -9,6 +11,14 @@ export interface SetupCode {
   matches(text: string): boolean;
   /** Ends the code: no text matches from now on. */
   end(): void;
+}
+
+/** Sends messages about alerts. */
+export interface AlertTester {
+  /** Whether the server has a mail server. */
+  readonly sendsMail: boolean;
+  /** Sends a test message to a receiver of the clinic. Never rejects for a fault of the receiver. */
+  test(clinicId: number, receiver: Receiver): Promise<Delivery>;
 }
 
 /** Dependencies of the dashboard's routes. */
@@ -24,4 +34,7 @@ export interface DashboardContext {
   readonly limiter: RateLimiter;
   /** Present until the first user exists. */
   readonly setupCode: SetupCode | undefined;
+  /** Whether webhooks may go to receivers in the local network. */
+  readonly allowPrivateWebhooks: boolean;
+  readonly alerts: AlertTester;
 }

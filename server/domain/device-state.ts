@@ -31,7 +31,7 @@ export function agentState(lastSeenAt: number | null, now: number): AgentState {
 }
 
 /** A span of working time. */
-interface Span {
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -55,7 +55,7 @@ export function workingHours(studyTimes: readonly number[], now: number, timeZon
   });
 }
 
-function workingMs(hours: readonly Span[], from: number, to: number): number {
+export function workingMs(hours: readonly Span[], from: number, to: number): number {
   return hours.reduce((sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)), 0);
 }
 

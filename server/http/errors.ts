@@ -61,6 +61,16 @@ const errorDefinitions = {
   "SESSION.FORBIDDEN": error(403, (role) => `Your role does not allow this, it needs the role ${role}.`),
   "SESSION.CROSS_SITE": error(403, () => "The page of another site sent this request."),
   "SESSION.TOO_MANY_ATTEMPTS": error(429, () => "Too many attempts to sign in. Wait 15 minutes."),
+  "PAIRING.WRONG_CODE": error(
+    403,
+    () =>
+      "This code is wrong. Compare it with the one at the dashboard under Devices; a newer code ends the older one.",
+  ),
+  "PAIRING.CODE_ENDED": error(
+    403,
+    () => "This code has ended. Make a new one at the dashboard under Devices, Add a clinic PC.",
+  ),
+  "PAIRING.TOO_MANY_ATTEMPTS": error(429, () => "Too many codes were tried. Wait 15 minutes, then use a new code."),
   "RECORD.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
   "RECORD.REFUSED": error(409, (problem) => problem),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { type FpKind, fpForm, isFp } from "../../shared/api/fp.ts";
+import { type FpKind, fpForm, fpPattern, isFp } from "../../shared/api/fp.ts";
 import { readInstant } from "../../shared/api/timestamp.ts";
 import { ApiError } from "./errors.ts";
 
@@ -47,6 +47,17 @@ export const pageParameters = {
 /** Any text. Null if it is absent. */
 export function text(description: string): Parameter<string | null> {
   return { schema: Type.String({ description }), read: (given) => given };
+}
+
+/** The fp of a record. Null if it is absent. */
+export function fingerprint(kind: FpKind, description: string): Parameter<string | null> {
+  return {
+    schema: Type.String({ pattern: fpPattern(kind), description }),
+    read(given, name) {
+      if (given === null || isFp(kind, given)) return given;
+      throw invalid(name, given, fpForm(kind));
+    },
+  };
 }
 
 /** One of several words, case-sensitive. Null if it is absent. */

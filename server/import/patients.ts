@@ -85,8 +85,8 @@ async function isServed(session: Session, patientId: number, { served }: ImportC
 }
 
 /** Updates the connections of a patient, unless `stampPatients` does it later. */
-async function relistNow(session: Session, patientId: number, { stamped }: ImportContext): Promise<void> {
-  if (!stamped.has(patientId)) await relist(session, patientId);
+async function relistNow(session: Session, patientId: number, { stamped, now }: ImportContext): Promise<void> {
+  if (!stamped.has(patientId)) await relist(session, patientId, now);
 }
 
 async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {

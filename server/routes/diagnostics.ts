@@ -1,17 +1,43 @@
 import type { FastifyInstance } from "fastify";
 import { isFp } from "../../shared/api/fp.ts";
-import { Study } from "../../shared/api/study.ts";
+import { ListedStudy, Study } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
 import { keyOf } from "../http/request-context.ts";
 import { findStudy } from "../store/studies/studies.ts";
-import { EnvelopeOf, type RouteContext } from "./context.ts";
-import { notFound } from "../http/query-parameters.ts";
+import { listStudies } from "../store/studies/study-list.ts";
+import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
+import { fingerprint, instant, notFound, pageParameters, readParameters } from "../http/query-parameters.ts";
 
-// GET /api/v1/lab/diagnostics/{fp}.
+// GET /api/v1/lab/diagnostics and GET /api/v1/lab/diagnostics/{fp}.
 
 const StudyEnvelope = EnvelopeOf(Study, "StudyEnvelope");
+
+const StudyPageEnvelope = EnvelopeOf(PageOf(ListedStudy, "StudyPage"), "StudyPageEnvelope");
+
+const list = {
+  operationId: "listDiagnosticStudies",
+  summary: "List diagnostic studies",
+  description:
+    "An addition to the published specification. The filed studies of the patients with an active connection to the key's " +
+    "clinic, last updated first. A sync job asks with `updated_since`, and follows the pages until `has_more` is false. It " +
+    "keeps the `updated_at` of the first study of the first page, and asks with that next time: no study is missed, " +
+    "whenever it was filed or connected, and the last ones come twice. If `total` falls from one page to the next, a study " +
+    "left the list, and the job asks for the first page again. A study that a person took back, and those of a patient whose " +
+    "connection ended, are no longer listed.",
+  header: "authorization",
+  permissions: ["clinic.patient.view", "clinic.lab.view"],
+  parameters: {
+    ...pageParameters,
+    patient_fp: fingerprint(
+      "patient",
+      "Only studies of this patient. One without an active connection to the clinic has none.",
+    ),
+    updated_since: instant("Only studies updated at or after this time."),
+  },
+  example: { success: true, data: pageOf({ items: [exampleOf.listedStudy], total: 1 }, 1, 20) },
+} satisfies Operation;
 
 const get = {
   operationId: "getDiagnosticStudy",
@@ -28,6 +54,24 @@ const get = {
 } satisfies Operation;
 
 export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
+  app.route({
+    method: "GET",
+    url: "/api/v1/lab/diagnostics",
+    schema: { response: { 200: StudyPageEnvelope } },
+    config: list,
+    handler: async (request) => {
+      const { page, page_size, patient_fp, updated_since } = readParameters(request, list.parameters);
+      const found = await listStudies(store, {
+        clinicId: keyOf(request).clinic_id,
+        patientFp: patient_fp,
+        updatedSince: updated_since,
+        page,
+        pageSize: page_size,
+      });
+      return { success: true, data: pageOf(found, page, page_size) };
+    },
+  });
+
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/lab/diagnostics/:fp",

@@ -7,6 +7,7 @@ import { Heartbeat, Outcome } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
+import { wantedDevices } from "../store/agents/configuration.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
@@ -35,6 +36,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   directoryRoutes(app, context);
   rangesRoute(app, context);
   codesRoute(app, context);
+  configurationRoute(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
@@ -72,9 +74,22 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
         throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
       }
       const { id, clinic_id } = keyOf(request);
-      await store.transaction((session) => storeHeartbeat(session, clinic_id, id, body, now()));
-      return {};
+      const wanted = await store.transaction(async (session) => {
+        await storeHeartbeat(session, clinic_id, id, body, now());
+        return wantedDevices(session, id);
+      });
+      return wanted === undefined ? {} : { configuration_version: wanted.version };
     },
+  });
+}
+
+/** The devices that an admin wrote for the agent. Null if nobody wrote any. */
+function configurationRoute(app: FastifyInstance, { store }: RouteContext): void {
+  app.route({
+    method: "GET",
+    url: "/agent/v1/configuration",
+    config: directory,
+    handler: async (request) => ({ success: true, data: (await wantedDevices(store, keyOf(request).id)) ?? null }),
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Heartbeat } from "../../shared/api/study.ts";
+import { agentOfKey, insertAgent } from "./agents/agents.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 
-/** Stores the latest heartbeat of an agent, identified by its key. */
+/** Stores the latest heartbeat of an agent, identified by its key. The first one registers an agent that did not pair. */
 export async function storeHeartbeat(
   session: Session,
   clinicId: number,
@@ -9,6 +10,9 @@ export async function storeHeartbeat(
   heartbeat: Heartbeat,
   now: number,
 ): Promise<void> {
+  if ((await agentOfKey(session, keyId)) === undefined) {
+    await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null });
+  }
   await session.all(upsert, { clinicId, keyId, now, body: JSON.stringify(heartbeat) });
 }
 

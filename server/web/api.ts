@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals";
 
-// Calls of /clinic/v1.
+// Calls of the program that serves the page: the server under /dashboard, else the agent.
+
+const ROOT = location.pathname.startsWith("/dashboard") ? "/clinic/v1" : "/local/v1";
 
 /** An error that the server answered, or the lack of an answer. */
 export class RequestError extends Error {
@@ -26,21 +28,27 @@ export const isOffline = signal(false);
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Sends a request to a path below /clinic/v1 and returns the JSON of the answer. @throws RequestError */
+/** Sends a request to a path below ROOT and returns the JSON of the answer. @throws RequestError */
 export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
   const response = await send(method, path, body);
   return (await response.json()) as T;
 }
 
-async function send(method: Method, path: string, body: unknown): Promise<Response> {
+/** Loads a file from a path below ROOT. @throws RequestError, also when `end` gives it up */
+export function loadFile(path: string, end: AbortSignal): Promise<Response> {
+  return send("GET", path, undefined, end);
+}
+
+async function send(method: Method, path: string, body: unknown, end?: AbortSignal): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(`/clinic/v1${path}`, {
+    response = await fetch(ROOT + path, {
       method,
+      ...(end !== undefined && { signal: end }),
       ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
   } catch {
-    isOffline.value = true;
+    if (end?.aborted !== true) isOffline.value = true;
     throw new RequestError("The server does not answer.", 0, "OFFLINE", null);
   }
   isOffline.value = false;

@@ -1,9 +1,8 @@
 import { effect, signal } from "@preact/signals";
-import { clinic } from "./session.ts";
 
-// News from the server: a number that grows with each change of the shown clinic's data.
+// News from the program that serves the page: a number that grows with each change of its data.
 
-/** Grows when the clinic's data changed. A screen that reads it loads its data anew. */
+/** Grows when the data changed. A screen that reads it loads its data anew. */
 export const changes = signal(0);
 
 /** Whether the connection for news is lost. */
@@ -18,10 +17,13 @@ document.addEventListener("visibilitychange", () => {
 /** Pause before a new connection after an answer other than 200, as a proxy gives while the server starts. */
 const RETRY_MS = 5000;
 
-effect(() => {
-  const fp = clinic.value?.fp;
-  return fp === undefined || !isShown.value ? undefined : listen(`/clinic/v1/clinics/${fp}/events`);
-});
+/** Hears news at a path of this host while the page is shown. Null hears none. @returns a function that ends it */
+export function followNews(url: () => string | null): () => void {
+  return effect(() => {
+    const wanted = url();
+    return wanted === null || !isShown.value ? undefined : listen(wanted);
+  });
+}
 
 /** Keeps one connection for news open. @returns a function that ends it */
 function listen(url: string): () => void {

@@ -19,9 +19,9 @@ export interface Resource<T> {
 
 /**
  * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads
- * nothing. An answer to an older request is dropped.
+ * nothing. An answer to an older request is dropped. Without `isLive` changes load nothing.
  */
-export function useResource<T>(path: string | null, below = clinicPath()): Resource<T> {
+export function useResource<T>(path: string | null, below = clinicPath(), isLive = true): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal<RequestError | undefined>(undefined);
   const isLoading = useSignal(path !== null);
@@ -53,11 +53,21 @@ export function useResource<T>(path: string | null, below = clinicPath()): Resou
     error.value = undefined;
     return effect(() => {
       // Subscribes to the changes.
-      void changes.value;
+      if (isLive) void changes.value;
       void load();
     });
   }, [whole]);
   return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
+}
+
+/** Loads `path` of the agent's own page, and again at each change of the agent. Null loads nothing. */
+export function useLocal<T>(path: string | null): Resource<T> {
+  return useResource<T>(path, "");
+}
+
+/** Loads `path` of the agent's own page when the screen is shown, and again only when the user asks. */
+export function useLocalOnce<T>(path: string): Resource<T> {
+  return useResource<T>(path, "", false);
 }
 
 /** Shows the data of a resource, or why there is none. With older data and a new error it shows both. */

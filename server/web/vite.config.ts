@@ -1,7 +1,8 @@
 import { marked } from "marked";
 import { defineConfig, type Plugin } from "vite";
 
-// `npm run build` makes the pages in dist/server/web, where the server finds them.
+// `npm run build` makes the pages in dist/server/web, where server and agent find them: index.html is the dashboard,
+// local-app/index.html the page of the agent.
 
 /** Makes a module with `title` and `html` out of a Markdown file. The files are our own, so their HTML is trusted. */
 function markdown(): Plugin {
@@ -20,7 +21,6 @@ function markdown(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  base: "/dashboard/",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   plugins: [markdown()],
@@ -30,5 +30,8 @@ export default defineConfig({
     // Inline assets would need a wider content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rollupOptions: {
+      input: ["index.html", "local-app/index.html"].map((file) => `${import.meta.dirname}/${file}`),
+    },
   },
 });

@@ -2,7 +2,7 @@ import { ulid } from "ulid";
 
 // Fingerprints: `<prefix>_<ULID>`.
 
-const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem"] as const;
+const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem", "agent"] as const;
 
 /** The kind of record that an fp names, which is its prefix. */
 export type FpKind = (typeof kinds)[number];

@@ -1,3 +1,4 @@
+import { ConfigurationReport } from "./configuration.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
@@ -97,6 +98,21 @@ export const Study = Type.Object(
   { title: "DiagnosticStudy", description: "A lab or imaging study.", additionalProperties: false },
 );
 export type Study = Static<typeof Study>;
+
+/** A study in a list. `updated_at` is the clinic's own: two clinics may read the same study since different times. */
+export const ListedStudy = Type.Object(
+  {
+    ...Study.properties,
+    updated_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description:
+        "Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the " +
+        "patient. `updated_since` compares it.",
+    }),
+  },
+  { title: "ListedStudy", description: "A lab or imaging study in a list.", additionalProperties: false },
+);
+export type ListedStudy = Static<typeof ListedStudy>;
 
 const hint = () => Nullable(Type.String({ maxLength: 200 }));
 
@@ -219,6 +235,9 @@ export const HEARTBEAT_S = 60;
 /** Max unknown callers in a heartbeat: the latest ones. */
 export const CALLERS_MAX = 20;
 
+/** Max alerts in a heartbeat. */
+export const HEARTBEAT_ALERTS_MAX = 200;
+
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Nullable(Type.String({ maxLength: 64 }));
 
@@ -256,6 +275,28 @@ const UnknownCaller = Type.Object({
 });
 export type UnknownCaller = Static<typeof UnknownCaller>;
 
+/** The backups that an agent makes by itself. */
+const HeardBackup = Type.Object({
+  at: Type.String({ maxLength: 40 }),
+  /** Null if none was ever made. */
+  succeeded_at: Nullable(Type.String({ maxLength: 40 })),
+  bytes: Nullable(Type.Number()),
+  /** The reason of the last failure with its remedy; null if the last one was made. */
+  error: Nullable(Type.String({ maxLength: 1000 })),
+});
+
+/** An open alert of the agent. Agents of other versions may know more kinds. */
+const HeardAlert = Type.Object({
+  key: Type.String({ maxLength: 200 }),
+  kind: Type.String({ maxLength: 64 }),
+  subject: Type.String({ maxLength: 200 }),
+  since: Type.String({ maxLength: 64 }),
+  count: Type.Optional(Count),
+  reason: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** The agent tells people by itself. */
+  told: Type.Boolean(),
+});
+
 /** The message that an agent sends every HEARTBEAT_S. Agents of other versions omit some of it. */
 export const Heartbeat = Type.Object({
   version: Type.Optional(Type.String({ maxLength: 64 })),
@@ -265,5 +306,8 @@ export const Heartbeat = Type.Object({
   outbox: Type.Optional(Type.Object({ depth: Count, oldest_at: Type.Optional(Instant) })),
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
+  backup: Type.Optional(Nullable(HeardBackup)),
+  configuration: Type.Optional(ConfigurationReport),
+  alerts: Type.Optional(Type.Array(HeardAlert, { maxItems: HEARTBEAT_ALERTS_MAX })),
 });
 export type Heartbeat = Static<typeof Heartbeat>;

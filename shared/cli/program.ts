@@ -2,16 +2,30 @@ import { AssertionError } from "node:assert";
 import { Command } from "commander";
 import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/version.ts";
+import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
 import { printError } from "./output.ts";
 
-// Runs a command line of subcommands. Each subcommand is a module, which is loaded only if it is named.
+// Runs a command line of subcommands. Each subcommand is a module, which is loaded only if it is named: a help page and the
+// version appear at once.
 
 export interface ProgramDefinition {
+  /** The words that a user types: `vetwire agent`. */
   readonly name: string;
   readonly description: string;
-  /** Loaders of the subcommands by name, in the order of the help text. */
+  /** Loaders of the subcommands by name. */
   readonly commands: ReadonlyMap<string, () => Promise<Command>>;
   readonly renamed: readonly RenamedWords[];
+  /** Help of each subcommand by name, in the order of the help page. */
+  readonly help: Readonly<Record<string, CommandHelp>>;
+  /** Examples of the help page of the program itself, without its name. */
+  readonly examples: readonly string[];
+}
+
+export interface CommandHelp {
+  /** A few words for the list of all commands. */
+  readonly summary: string;
+  /** Command lines without the name of the program. The page of a subcommand shows those that begin with its name. */
+  readonly examples: readonly string[];
 }
 
 /** Words of the command line that have another name. */
@@ -34,26 +48,50 @@ export class CommandError extends Error {
 /** Runs the subcommand that the arguments name. A failure is printed to stderr and ends the process. */
 export async function runProgram(definition: ProgramDefinition, args = process.argv.slice(2)): Promise<void> {
   try {
-    const renamed = renamedProblem(definition.renamed, args);
+    const words = helpAsOption(args);
+    const renamed = renamedProblem(definition.renamed, words);
     if (renamed !== null) throw new Error(renamed);
-    const program = new Command(definition.name).description(definition.description).version(VERSION);
-    for (const command of await loadCommands(definition.commands, args[0])) program.addCommand(command);
-    await program.parseAsync(args, { from: "user" });
+    await (await createProgram(definition, words[0])).parseAsync(words, { from: "user" });
   } catch (error) {
     // The reader of a pipe, such as `head`, has closed it.
     if (error instanceof Error && "code" in error && error.code === "EPIPE") return;
     printError(failureText(error));
-    process.exit(error instanceof CommandError ? error.exitCode : 1);
+    process.exit(error instanceof CommandError ? error.exitCode : EXIT_FAILURE);
   }
 }
 
-/** Loads the named subcommand, or all of them for the help text and for the correction of an unknown name. */
-export async function loadCommands(
-  commands: ProgramDefinition["commands"],
-  name: string | undefined,
-): Promise<Command[]> {
-  const named = commands.get(name ?? "");
-  return named === undefined ? Promise.all([...commands.values()].map((load) => load())) : [await named()];
+/** Writes `help messages` as `messages --help`. */
+export function helpAsOption(args: readonly string[]): readonly string[] {
+  const [first, ...names] = args;
+  return first === "help" ? [...names, "--help"] : args;
+}
+
+/** Creates the program with the named subcommand; without one, with the names and summaries of all. */
+export async function createProgram(definition: ProgramDefinition, name: string | undefined): Promise<Command> {
+  const { commands, help, examples } = definition;
+  const program = new Command(definition.name).description(definition.description).version(VERSION);
+  const load = commands.get(name ?? "");
+  if (load === undefined) {
+    for (const [command, { summary }] of Object.entries(help)) program.command(command).description(summary);
+    program.showHelpAfterError("Add --help for the commands.");
+    program.addHelpText("after", section("Examples", examples, definition.name));
+    return program.addHelpText("after", section("Exit codes", exitCodeLines));
+  }
+  const command = await load();
+  addExamples(command, definition.name, command.name(), help[command.name()]?.examples ?? []);
+  return program.addCommand(command);
+}
+
+/** Adds to the page of a command the examples that begin with its words, and so with its subcommands. */
+function addExamples(command: Command, program: string, words: string, examples: readonly string[]): void {
+  const own = examples.filter((example) => `${example} `.startsWith(`${words} `));
+  command.showHelpAfterError("Add --help for options and examples.");
+  if (own.length > 0) command.addHelpText("after", section("Examples", own, program));
+  for (const each of command.commands) addExamples(each, program, `${words} ${each.name()}`, examples);
+}
+
+function section(title: string, lines: readonly string[], prefix = ""): string {
+  return ["", `${title}:`, ...lines.map((line) => `  ${prefix} ${line}`.replace(/^ +/, "  "))].join("\n");
 }
 
 /** @returns a sentence that names the new words, or null if the arguments have no old ones */

@@ -100,6 +100,13 @@ export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange
 
 /** Formats a row for a user: its interval, its subject and its period. */
 export function rangeText(row: ClinicRange): string {
+  return rangeCells(row)
+    .filter((cell) => cell !== "")
+    .join("  ");
+}
+
+/** Returns the id, the interval, its critical bounds or "", the patients and the time of a row. */
+export function rangeCells(row: ClinicRange): string[] {
   const ages = [row.age_min_days ?? "", row.age_max_days ?? ""].join("-");
   const signalment = [
     row.species,
@@ -111,8 +118,9 @@ export function rangeText(row: ClinicRange): string {
     row.device === undefined ? undefined : `on ${row.device}`,
   ].filter((word) => word !== undefined);
   const critical = [row.critical_low, row.critical_high].some((bound) => bound !== undefined)
-    ? `critical ${row.critical_low ?? ""}..${row.critical_high ?? ""}  `
+    ? `critical ${row.critical_low ?? ""}..${row.critical_high ?? ""}`
     : "";
   const until = row.effective_until === undefined ? "" : ` until ${row.effective_until}`;
-  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${signalment.join(" ")}  from ${row.effective_from}${until}`;
+  const interval = `${row.analyte} ${row.low}-${row.high} ${row.unit}`;
+  return [row.id, interval, critical, signalment.join(" "), `from ${row.effective_from}${until}`];
 }

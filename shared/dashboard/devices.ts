@@ -6,9 +6,39 @@ export interface DevicesBody {
   agents: AgentShown[];
 }
 
+/** The answer of `POST pairing-code`. No later answer contains the code. */
+export interface PairingCode {
+  /** In two groups: `7KQM-X2HD`. */
+  code: string;
+  expires_at: string;
+}
+
+/**
+ * Where the devices of an agent come from. `applied`: it runs those that are shown. `waiting`: it has not tried the saved ones yet.
+ * `refused`: it found problems in them and keeps the last good ones. `local`: its agent.yaml forbids changes from here. `unknown`: it
+ * has not told, or is too old to.
+ */
+export type ConfigurationState = "applied" | "waiting" | "refused" | "local" | "unknown";
+
+/** The answer of `GET agents/:agent/devices`. */
+export interface AgentDevices {
+  state: ConfigurationState;
+  /** The list of devices as YAML. Null if it cannot be edited here. */
+  devices: string | null;
+  /** Why the agent refused them, with lines of `devices`. */
+  problems: { line: number; message: string }[];
+}
+
 /** The agent of one clinic PC. A device key stands for it. */
 export interface AgentShown {
   key: { id: string; name: string };
+  /** Null before the first heartbeat of an agent whose key a person made. */
+  fp: string | null;
+  configuration: ConfigurationState;
+  /** Null for an agent whose key a person made. */
+  paired_at: string | null;
+  /** Whether a person ended its access. */
+  is_revoked: boolean;
   is: AgentState;
   last_seen_at: string | null;
   /** Null for an agent that does not tell it. */

@@ -34,6 +34,9 @@ export const keyPermissions = [
   "clinic.lab.ingest",
 ] as const;
 
+/** The permissions that the agent of a clinic PC needs: the clinic's patients, their appointments, and sending results. */
+export const agentPermissions = ["clinic.patient.view", "clinic.calendar.view", "clinic.lab.ingest"] as const;
+
 export type KeyPermission = (typeof keyPermissions)[number];
 
 export const KEY_DAYS_MAX = 3650;

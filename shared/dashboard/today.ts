@@ -1,3 +1,4 @@
+import type { AlertKind } from "../alerts/kinds.ts";
 import type { Flag, Result } from "../api/study.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
@@ -24,7 +25,22 @@ export interface TodayState {
   silent: SilentSource[];
   /** Keys that end soon, for admins. */
   keys: EndingKey[];
+  /** Open alerts, the oldest first. Those of keys for admins. */
+  alerts: AlertShown[];
   newest: NewResult[];
+}
+
+/** An open alert. Its words are those of shared/alerts/texts.ts. */
+export interface AlertShown {
+  key: string;
+  kind: AlertKind;
+  subject: string;
+  since: string;
+  count: number;
+  /** Our own sentence about the cause. */
+  reason: string | null;
+  /** Page of the dashboard, instead of the kind's. */
+  path: string | null;
 }
 
 /** A study in the lists of this screen. */

@@ -45,7 +45,7 @@ export class CommitMark {
     makePrivateFile(file);
     this.#file = file;
     // The file is read first: another process may commit in between.
-    const last = parse(fs.readFileSync(file, "utf8"));
+    const last = readMarkFile(file);
     db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID");
     this.#read = db.prepare(READ).pluck();
     this.#write = db.prepare(
@@ -113,8 +113,9 @@ function lossBetween(kept: Mark | null, last: Mark): CommitLoss {
   };
 }
 
-/** Reads a mark. @returns null for an empty or damaged file */
-function parse(text: string): Mark | null {
+/** Reads the mark beside a database. @returns null for a missing, empty or damaged file */
+export function readMarkFile(file: string): Mark | null {
+  const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : "";
   try {
     const mark = JSON.parse(text) as Mark;
     const numbers = [mark.commit, mark.at, ...Object.values(mark.next)];

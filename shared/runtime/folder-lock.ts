@@ -4,20 +4,27 @@ import { describeDamage } from "./damaged-file.ts";
 import { makePrivateFile } from "./private-folder.ts";
 
 /**
- * Locks a folder for this process until it ends. The lock is a transaction that stays open, so the system releases it however
- * the process ends. @throws Error with the message `held` if another process has the lock
+ * Locks a folder for this process until it ends or calls the returned function. The lock is a transaction that stays open, so
+ * the system releases it however the process ends. Several processes may share a lock, beside which no other one is granted.
+ * @throws Error with the message `held` if another process has the lock
  */
-export function lockFolder(folder: string, held: string): void {
+export function lockFolder(folder: string, held: string, mode: "alone" | "shared" = "alone"): () => void {
   const file = path.join(folder, "lock.db");
   makePrivateFile(file);
   const db = new Database(file, { timeout: 0 });
   try {
-    db.exec("BEGIN EXCLUSIVE");
+    // The read of a deferred transaction takes the shared lock of SQLite.
+    db.exec(mode === "alone" ? "BEGIN EXCLUSIVE" : "BEGIN; SELECT COUNT(*) FROM sqlite_master");
   } catch (error) {
     db.close();
     throw isBusy(error) ? new Error(held) : describeDamage(error, file);
   }
-  process.once("exit", () => db.close());
+  const release = () => void db.close();
+  process.once("exit", release);
+  return () => {
+    process.off("exit", release);
+    release();
+  };
 }
 
 function isBusy(error: unknown): boolean {

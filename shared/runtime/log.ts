@@ -1,5 +1,7 @@
 import fs from "node:fs";
 import { type Logger, type LoggerOptions, pino } from "pino";
+import { LogFile, type LogFileOptions } from "./log-file.ts";
+import type { RecentLog } from "./recent-log.ts";
 
 // A log whose destination may fail, such as a full disk or a pipe without a reader. pino's own destination then throws, blocks,
 // or retries without end when the process exits.
@@ -11,15 +13,34 @@ const WRITE_CHARS_MAX = 64 * 1024;
 /** Interval between attempts after a failed write. */
 const RETRY_MS = 1_000;
 
+/** Further readers of the lines. */
+export interface LogCopies {
+  readonly file?: LogFileOptions | null;
+  readonly recent?: RecentLog;
+}
+
 /**
  * Creates a logger that writes to a file descriptor without ever blocking or ending the program. Once the destination takes
- * lines again, one line reports the number of dropped lines.
+ * lines again, one line reports the number of dropped lines. A log file and the recent lines in memory get the same lines.
  */
-export function createLog(options: LoggerOptions, fd = 1, retryMs = RETRY_MS): Logger {
+export function createLog(
+  options: LoggerOptions,
+  { file = null, recent }: LogCopies = {},
+  fd = 1,
+  retryMs = RETRY_MS,
+): Logger {
   const reportDropped = (lines: number) =>
     log.warn({ lines }, "log lines were dropped, since their destination took none");
   const destination = new Destination(fd, retryMs, reportDropped);
-  const log = pino(options, destination);
+  // The notice waits for the line that caused it.
+  const logFile = file && new LogFile(file, (text, details) => setImmediate(() => log.warn(details, text)), retryMs);
+  const log = pino(options, {
+    write(line) {
+      destination.write(line);
+      logFile?.write(line);
+      recent?.add(line);
+    },
+  });
   process.on("exit", () => destination.writeRest());
   return log;
 }

@@ -50,6 +50,17 @@ export function makePrivateFile(file: string): void {
   syncFolder(path.dirname(file));
 }
 
+/** Writes a private file in place of another one, durably: at each moment the old or the new text is there, whole. */
+export function writePrivateFile(file: string, text: string): void {
+  makePrivateFolder(path.dirname(file));
+  const part = `${file}.part`;
+  fs.rmSync(part, { force: true });
+  // A new file alone, so that a link in its place is not followed.
+  fs.writeFileSync(part, text, { mode: 0o600, flag: "wx", flush: true });
+  fs.renameSync(part, file);
+  syncFolder(path.dirname(file));
+}
+
 /** Syncs the names in a folder to the disk. The fsync of a file does not sync its name (POSIX.1-2024, fsync). */
 export function syncFolder(folder: string): void {
   // Windows cannot open a folder, and NTFS has a journal of names.

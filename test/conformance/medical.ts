@@ -3,7 +3,7 @@ import { newFp } from "../../shared/api/fp.ts";
 import { assertShape } from "./check.ts";
 import { fixedFp, patients, soaps, studies, studyOfEachModality } from "./data.ts";
 import { needs } from "./patients.ts";
-import { type ApiCheck, body, errorOf, record, type JsonObject } from "./read.ts";
+import { type ApiCheck, body, errorOf, fps, type JsonObject, page, record, walk } from "./read.ts";
 import { type Api, authorization } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
@@ -210,6 +210,47 @@ export const medicalChecks: readonly ApiCheck[] = [
       }
     },
   },
+  {
+    number: 153,
+    title: "the study list has the studies of the clinic's patients, each with updated_at, the last updated first",
+    async run(api) {
+      const found = await walk(api, labPath, 100);
+      for (const row of found) assertShape(row, shapes.listedStudy, "the listed study");
+      const contents = found.map(({ updated_at: _at, ...content }) => content);
+      assert.deepEqual(byFp(contents), byFp([...Object.values(studies), ...studyOfEachModality].filter(isListed)));
+      const times = found.map((row) => String(row["updated_at"]));
+      assert.deepEqual(times, times.toSorted().toReversed());
+      for (const size of [1, 7]) assert.deepEqual(await walk(api, labPath, size), found, `pages of ${size}`);
+    },
+  },
+  {
+    number: 154,
+    title:
+      "patient_fp lists the studies of one patient, none of a patient without a connection, and is 400 if malformed",
+    async run(api) {
+      const { patient_fp } = studies.full;
+      const all = await walk(api, labPath, 100);
+      const expected = all.filter((row) => row["patient_fp"] === patient_fp);
+      assert.deepEqual(await walk(api, `${labPath}?patient_fp=${patient_fp}`, 2), expected);
+      for (const { patient_fp: foreign } of [studies.ofTheirs, studies.ofClosed, studies.ofDeleted]) {
+        assert.equal(page(await api.get(`${labPath}?patient_fp=${foreign}`)).total, 0);
+      }
+      errorOf(await api.get(`${labPath}?patient_fp=x`), 400, "REQUEST.INVALID_PARAMETER");
+    },
+  },
+  {
+    number: 155,
+    title: "updated_since of the study list is inclusive, an invalid one gets 400, and one in the future an empty page",
+    async run(api) {
+      const all = await walk(api, labPath, 100);
+      for (const since of new Set(all.map((row) => String(row["updated_at"])))) {
+        const expected = all.filter((row) => String(row["updated_at"]) >= since);
+        assert.deepEqual(await walk(api, `${labPath}?updated_since=${since}`, 100), expected);
+      }
+      errorOf(await api.get(`${labPath}?updated_since=yesterday`), 400, "REQUEST.INVALID_PARAMETER");
+      assert.equal(page(await api.get(`${labPath}?updated_since=2999-01-01`)).total, 0);
+    },
+  },
   { number: 89, title: "an unknown study gets 404 PATIENT.NOT_FOUND with its fp", run: unknown(labPath, "cds") },
 ];
 
@@ -284,6 +325,27 @@ export const changingMedicalChecks: readonly ApiCheck[] = [
     },
   },
   {
+    number: 156,
+    title:
+      "a filed study, and then its revision, is the first of the next updated_since run; an unmatched one is not listed",
+    async run(api) {
+      const newest = async (since = "") =>
+        page(await api.get(`${labPath}?updated_since=${since}&page_size=1`)).items[0];
+      const before = String((await newest("2000-01-01"))?.["updated_at"]);
+      const unmatched = pushedStudy({ patient_fp: null });
+      const filed = pushedStudy();
+      await push(api, unmatched);
+      await push(api, filed);
+      assert.equal((await newest(before))?.["fp"], filed.fp);
+      await push(api, pushedStudy());
+      await push(api, { ...filed, revision: 2, device_name: "Corrected" });
+      const revised = await newest(before);
+      assert.deepEqual([revised?.["fp"], revised?.["device_name"]], [filed.fp, "Corrected"]);
+      const all = await walk(api, `${labPath}?updated_since=${before}`, 100);
+      assert.ok(!fps(all).includes(unmatched.fp), "expected the list without the unmatched study");
+    },
+  },
+  {
     number: 93,
     title: "a study that is sent again makes no second one, even under a new fp",
     async run(api) {
@@ -297,6 +359,16 @@ export const changingMedicalChecks: readonly ApiCheck[] = [
     },
   },
 ];
+
+const notListed = new Set([studies.ofTheirs, studies.ofClosed, studies.ofDeleted].map(({ fp }) => fp));
+
+function isListed({ fp }: { fp: string }): boolean {
+  return !notListed.has(fp);
+}
+
+function byFp<Row extends { readonly fp?: unknown }>(rows: readonly Row[]): Row[] {
+  return rows.toSorted((a, b) => (String(a.fp) < String(b.fp) ? -1 : 1));
+}
 
 function takesBearer(path: string) {
   return async (api: Api) => {

@@ -74,6 +74,8 @@ export const study = {
   results: Array.isArray,
 } satisfies Record<string, Rule>;
 
+export const listedStudy = { ...study, updated_at: timestamp } satisfies Record<string, Rule>;
+
 /** Without the optional `comparator`, `value_text` and `code_source`. */
 export const result = {
   analyte: string,

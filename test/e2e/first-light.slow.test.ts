@@ -174,7 +174,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect(text).toContain("vetwire_outbox_depth 0");
     for (const { externalId, fp } of world.patients)
       expect(text).not.toMatch(new RegExp(`="[^"]*(${externalId}|${fp})[^"]*"`));
-    expect((await get("/nothing")).status).toBe(404);
+    expect((await get("/local/v1/nothing")).status).toBe(404);
   });
 
   test("the agent's log contains no data of patients or owners and no key", () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
@@ -43,8 +44,15 @@ beforeAll(async () => {
     fs.cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
   fs.symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
-  // Files that the READMEs expect: the secret of an archive, and a study that a user enters.
-  fs.writeFileSync(path.join(folder, "stow.token"), "token\n", { mode: 0o600 });
+  // Files that the READMEs expect: secrets, and a study that a user enters.
+  const webhookSecret = `whsec_${randomBytes(32).toString("base64")}`;
+  for (const [file, text] of [
+    ["stow.token", "token"],
+    ["smtp.password", "password"],
+    ["hook.secret", webhookSecret],
+  ] as const) {
+    fs.writeFileSync(path.join(folder, file), `${text}\n`, { mode: 0o600 });
+  }
   const results = [{ analyte: "ALT", value: "150", unit: "U/L" }];
   const study = { modality: "BIOCHEMISTRY", acquired_at: "2026-01-01T09:00:00.000Z", results };
   fs.writeFileSync(path.join(folder, "study.json"), JSON.stringify(study));
@@ -131,7 +139,8 @@ async function runBlock(block: Block): Promise<Study | null> {
     if (!asShown.some((study) => JSON.stringify(study) === want))
       throw new Error(`${place}: expected a command to print ${want}`);
     return data;
-  } else if (language !== "text") throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
+  } else if (!["text", "ts"].includes(language))
+    throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
   return null;
 }
 

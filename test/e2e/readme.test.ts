@@ -21,7 +21,8 @@ const typed = [...LINES, ...blocks.filter(({ language }) => language === "sh").f
 
 describe("a README", () => {
   test.each(blocks)("the block at $place has a supported kind", ({ language, file }) => {
-    const kinds = ["sh ", "text ", "json ", "json file", "yaml ", "yaml file", "talk file"];
+    // test/shared/client runs the code of the client.
+    const kinds = ["sh ", "ts ", "text ", "json ", "json file", "yaml ", "yaml file", "talk file"];
     expect(kinds).toContain(`${language} ${file === "" ? "" : "file"}`);
   });
 

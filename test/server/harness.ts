@@ -6,6 +6,7 @@ import Sqlite from "better-sqlite3";
 import { Client } from "pg";
 import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
+import { AlertWatch } from "../../server/alerts/watch.ts";
 import { buildApp } from "../../server/app.ts";
 import { createSetupCode } from "../../server/dashboard/auth/setup-code.ts";
 import { createKey, type NewApiKey, type Permission } from "../../server/http/auth/api-keys.ts";
@@ -16,9 +17,11 @@ import type { Limits } from "../../server/http/rate-limit/rate-limiter.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/database/open.ts";
 import type { Store } from "../../server/store/database/store.ts";
+import type { SendMail } from "../../shared/alerts/smtp.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Study } from "../../shared/api/study.ts";
+import type { WebhookOptions } from "../../shared/webhook/send.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
 import { createDatabase, dropDatabase, dump } from "../support/postgres.ts";
 
@@ -93,6 +96,12 @@ const unlimited: Limits = {
   addressMinute: 1_000_000,
 };
 
+/** A test replaces what the server sends with. */
+interface TestSenders {
+  sendMail: SendMail | null;
+  webhooks: WebhookOptions;
+}
+
 /** Starts a server that has imported the entities. `clock.now` is its time, and `log` holds its log lines. */
 export async function startServer(...entities: (Entity | Entity[])[]) {
   return startLimitedServer(unlimited, ...entities);
@@ -107,13 +116,10 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   const clock = { now: noon };
   const log: string[] = [];
   const setupCode = await createSetupCode(store, folder);
-  const app = buildApp(store, {
-    pepper,
-    now: () => clock.now,
-    limits,
-    setupCode,
-    logger: pino({ level: "debug" }, { write: (line) => log.push(line) }),
-  });
+  const logger = pino({ level: "debug" }, { write: (line) => log.push(line) });
+  const senders: TestSenders = { sendMail: null, webhooks: { allowPrivate: false } };
+  const alerts = new AlertWatch({ store, now: () => clock.now, logger, senders });
+  const app = buildApp(store, { pepper, now: () => clock.now, limits, setupCode, logger, alerts });
   holdToContract(app);
   onTestFinished(async () => {
     await app.close();
@@ -146,6 +152,9 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     app,
     clock,
     log,
+    /** Watches alerts when the test asks, and sends with `senders`. */
+    alerts,
+    senders,
     /** The code with which the first user is made. */
     setupCode: setupCode?.code ?? "",
     makeKey,

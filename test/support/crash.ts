@@ -24,35 +24,98 @@ export interface CrashReport {
 const DEVICES = 4;
 const PATIENTS = 8;
 
+/** A message that a device got an acknowledgement for. */
+export interface Acknowledged {
+  readonly number: number;
+  readonly port: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Simulated analyzers that send without pause, in turn ASTM and HL7. */
+export class Load {
+  readonly acknowledged: Acknowledged[] = [];
+  resent = 0;
+  readonly #world: World;
+  readonly #ports: readonly number[];
+  #devices: readonly Promise<void>[] = [];
+  #running = false;
+  #next = 1;
+
+  /** Creates a world with the analyzers in the configuration of its agent. */
+  static async create(): Promise<{ world: World; load: Load }> {
+    const world = await World.create(PATIENTS);
+    const ports = await world.configureDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
+    return { world, load: new Load(world, ports) };
+  }
+
+  private constructor(world: World, ports: readonly number[]) {
+    this.#world = world;
+    this.#ports = ports;
+  }
+
+  start(): void {
+    this.#running = true;
+    this.#devices = this.#ports.map((port) => this.#device(port));
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false;
+    await Promise.all(this.#devices);
+  }
+
+  /** Sends a message again, as a device does whose operator presses send. */
+  async resend({ port, number }: Acknowledged): Promise<void> {
+    while (!(await this.#isAcknowledged(port, number)));
+  }
+
+  #isAcknowledged(port: number, number: number): Promise<boolean> {
+    const isAstm = this.#ports.indexOf(port) % 2 === 0;
+    return (isAstm ? isAcknowledgedAstm : isAcknowledgedHl7)(port, this.#world, number);
+  }
+
+  /** Sends messages one at a time and resends each until its last frame (ASTM) or the message (HL7) is acknowledged. */
+  async #device(port: number): Promise<void> {
+    while (this.#running) {
+      const number = this.#next++;
+      for (let attempt = 0; ; attempt++) {
+        if (attempt > 0) this.resent += 1;
+        if (await this.#isAcknowledged(port, number)) break;
+        if (!this.#running) return;
+      }
+      this.acknowledged.push({ number, port, at: Date.now() });
+    }
+  }
+}
+
+/** Compares the studies of the server with the messages. */
+export function studiesOf(world: World): {
+  readonly studies: number;
+  readonly numbers: ReadonlySet<number>;
+  readonly twice: readonly number[];
+  readonly wrongPatient: readonly number[];
+} {
+  const seen = new Map<number, string[]>();
+  const wrongPatient: number[] = [];
+  const studies = world.serverStudies();
+  for (const { fp, patient, results } of studies) {
+    const number = results.find(({ analyte }) => analyte === "ALT")?.value ?? -1;
+    seen.set(number, [...(seen.get(number) ?? []), fp]);
+    if (patient !== patientOf(world, number).fp) wrongPatient.push(number);
+  }
+  const twice = [...seen].filter(([, fps]) => fps.length > 1).map(([number]) => number);
+  return { studies: studies.length, numbers: new Set(seen.keys()), twice, wrongPatient };
+}
+
 export async function crashUnderLoad(
   cycles: number,
   random: () => number,
   progress: (cycle: number) => void = () => undefined,
 ): Promise<CrashReport> {
-  const world = await World.create(PATIENTS);
-  const ports = await world.configureDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
-  const acknowledged: number[] = [];
-  let resent = 0;
-  let running = true;
-  let next = 1;
-
-  /** Sends messages one at a time and resends each until its last frame (ASTM) or the message (HL7) is acknowledged. */
-  const device = async (port: number, index: number): Promise<void> => {
-    const isAcknowledged = index % 2 === 0 ? isAcknowledgedAstm : isAcknowledgedHl7;
-    while (running) {
-      const number = next++;
-      for (let attempt = 0; ; attempt++) {
-        if (attempt > 0) resent += 1;
-        if (await isAcknowledged(port, world, number)) break;
-        if (!running) return;
-      }
-      acknowledged.push(number);
-    }
-  };
-
+  const { world, load } = await Load.create();
   try {
     await world.startAgent();
-    const devices = ports.map((port, index) => device(port, index));
+    load.start();
     for (let cycle = 1; cycle <= cycles; cycle++) {
       await new Promise((resolve) => setTimeout(resolve, 50 + random() * 400));
       await world.agent.end("SIGKILL");
@@ -61,30 +124,15 @@ export async function crashUnderLoad(
       progress(cycle);
     }
     await new Promise((resolve) => setTimeout(resolve, 300));
-    running = false;
-    await Promise.all(devices);
+    await load.stop();
     await world.drained();
     checkIntegrity(world);
 
-    const seen = new Map<number, string[]>();
-    const wrongPatient: number[] = [];
-    const studies = world.serverStudies();
-    for (const { fp, patient, results } of studies) {
-      const number = results.find(({ analyte }) => analyte === "ALT")?.value ?? -1;
-      seen.set(number, [...(seen.get(number) ?? []), fp]);
-      if (patient !== patientOf(world, number).fp) wrongPatient.push(number);
-    }
-    return {
-      cycles,
-      acknowledged: acknowledged.length,
-      resent,
-      studies: studies.length,
-      lost: acknowledged.filter((number) => !seen.has(number)),
-      twice: [...seen].filter(([, fps]) => fps.length > 1).map(([number]) => number),
-      wrongPatient,
-    };
+    const { numbers, ...found } = studiesOf(world);
+    const acknowledged = load.acknowledged.map(({ number }) => number);
+    const lost = acknowledged.filter((number) => !numbers.has(number));
+    return { cycles, acknowledged: acknowledged.length, resent: load.resent, lost, ...found };
   } finally {
-    running = false;
     await world.end();
   }
 }

@@ -1,14 +1,18 @@
 import { execFile, execFileSync } from "node:child_process";
 
-// DCMTK's programs as foreign peers.
+// DCMTK's and GDCM's programs as foreign peers.
 
 /** True if DCMTK is installed. Tests with its programs are skipped without it, with a message. */
-export const dcmtk = isInstalled();
+export const dcmtk = isInstalled("storescu");
 if (!dcmtk) process.stdout.write("dicom: skipped, DCMTK is not installed (apt-get install dcmtk)\n");
 
-function isInstalled(): boolean {
+/** True if GDCM is installed, whose encoder writes JPEG 2000. */
+export const gdcm = isInstalled("gdcmconv");
+if (!gdcm) process.stdout.write("dicom: JPEG 2000 skipped, GDCM is not installed (apt-get install libgdcm-tools)\n");
+
+function isInstalled(program: string): boolean {
   try {
-    execFileSync("storescu", ["--version"], { stdio: "ignore" });
+    execFileSync(program, ["--version"], { stdio: "ignore" });
     return true;
   } catch {
     return false;

@@ -79,13 +79,14 @@ export async function until<Result>(
   what: string,
   check: () => Result | Promise<Result>,
   ms = 20_000,
+  pauseMs = 20,
 ): Promise<NonNullable<Result>> {
   const end = Date.now() + ms;
   for (;;) {
     const result = await check();
     if (result) return result;
     if (Date.now() > end) throw new Error(`expected within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

@@ -2,8 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach } from "vitest";
-import { type RunningAgent, startAgent } from "../../agent/agent.ts";
 import { checkConfig } from "../../agent/config/check.ts";
+import { type Host, startHost } from "../../agent/host/host.ts";
+import { remoteDevices } from "../../agent/remote/remote-devices.ts";
+import { agentPage } from "../../agent/page/page.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { type DeviceStatus, readStatus } from "../../agent/spool/queries/status.ts";
 import type { Readiness } from "../../agent/status/readiness.ts";
@@ -32,7 +34,7 @@ export class TestAgent {
   readonly folder = temporaryFolder();
   /** Closed at the end of the test. */
   readonly resources: { close(): unknown }[] = [];
-  #agent: RunningAgent | null = null;
+  #host: Host | null = null;
 
   constructor() {
     fs.writeFileSync(path.join(this.folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
@@ -45,7 +47,7 @@ export class TestAgent {
     await this.runWith(server.url, devices, log);
   }
 
-  async runWith(url: string, devices: readonly TestDeviceConfig[], log = NO_LOG): Promise<void> {
+  async runWith(url: string, devices: readonly TestDeviceConfig[], log = NO_LOG, more: object = {}): Promise<void> {
     const described = devices.map((device) => ({ id: "chem-1", profile: "generic-astm", ...device }));
     const status = { listen: `127.0.0.1:${await freePort()}` };
     const settings = {
@@ -54,15 +56,25 @@ export class TestAgent {
       timeZone: "UTC",
       status,
       devices: described,
+      ...more,
     };
-    const checked = checkConfig(JSON.stringify(settings), this.folder);
+    const [file, text] = [path.join(this.folder, "agent.yaml"), JSON.stringify(settings)];
+    fs.writeFileSync(file, text);
+    const checked = checkConfig(text, this.folder);
     if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
-    this.#agent = await startAgent(checked.config, "test", log);
+    this.#host = await startHost({
+      file,
+      config: checked.config,
+      version: "test",
+      log,
+      page: agentPage,
+      remote: remoteDevices,
+    });
   }
 
   async stop(): Promise<void> {
-    await this.#agent?.stop();
-    this.#agent = null;
+    await this.#host?.stop();
+    this.#host = null;
   }
 
   async close(): Promise<void> {
@@ -71,9 +83,15 @@ export class TestAgent {
     fs.rmSync(this.folder, { recursive: true });
   }
 
+  /** The host of the running agent. */
+  get host(): Host {
+    if (this.#host === null) throw new Error("expected a running agent");
+    return this.#host;
+  }
+
   /** @returns the response of /readyz */
   async readiness(): Promise<Readiness & { readonly status: number }> {
-    const response = await fetch(`http://127.0.0.1:${this.#agent?.statusPort}/readyz`);
+    const response = await fetch(`http://127.0.0.1:${this.#host?.port}/readyz`);
     return { status: response.status, ...((await response.json()) as Readiness) };
   }
 

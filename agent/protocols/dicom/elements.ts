@@ -22,6 +22,12 @@ export function texts(elements: Elements, tag: string): string[] {
   return values(elements, tag).map(asText);
 }
 
+/** Returns the first value as bytes, none without one. */
+export function binary(elements: Elements, tag: string): Uint8Array {
+  const [value] = values(elements, tag);
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
+}
+
 /** Returns the items of a sequence. */
 export function items(elements: Elements, tag: string): Elements[] {
   return values(elements, tag).filter(isObject);

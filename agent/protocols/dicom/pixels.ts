@@ -1,4 +1,4 @@
-import { type Elements, text } from "./elements.ts";
+import { binary, type Elements, text, texts } from "./elements.ts";
 
 // Converts the pixels of one frame to a picture: grey through its window, colour as RGB, 8 bits per channel.
 
@@ -16,8 +16,17 @@ export interface PixelFormat {
   readonly signed: boolean;
   readonly slope: number;
   readonly intercept: number;
+  /** Colours of the values (PS3.3 §C.7.6.3.1.5); null for another photometric interpretation. */
+  readonly palette: Palette | null;
   /** Window of the values; null without one. */
   readonly window: { readonly center: number; readonly width: number; readonly exact: boolean } | null;
+}
+
+interface Palette {
+  /** The value of the first colour. Lower values have the first colour, higher ones the last. */
+  readonly first: number;
+  /** Red, green and blue, 8 bits each. */
+  readonly channels: readonly [Uint8Array, Uint8Array, Uint8Array];
 }
 
 export interface Picture {
@@ -29,7 +38,9 @@ export interface Picture {
 }
 
 const GREY: readonly string[] = ["MONOCHROME1", "MONOCHROME2"];
-const COLOUR: readonly string[] = ["RGB", "YBR_FULL", "YBR_FULL_422"];
+/** The last two are the colour transforms of JPEG 2000, which its codec undoes. */
+const COLOUR: readonly string[] = ["RGB", "YBR_FULL", "YBR_FULL_422", "YBR_RCT", "YBR_ICT"];
+const PALETTE = "PALETTE COLOR";
 /** Max pixels of a frame; a larger one is not drawn. A mammogram has 20 million. */
 const PIXELS_MAX = 64_000_000;
 
@@ -45,9 +56,11 @@ export function readPixelFormat(elements: Elements): PixelFormat | string {
   const photometric = text(elements, "00280004");
   const samples = number("00280002", 1);
   const isColour = COLOUR.includes(photometric);
-  if (samples !== (isColour ? 3 : 1) || !(isColour || GREY.includes(photometric))) {
+  if (samples !== (isColour ? 3 : 1) || !(isColour || GREY.includes(photometric) || photometric === PALETTE)) {
     return `${photometric || "no photometric interpretation"} with ${samples} samples per pixel is not drawn`;
   }
+  const palette = photometric === PALETTE ? readPalette(elements) : null;
+  if (typeof palette === "string") return palette;
   const bitsAllocated = number("00280100", 8);
   const bitsStored = number("00280101", bitsAllocated);
   const highBit = number("00280102", bitsStored - 1);
@@ -68,20 +81,43 @@ export function readPixelFormat(elements: Elements): PixelFormat | string {
     signed: number("00280103", 0) === 1,
     slope: number("00281053", 1),
     intercept: number("00281052", 0),
+    palette,
     window:
       width > 0 ? { center: number("00281050", 0), width, exact: text(elements, "00281056") === "LINEAR_EXACT" } : null,
   };
 }
 
+/** Reads the three tables of a palette. @returns a string with the problem of an unsupported one */
+function readPalette(elements: Elements): Palette | string {
+  const [red, green, blue] = ["1", "2", "3"].map((channel) => readColours(elements, channel));
+  if (!red || !green || !blue) return "a palette that is segmented or incomplete is not drawn";
+  return { first: Number(texts(elements, "00281101")[1] ?? 0), channels: [red, green, blue] };
+}
+
+/** Reads one table with 8 or 16 bits a colour. Undefined if it is missing or shorter than its descriptor says. */
+function readColours(elements: Elements, channel: string): Uint8Array | undefined {
+  const [entries = 0, , bits = 0] = texts(elements, `0028110${channel}`).map(Number);
+  const bytes = binary(elements, `0028120${channel}`);
+  const count = entries === 0 ? 65_536 : entries;
+  if (bits === 16 && bytes.length >= count * 2) return bytes.filter((_, index) => index % 2 === 1).subarray(0, count);
+  return bits === 8 && bytes.length >= count ? bytes.subarray(0, count) : undefined;
+}
+
+/** Whether a pixel has one sample: a grey value, or a colour of the palette. */
+export function isGrey({ photometric }: Pick<PixelFormat, "photometric">): boolean {
+  return GREY.includes(photometric) || photometric === PALETTE;
+}
+
 /** Returns the number of bytes of an uncompressed frame. */
 export function frameLength({ rows, columns, photometric, bitsAllocated }: PixelFormat): number {
-  const samples = photometric === "YBR_FULL_422" ? 2 : GREY.includes(photometric) ? 1 : 3;
+  const samples = photometric === "YBR_FULL_422" ? 2 : isGrey({ photometric }) ? 1 : 3;
   return (rows * columns * samples * bitsAllocated) / 8;
 }
 
 /** Draws a little endian frame of frameLength() bytes. */
 export function drawFrame(bytes: Uint8Array, format: PixelFormat): Picture {
-  const { columns: width, rows: height, photometric } = format;
+  const { columns: width, rows: height, photometric, palette } = format;
+  if (palette !== null) return { width, height, channels: 3, pixels: drawPalette(bytes, format, palette) };
   if (GREY.includes(photometric)) return { width, height, channels: 1, pixels: drawGrey(bytes, format) };
   return { width, height, channels: 3, pixels: drawColour(bytes, format) };
 }
@@ -112,6 +148,17 @@ function drawGrey(bytes: Uint8Array, format: PixelFormat): Uint8Array {
   });
   const pixels = new Uint8Array(stored.length);
   for (let index = 0; index < stored.length; index++) pixels[index] = table[stored[index]!]!;
+  return pixels;
+}
+
+function drawPalette(bytes: Uint8Array, { bitsAllocated }: PixelFormat, { first, channels }: Palette): Uint8Array {
+  const stored = bitsAllocated === 8 ? bytes : words(bytes);
+  const pixels = new Uint8Array(stored.length * 3);
+  const last = channels[0].length - 1;
+  for (let index = 0; index < stored.length; index++) {
+    const colour = Math.min(last, Math.max(0, stored[index]! - first));
+    for (const [channel, table] of channels.entries()) pixels[index * 3 + channel] = table[colour]!;
+  }
   return pixels;
 }
 

@@ -21,6 +21,13 @@ export const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
 export const DEFLATED_EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1.99";
 export const EXPLICIT_BIG_ENDIAN = "1.2.840.10008.1.2.2";
 export const JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+/** Lossless JPEG, process 14; then with selection value 1. */
+export const JPEG_LOSSLESS = "1.2.840.10008.1.2.4.57";
+export const JPEG_LOSSLESS_FIRST_ORDER = "1.2.840.10008.1.2.4.70";
+export const JPEG_LS_LOSSLESS = "1.2.840.10008.1.2.4.80";
+export const JPEG_LS = "1.2.840.10008.1.2.4.81";
+export const JPEG_2000_LOSSLESS = "1.2.840.10008.1.2.4.90";
+export const JPEG_2000 = "1.2.840.10008.1.2.4.91";
 export const JPIP_REFERENCED_DEFLATE = "1.2.840.10008.1.2.4.95";
 export const RLE_LOSSLESS = "1.2.840.10008.1.2.5";
 /** Private GE transfer syntax: implicit VR, big endian pixel data. */

@@ -7,6 +7,9 @@ import type { PendingMatches } from "./patients/pending-matches.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 
+/** Time for which messages with an outcome and their chunks stay, for support and replay. Other messages stay. */
+export const MESSAGES_KEPT_MS = 30 * 24 * 60 * 60_000;
+
 /** Time for which settled studies stay longer, in ms. The server identifies a resend of an older one by its dedupe key. */
 const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 
@@ -85,5 +88,40 @@ export function retentionOperationsOn(
       const events = pruneEvents(kept, limit);
       return Math.max(events, messages) >= limit;
     },
+  };
+}
+
+/** What the spool keeps, and what it removes next. */
+export interface Retention {
+  readonly kept_days: number;
+  /** Bytes of the database that are in use. */
+  readonly bytes: number;
+  /** Messages that are removed when they are old enough. */
+  readonly settled: number;
+  /** Messages that stay until a user or the server settles them. */
+  readonly unsettled: number;
+  /** The time from which the oldest settled message is removed; null without one. */
+  readonly next_removal_at: string | null;
+}
+
+export function readRetention(db: Database.Database): Retention {
+  const kept = `session > ${NO_SESSION} AND state IN ('filed', 'not-for-patients')`;
+  const { settled, unsettled } = db
+    .prepare(
+      `SELECT COUNT(*) FILTER (WHERE ${kept}) AS settled,
+         COUNT(*) FILTER (WHERE state IN ('unmatched', 'quarantined')) AS unsettled FROM message`,
+    )
+    .get() as { settled: number; unsettled: number };
+  // Ids begin with their time.
+  const oldest = db.prepare(`SELECT received_at FROM message WHERE ${kept} ORDER BY id LIMIT 1`).pluck().get();
+  const [pages = 0, free = 0, pageBytes = 0] = ["page_count", "freelist_count", "page_size"].map((name) =>
+    Number(db.pragma(name, { simple: true })),
+  );
+  return {
+    kept_days: MESSAGES_KEPT_MS / (24 * 60 * 60_000),
+    bytes: (pages - free) * pageBytes,
+    settled,
+    unsettled,
+    next_removal_at: oldest === undefined ? null : new Date((oldest as number) + MESSAGES_KEPT_MS).toISOString(),
   };
 }

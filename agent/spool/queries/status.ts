@@ -187,7 +187,8 @@ function readInstruments(db: Database.Database, device: string): Instrument[] {
   }));
 }
 
-function isRunning(folder: string): boolean {
+/** Whether an agent has the data folder open. @throws if its lock is damaged */
+export function isRunning(folder: string): boolean {
   const file = path.join(folder, "lock.db");
   if (!fs.existsSync(file)) return false;
   const db = new Database(file, { timeout: 0 });

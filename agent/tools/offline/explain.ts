@@ -21,11 +21,20 @@ export type DeviceLookup = (id: string) => Pick<FilingDevice, "profile" | "timeZ
 
 const SHOWN_CHARS = 100;
 
-/**
- * Returns the time line of a study (fp) or a message (id), the earliest line first, then the reason of each flag.
- * @throws Error if the spool has neither
- */
+/** The time line of a study or a message, the earliest event first, and for a study the reason of each flag. */
+export interface Explanation {
+  readonly events: readonly { readonly at: string; readonly text: string }[];
+  readonly flags: readonly string[];
+}
+
+/** Returns an explanation as lines. @throws Error if the spool has neither a study (fp) nor a message (id) of the name */
 export function explain(db: Database.Database, name: string, deviceById: DeviceLookup): string[] {
+  const { events, flags } = explanationOf(db, name, deviceById);
+  return [...events.map((event) => `${event.at}  ${event.text}`), ...flags];
+}
+
+/** @throws Error if the spool has neither a study (fp) nor a message (id) of the name */
+export function explanationOf(db: Database.Database, name: string, deviceById: DeviceLookup): Explanation {
   const rows = db
     .prepare("SELECT * FROM study WHERE fp = ? OR existing_fp = ? ORDER BY created_at, revision")
     .all(name, name) as StudyRow[];
@@ -33,7 +42,7 @@ export function explain(db: Database.Database, name: string, deviceById: DeviceL
 }
 
 /** Returns the time line of a message: its bytes, its Reports and its studies. */
-function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): string[] {
+function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): Explanation {
   const row = db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
   if (row === undefined)
     throw new Error(
@@ -52,10 +61,10 @@ function explainMessage(db: Database.Database, id: string, deviceById: DeviceLoo
     ...messageEvents(db, message, null, device),
     ...studies.flatMap(studyEvents),
   ];
-  return timeLine(events);
+  return { events: timeLine(events), flags: [] };
 }
 
-function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceById: DeviceLookup): string[] {
+function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceById: DeviceLookup): Explanation {
   const latest = rows.at(-1)!;
   const body = JSON.parse(latest.body) as StudyBody["body"];
   const snapshot = JSON.parse(latest.snapshot) as StudyBody["snapshot"];
@@ -70,11 +79,11 @@ function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceBy
     ...rows.flatMap(studyEvents),
   ];
   const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
-  return [...timeLine(events), ...flagLines(body.results, snapshot, used)];
+  return { events: timeLine(events), flags: flagLines(body.results, snapshot, used) };
 }
 
-function timeLine(events: readonly TimedLine[]): string[] {
-  return events.toSorted((a, b) => a.at - b.at).map(({ at, line }) => `${iso(at)}  ${line}`);
+function timeLine(events: readonly TimedLine[]): Explanation["events"] {
+  return events.toSorted((a, b) => a.at - b.at).map(({ at, line }) => ({ at: iso(at), text: line }));
 }
 
 interface TimedLine {

@@ -25,6 +25,8 @@ export interface ReprocessFilter {
   readonly devices?: readonly string[];
   /** Milliseconds since 1970. */
   readonly since: number;
+  /** The id of the only wanted message. Absent for any. */
+  readonly message?: string;
 }
 
 /** Devices of the current configuration by id. */
@@ -55,7 +57,7 @@ export async function reassess(
 ): Promise<ReassessedMessage[]> {
   const headers = new HeaderReader();
   // The patients of the spool decide; the running agent keeps them in sync.
-  const lookupOn = (spool: SpoolCalls) => ({ spool, directory: new Directory(spool, away), matchPatientsByName });
+  const lookupOn = (spool: SpoolCalls) => sourcesOn(spool, matchPatientsByName);
   try {
     return await searchSpool(folder, async (db) => {
       const all = wantedOf(db, wanted);
@@ -88,6 +90,20 @@ export async function reassess(
   }
 }
 
+/** Computes the outcome of a message; nothing is written. `matchPatientsByName` as in agent.yaml. */
+export function preview(
+  operations: Operations,
+  message: StoredMessage,
+  device: FilingDevice,
+  matchPatientsByName: boolean,
+): Promise<Settlement> {
+  return assess(message, device, sourcesOn(callsOn(operations).spool, matchPatientsByName), false);
+}
+
+function sourcesOn(spool: SpoolCalls, matchPatientsByName: boolean): FilingSources {
+  return { spool, directory: new Directory(spool, away), matchPatientsByName };
+}
+
 /** Stores the changed messages; a running agent sends them with its next round. @returns their number */
 export function store(folder: string, reprocessed: readonly ReassessedMessage[]): number {
   const changed = reprocessed.filter(({ diff }) => diff.length > 0);
@@ -103,23 +119,24 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
 /** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
 function wantedOf(
   db: Database.Database,
-  { states, devices = [], since }: ReprocessFilter,
+  { states, devices = [], since, message }: ReprocessFilter,
 ): { id: string; study: string | null }[] {
   return db
     .prepare(
       `SELECT m.id, i.study_uid AS study FROM message m LEFT JOIN instance i ON i.message = m.id
        WHERE m.state IN (SELECT value FROM json_each(@states)) AND m.received_at >= @since AND m.completed_by IS NULL
          AND (@devices = '[]' OR m.device IN (SELECT value FROM json_each(@devices)))
-         AND (m.state <> 'filed' OR i.message IS NULL)
+         AND (@message IS NULL OR m.id = @message) AND (m.state <> 'filed' OR i.message IS NULL)
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
-    .all({ states: JSON.stringify(states), devices: JSON.stringify(devices), since }) as {
+    .all({ states: JSON.stringify(states), devices: JSON.stringify(devices), since, message: message ?? null }) as {
     id: string;
     study: string | null;
   }[];
 }
 
-function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
+/** Reads a stored message with its bytes. */
+export function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
   const row = db
     .prepare(
       `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,

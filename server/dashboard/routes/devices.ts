@@ -1,11 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import type { DevicesBody } from "../../../shared/dashboard/devices.ts";
+import { spacedCode } from "../../../shared/api/pairing.ts";
+import type { DevicesBody, PairingCode } from "../../../shared/dashboard/devices.ts";
+import { makePairingCode } from "../../http/auth/pairing.ts";
 import { readAgents } from "../../store/dashboard/devices.ts";
-import { clinicOf } from "../auth/guard.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
+import { actorOf, refuse } from "./commands.ts";
 
-/** The clinic PCs with their devices. */
-export function deviceRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+/** The clinic PCs with their devices, and the code that adds a PC. A PC's access is revoked as its key. */
+export function deviceRoutes(app: FastifyInstance, { store, now, pepper }: DashboardContext): void {
   app.route({
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/devices",
@@ -13,6 +16,20 @@ export function deviceRoutes(app: FastifyInstance, { store, now }: DashboardCont
     handler: async (request): Promise<DevicesBody> => {
       const { id: clinicId, timeZone } = clinicOf(request);
       return { agents: await readAgents(store, { clinicId, timeZone, now: now() }) };
+    },
+  });
+  app.route({
+    method: "POST",
+    url: "/clinic/v1/clinics/:clinic/pairing-code",
+    config: { access: "admin" },
+    handler: async (request): Promise<PairingCode> => {
+      const { id: clinicId, fp: clinicFp } = clinicOf(request);
+      const { userId } = userOf(request);
+      const actor = actorOf(request, now());
+      const made = await makePairingCode(store, pepper, { clinicId, clinicFp, userId, actor });
+      if (made === undefined)
+        refuse("many clinics of this server add a PC just now: wait a few minutes, then try again");
+      return { code: spacedCode(made.code), expires_at: new Date(made.expiresAt).toISOString() };
     },
   });
 }

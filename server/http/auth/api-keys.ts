@@ -1,6 +1,7 @@
-import zlib from "node:zlib";
-import { createHmac, randomInt } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { newUlid } from "../../../shared/api/fp.ts";
+import { KEY_PREFIX, newKey } from "../../../shared/runtime/api-key.ts";
+import { moveAgent } from "../../store/agents/agents.ts";
 import { type ApiKey, countActiveKeys, expireKey, findKeyById, insertKey, type KeyType } from "../../store/keys.ts";
 import { type AuditActor, auditCommand } from "../../store/audit.ts";
 import type { Session } from "../../store/database/query.ts";
@@ -20,21 +21,10 @@ export type Permission = (typeof permissions)[number];
 /** The header in which an endpoint takes its key. */
 export type KeyHeader = "x-api-key" | "authorization";
 
-// Format of a key: the prefix, a secret of 32 random base62 characters, and a CRC32 of both in 6 base62 characters. The
-// checksum detects typing errors and junk without a database query. The store keeps an HMAC of the key, never the key.
+// The store keeps an HMAC of a key, never the key.
 
 /** Max active keys of a clinic, so that a faulty script cannot create keys without end. */
 export const ACTIVE_KEYS_MAX = 25;
-
-const PREFIX = "sk_live_";
-
-const SECRET_CHARS = 32;
-
-const CHECKSUM_CHARS = 6;
-
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARS + CHECKSUM_CHARS}}$`);
 
 export interface NewApiKey {
   clinicId: number;
@@ -76,7 +66,9 @@ export interface Roll {
  * @returns the only copy of the key
  */
 export async function createKey(store: Store, pepper: Buffer, wanted: NewApiKey): Promise<string> {
-  return store.transaction((session) => makeKey(session, pepper, wanted));
+  const key = newKey();
+  await store.transaction((session) => addKey(session, pepper, key, wanted));
+  return key;
 }
 
 /**
@@ -98,7 +90,8 @@ export async function rollKey(
       throw new KeyRefused("inactive", problem);
     }
     const end = expiresAt === undefined ? old.expires_at : expiresAt;
-    const key = await makeKey(session, pepper, {
+    const key = newKey();
+    const added = await addKey(session, pepper, key, {
       ...old,
       clinicId: old.clinic_id,
       now,
@@ -106,18 +99,19 @@ export async function rollKey(
       ...(actor && { actor }),
     });
     if (actor !== undefined) await auditCommand(session, "keys roll", [publicId], actor);
+    await moveAgent(session, old.id, added.id);
     const oldExpiresAt = Math.min(now + graceMs, old.expires_at ?? Number.MAX_SAFE_INTEGER);
     await expireKey(session, old, oldExpiresAt);
     return { key, oldExpiresAt, expiresAt: end };
   });
 }
 
-async function makeKey(session: Session, pepper: Buffer, wanted: NewApiKey): Promise<string> {
+/** Stores the digest of a new key. Throws KeyRefused if the clinic has ACTIVE_KEYS_MAX active keys. */
+export async function addKey(session: Session, pepper: Buffer, key: string, wanted: NewApiKey): Promise<ApiKey> {
   if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
     const problem = `the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`;
     throw new KeyRefused("limit", problem);
   }
-  const key = newKey();
   const publicId = `key_${newUlid()}`;
   await insertKey(session, {
     public_id: publicId,
@@ -126,38 +120,19 @@ async function makeKey(session: Session, pepper: Buffer, wanted: NewApiKey): Pro
     type: wanted.type,
     permissions: [...wanted.permissions],
     digest: digest(pepper, key),
-    prefix: key.slice(0, PREFIX.length + 4),
+    prefix: key.slice(0, KEY_PREFIX.length + 4),
     last_four: key.slice(-4),
     created_at: wanted.now,
     expires_at: wanted.expiresAt,
   });
   if (wanted.actor !== undefined) await auditCommand(session, "keys create", [publicId], wanted.actor);
-  return key;
-}
-
-/** Whether the text has the format and the checksum of a key. */
-export function isWellFormedKey(text: string): boolean {
-  return KEY.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+  const added = await findKeyById(session, publicId);
+  if (added === undefined) throw new Error("an inserted key is missing");
+  return added;
 }
 
 export function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
   return revoked_at === null && (expires_at === null || expires_at > now);
-}
-
-function newKey(): string {
-  let key = PREFIX;
-  for (let count = 0; count < SECRET_CHARS; count += 1) key += BASE62.charAt(randomInt(BASE62.length));
-  return key + checksum(key);
-}
-
-function checksum(text: string): string {
-  let rest = zlib.crc32(text);
-  let chars = "";
-  while (chars.length < CHECKSUM_CHARS) {
-    chars = BASE62.charAt(rest % BASE62.length) + chars;
-    rest = Math.floor(rest / BASE62.length);
-  }
-  return chars;
 }
 
 /** The HMAC under which the store keeps a key, as hex. */

@@ -37,7 +37,7 @@ export function isPermitted({ context }: FastifyRequest): boolean {
 }
 
 /** The same error for missing, unknown, revoked and expired keys, so that it reveals no existing key. */
-function unauthorized(header: KeyHeader): ApiError {
+export function unauthorized(header: KeyHeader): ApiError {
   const headers = { "www-authenticate": CHALLENGES[header] };
   return new ApiError("AUTH.UNAUTHORIZED", "", { details: EXPECTED_HEADERS[header], headers });
 }

@@ -3,7 +3,7 @@ import type { FpKind } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Soap } from "../../../shared/api/soap.ts";
-import type { Study } from "../../../shared/api/study.ts";
+import type { ListedStudy, Study } from "../../../shared/api/study.ts";
 import { ApiError, type ErrorCode, type ErrorEnvelope } from "../errors.ts";
 
 // Made-up records and errors for the API document.
@@ -89,7 +89,9 @@ const item: InventoryItem = {
   is_virtual: false,
 };
 
-export const exampleOf = { patient, soap, study, event, item };
+const listedStudy: ListedStudy = { ...study, updated_at: "2026-11-20T10:05:00.000Z" };
+
+export const exampleOf = { patient, soap, study, listedStudy, event, item };
 
 const failedRequest = { details: { request_id: exampleUlid } };
 

@@ -2,8 +2,8 @@ import { query, type Session } from "../database/query.ts";
 
 /**
  * Returns a text that differs whenever something that a clinic's dashboard shows may have changed: a record that the read API
- * serves, a study that waits for a patient, a heartbeat, a conflict, a study that a user saw, or the clinic's intervals. Constant
- * cost.
+ * serves, a study that waits for a patient, a heartbeat, a conflict, a study that a user saw, an alert, or the clinic's intervals.
+ * Constant cost.
  */
 export async function changeMark(session: Session, clinicId: number): Promise<string> {
   const row = await session.first(mark, { clinicId });
@@ -38,6 +38,11 @@ const mark = query((db, p: { clinicId: number }) =>
         .select((seen) => seen.fn.max("study_seen.seen_at").as("last"))
         .where("study_seen.clinic_id", "=", p.clinicId)
         .as("seen"),
+      select
+        .selectFrom("clinic_alerts")
+        .select("clinic_alerts.changed_at")
+        .where("clinic_alerts.clinic_id", "=", p.clinicId)
+        .as("alerts"),
       // A preview of flags uses the intervals.
       select
         .selectFrom("clinic_reference_interval_set")

@@ -1,6 +1,7 @@
 import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
 import type { AgentShown, CallerShown, DeviceShown } from "../../../shared/dashboard/devices.ts";
 import { agentState, deviceState, STUDIES_SINCE_MS, workingHours } from "../../domain/device-state.ts";
+import { editableDevices } from "../../domain/agent-configuration.ts";
 import { query, type Session } from "../database/query.ts";
 
 // The agents of a clinic by their keys, with the devices of their last heartbeats.
@@ -22,10 +23,28 @@ interface AgentRow {
   revoked_at: number | null;
   received_at: number | null;
   body: string | null;
+  paired_at: number | null;
+  fp: string | null;
+  version: number | null;
+  saved_devices: string | null;
 }
 
 /** Returns the agents of a clinic with the states of their devices, by name. */
-export async function readAgents(session: Session, { clinicId, timeZone, now }: Asked): Promise<AgentShown[]> {
+export async function readAgents(session: Session, asked: Asked): Promise<AgentShown[]> {
+  return (await readHeardAgents(session, asked)).agents.map(({ shown }) => shown);
+}
+
+/** An agent with the alerts of its last heartbeat. */
+export interface HeardAgent {
+  readonly shown: AgentShown;
+  readonly alerts: NonNullable<Heartbeat["alerts"]>;
+}
+
+/** Returns the agents of a clinic by name, and the clinic's working hours. */
+export async function readHeardAgents(
+  session: Session,
+  { clinicId, timeZone, now }: Asked,
+): Promise<{ agents: HeardAgent[]; hours: ReturnType<typeof workingHours> }> {
   const rows = await session.all(agentsOfClinic, { clinicId });
   const studiesOf = await studiesByDevice(session, clinicId, now);
   const allTimes = [...studiesOf.values()].flatMap(({ times }) => times);
@@ -39,9 +58,9 @@ export async function readAgents(session: Session, { clinicId, timeZone, now }: 
       // The last heartbeat of an agent that does not run may be of another day.
       return { ...deviceShown(device, state, studies), ...(agent !== "running" && { today: null }) };
     });
-    return { row, shown: agentShown(row, heartbeat, agent, shown) };
+    return { row, shown: agentShown(row, heartbeat, agent, shown), alerts: heartbeat.alerts ?? [] };
   });
-  return agents.filter(({ row }) => !isReplaced(row, agents, now)).map(({ shown }) => shown);
+  return { agents: agents.filter(({ row }) => !isReplaced(row, agents, now)), hours };
 }
 
 /** Tells whether the key has ended and other agents serve its devices: the key was rolled. An unused key that ended counts too. */
@@ -58,21 +77,31 @@ function hasEnded({ expires_at, revoked_at }: AgentRow, now: number): boolean {
 }
 
 function agentShown(
-  { public_id: id, name, received_at }: AgentRow,
-  { version, clock_offset_s, outbox, callers = [] }: Heartbeat,
+  { public_id: id, name, received_at, revoked_at, paired_at, fp, version: savedVersion, saved_devices }: AgentRow,
+  { version, clock_offset_s, outbox, callers = [], configuration }: Heartbeat,
   is: AgentShown["is"],
   devices: DeviceShown[],
 ): AgentShown {
+  const saved =
+    savedVersion === null || saved_devices === null ? undefined : { version: savedVersion, devices: saved_devices };
   return {
     key: { id, name },
+    fp,
+    configuration: editableDevices(saved, configuration).state,
+    paired_at: timestampOf(paired_at),
+    is_revoked: revoked_at !== null,
     is,
-    last_seen_at: received_at === null ? null : new Date(received_at).toISOString(),
+    last_seen_at: timestampOf(received_at),
     version: version ?? null,
     clock_offset_s: clock_offset_s ?? null,
     outbox: outbox === undefined ? null : { depth: outbox.depth, oldest_at: outbox.oldest_at ?? null },
     devices,
     callers: callers.map(callerShown),
   };
+}
+
+function timestampOf(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 function deviceShown(
@@ -116,8 +145,11 @@ const agentsOfClinic = query((db, p: { clinicId: number }) =>
     .leftJoin("heartbeat", (join) =>
       join.onRef("heartbeat.api_key_id", "=", "api_key.id").onRef("heartbeat.clinic_id", "=", "api_key.clinic_id"),
     )
+    .leftJoin("agent", "agent.api_key_id", "api_key.id")
+    .leftJoin("agent_configuration", "agent_configuration.agent_id", "agent.id")
     .select(["api_key.public_id", "api_key.name", "api_key.expires_at", "api_key.revoked_at"])
-    .select(["heartbeat.received_at", "heartbeat.body"])
+    .select(["heartbeat.received_at", "heartbeat.body", "agent.paired_at", "agent.fp"])
+    .select(["agent_configuration.version", "agent_configuration.devices as saved_devices"])
     .where("api_key.clinic_id", "=", p.clinicId)
     .where((where) => where.or([where("heartbeat.body", "is not", null), where("api_key.type", "=", "device")]))
     .orderBy("api_key.name")

@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
+import type { OpenAlert } from "../../../shared/alerts/step.ts";
 import type { PatientHint, Result } from "../../../shared/api/study.ts";
 import {
+  type AlertShown,
   type ConflictOfStudy,
   CRITICAL_HOURS,
   type CriticalStudy,
@@ -11,6 +13,7 @@ import {
 } from "../../../shared/dashboard/today.ts";
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
 import { query, type Session } from "../database/query.ts";
+import { readAlertBook } from "../alerts.ts";
 import { readAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
@@ -41,6 +44,9 @@ export async function readToday(
     conflicts: await unseenConflicts(session, clinicId),
     silent: silentSources(agents, (keyId) => keys.some(({ public_id }) => public_id === keyId)),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
+    alerts: (await readAlertBook(session, clinicId)).open
+      .filter(({ kind }) => isAdmin || kind !== "key-ends")
+      .map(toAlertShown),
     newest: (await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS })).map(toNewResult),
   };
 }
@@ -63,6 +69,18 @@ async function unseenConflicts(session: Session, clinicId: number): Promise<Conf
 
 function toEndingKey({ public_id: id, name, expires_at }: KeyEnd & { expires_at: number }): EndingKey {
   return { id, name, expires_at: timestampOf(expires_at) };
+}
+
+function toAlertShown({ key, kind, subject, since, count, reason, path }: OpenAlert): AlertShown {
+  return {
+    key,
+    kind,
+    subject,
+    since: timestampOf(since),
+    count: count ?? 1,
+    reason: reason ?? null,
+    path: path ?? null,
+  };
 }
 
 interface StudyRow {
@@ -103,7 +121,7 @@ function timestampOrNull(milliseconds: number | null): string | null {
   return milliseconds === null ? null : timestampOf(milliseconds);
 }
 
-const toPlace = query((db, p: { clinicId: number }) =>
+export const toPlace = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("study")
     .select((select) => [
@@ -164,7 +182,7 @@ const newest = query((db, p: { clinicId: number; since: number }) =>
 
 // An imported file may hold the values of years, so that its studies count by the time of the sample. Canonical JSON has no
 // blanks, and a quotation mark inside a text is escaped.
-const critical = query((db, p: { clinicId: number; since: number }) =>
+export const critical = query((db, p: { clinicId: number; since: number }) =>
   visible(db, p)
     .where("study.results", "like", '%"flag":"critical"%')
     .where("study.received_at", ">=", p.since)
@@ -196,7 +214,7 @@ const conflicts = query((db, p: { clinicId: number }) =>
     .limit(LISTED_MAX),
 );
 
-const keysInUse = query((db, p: { clinicId: number }) =>
+export const keysInUse = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("api_key")
     .select(["public_id", "name", "expires_at"])

@@ -416,6 +416,91 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   `,
   // The page of a patient lists its appointments.
   () => "create index calendar_event_of_patient on calendar_event (patient_id, start_at);",
+  // The studies that each clinic reads, by their last change, and the webhooks of a clinic with what they send.
+  (id, { orderedText }) => `
+    create table clinic_study (
+      clinic_id bigint not null references clinic (id),
+      study_id bigint not null references study (id),
+      changed_at bigint not null,
+      primary key (clinic_id, study_id)
+    );
+    insert into clinic_study (clinic_id, study_id, changed_at)
+      select clinic_patient.clinic_id, study.id, study.received_at
+      from study join clinic_patient on clinic_patient.patient_id = study.patient_id
+      where clinic_patient.listed = 1;
+    create index clinic_study_by_change on clinic_study (clinic_id, changed_at, study_id);
+    create index clinic_study_of_study on clinic_study (study_id);
+    create table webhook (
+      id ${id},
+      public_id ${orderedText} not null unique,
+      clinic_id bigint not null references clinic (id),
+      url text not null,
+      secret text not null,
+      types text not null,
+      paused integer not null default 0,
+      created_at bigint not null
+    );
+    create index webhook_of_clinic on webhook (clinic_id);
+    create table webhook_delivery (
+      id ${id},
+      webhook_id bigint not null references webhook (id),
+      type text not null,
+      fp ${orderedText} not null,
+      state text not null,
+      changed_at bigint not null,
+      attempts bigint not null,
+      next_at bigint not null
+    );
+    create unique index webhook_delivery_new on webhook_delivery (webhook_id, type, fp) where state = 'new';
+    create index webhook_delivery_of_webhook on webhook_delivery (webhook_id, id);
+    create index webhook_delivery_due on webhook_delivery (next_at) where state in ('new', 'sending', 'retrying');
+    create index webhook_delivery_by_change on webhook_delivery (changed_at);
+    create table webhook_attempt (
+      delivery_id bigint not null references webhook_delivery (id),
+      number bigint not null,
+      started_at bigint not null,
+      ended_at bigint,
+      status bigint,
+      reason text,
+      primary key (delivery_id, number)
+    );
+    `,
+  // Agents of clinic PCs, the codes that pair them, and the devices that users write for them.
+  (id, { orderedText }) => `
+    create table pairing_code (
+      clinic_id bigint not null primary key references clinic (id),
+      selector ${orderedText} not null unique,
+      digest text not null,
+      expires_at bigint not null,
+      wrong_tries bigint not null,
+      api_key_id bigint references api_key (id),
+      user_id bigint not null references dashboard_user (id)
+    );
+    create table agent (
+      id ${id},
+      fp ${orderedText} not null unique,
+      clinic_id bigint not null references clinic (id),
+      api_key_id bigint not null unique references api_key (id),
+      paired_at bigint
+    );
+    create index agent_of_clinic on agent (clinic_id);
+    create table agent_configuration (
+      agent_id bigint not null primary key references agent (id),
+      version bigint not null,
+      devices text not null,
+      saved_at bigint not null,
+      user_id bigint not null references dashboard_user (id)
+    );
+  `,
+  // Alerts, and whom each clinic tells of them.
+  () => `
+    create table clinic_alerts (
+      clinic_id bigint not null primary key references clinic (id),
+      settings text,
+      book text,
+      changed_at bigint not null
+    );
+  `,
 ];
 
 const soapContent = [
@@ -432,6 +517,9 @@ const soapContent = [
   "created_at",
   "amends_fp",
 ];
+
+/** Version of the schema that this program knows. */
+export const SCHEMA_VERSION = migrations.length;
 
 /** @returns the missing migrations in order @throws if a newer program wrote `database` */
 export function missingMigrations(

@@ -3,6 +3,7 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Currency } from "../../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Language, Role } from "../../../shared/dashboard/session.ts";
+import type { DeliveryState, WebhookEventType } from "../../../shared/dashboard/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
 // Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
@@ -171,8 +172,64 @@ export interface Tables {
     png: string;
     received_at: number;
   };
+  /** The filed studies that each clinic reads: those of its listed patients. See changes/clinic-studies.ts. */
+  clinic_study: {
+    clinic_id: number;
+    study_id: number;
+    /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
+    changed_at: number;
+  };
+  /** Receivers of a clinic's events. */
+  webhook: {
+    id: Generated<number>;
+    public_id: string;
+    clinic_id: number;
+    url: string;
+    /** Signs each message, so that it is stored as it is. */
+    secret: string;
+    /** The chosen event types, separated by spaces. */
+    types: string;
+    paused: number;
+    created_at: number;
+  };
+  /** Events that a webhook sends. The transaction of the change writes them. */
+  webhook_delivery: DeliveryColumns & { id: Generated<number> };
+  /** Every attempt to send, written before the request, so that a crash hides none. */
+  webhook_attempt: {
+    delivery_id: number;
+    number: number;
+    started_at: number;
+    /** Null while the request is under way, and for ever if the server stopped then. */
+    ended_at: number | null;
+    status: number | null;
+    /** Null after a success. */
+    reason: string | null;
+  };
+  /** Alerts of a clinic; see server/store/alerts.ts. */
+  clinic_alerts: {
+    clinic_id: number;
+    /** Whom the clinic tells, as JSON (Notifications); null before the first choice. */
+    settings: string | null;
+    /** Open alerts and waiting messages, as JSON (AlertBook); null before the first alert. */
+    book: string | null;
+    changed_at: number;
+  };
   /** PostgreSQL only. */
   request_count: RequestCount;
+  /** The last pairing code of each clinic. The store holds its digest. */
+  pairing_code: PairingCodeColumns;
+  /** Agents of clinic PCs. Each one has one key. */
+  agent: AgentColumns & { id: Generated<number> };
+  /** The devices that a user last wrote for an agent. */
+  agent_configuration: {
+    agent_id: number;
+    /** Grows with each change. */
+    version: number;
+    /** The devices as YAML. */
+    devices: string;
+    saved_at: number;
+    user_id: number;
+  };
 }
 
 export interface SoapColumns {
@@ -284,6 +341,19 @@ export interface ConflictColumns {
   received_at: number;
 }
 
+export interface DeliveryColumns {
+  webhook_id: number;
+  type: WebhookEventType;
+  /** The record that changed. */
+  fp: string;
+  state: DeliveryState;
+  /** Time of the change, or of the last one of those that wait together. */
+  changed_at: number;
+  attempts: number;
+  /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
+  next_at: number;
+}
+
 export interface AuditColumns {
   /** End of the request, or of the first of several requests. */
   at: number;
@@ -314,4 +384,26 @@ export interface RequestCount {
   long_ends_at: number;
   /** Whether the last request was counted. */
   taken: boolean;
+}
+
+export interface PairingCodeColumns {
+  clinic_id: number;
+  /** The first characters, by which the code is found. */
+  selector: string;
+  /** HMAC of the whole code. */
+  digest: string;
+  expires_at: number;
+  wrong_tries: number;
+  /** The key that it was exchanged for; null for an unused code. */
+  api_key_id: number | null;
+  /** The user who made it. */
+  user_id: number;
+}
+
+export interface AgentColumns {
+  fp: string;
+  clinic_id: number;
+  api_key_id: number;
+  /** Null for an agent whose key a person made. */
+  paired_at: number | null;
 }

@@ -1,3 +1,4 @@
+import { announcePatients, reconcileStudies } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../database/query.ts";
 
 // Connections of clinics to patients, for the import and for users. A clinic sees the patients that it is connected to.
@@ -22,15 +23,19 @@ export async function setConnection(
  * Updates the copies of patient columns in its connections. Run it after each change of the patient or a connection. A closed
  * connection keeps its last copies, because that clinic must not learn of later changes.
  */
-export async function relist(session: Session, patientId: number): Promise<void> {
+export async function relist(session: Session, patientId: number, now: number): Promise<void> {
+  await announcePatients(session, [patientId], now);
   await session.all(relistPatient, { patientId });
+  await reconcileStudies(session, [patientId], now);
 }
 
 /** Raises updated_at of the patients to `now`, so that the next sync of their clinics finds them, and relists them. */
 export async function stampAndRelist(session: Session, patientIds: readonly number[], now: number): Promise<void> {
   const patients = patientIds.map((patientId) => ({ patientId, now }));
   await session.each(stampPatient, patients);
+  await announcePatients(session, patientIds, now);
   await session.each(relistPatient, patients);
+  await reconcileStudies(session, patientIds, now);
 }
 
 const stampPatient = query(

@@ -61,7 +61,8 @@ async function fileStudy(session: Session, push: Push): Promise<Outcome> {
     case "assign":
       if (stored) {
         const row = await studyRow(session, push, stored, filedTo, outcome);
-        await updateStudy(session, stored, { ...row, revision: stored.revision, received_at: stored.received_at });
+        const { revision, received_at } = stored;
+        await updateStudy(session, stored, { ...row, revision, received_at }, now);
       }
       break;
     case "assign twin":

@@ -1,6 +1,7 @@
 import type { Insertable } from "kysely";
 import type { PatientHint, Result, Study, StudySource } from "../../../shared/api/study.ts";
 import { searchWords, severityOf } from "../../domain/study-search.ts";
+import { announceStudy } from "../changes/clinic-studies.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
 import type { StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
 import { parseStored, toStudy } from "./study-content.ts";
@@ -30,12 +31,20 @@ export async function findStoredStudy(session: Session, fp: string): Promise<Sto
 
 export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
   await session.all(insert, { ...row, ...searchColumns(row) });
+  const { fp, patient_id: patientId, received_at: now } = row;
+  await announceStudy(session, { fp, patientId, previousPatientId: null, now });
 }
 
 /** Overwrites the current revision. The history keeps no copy. */
-export async function updateStudy(session: Session, stored: StoredStudy, row: StudyColumns): Promise<void> {
-  const ids = { id: stored.id, previousPatientId: stored.patient_id };
-  await session.all(update, { ...row, ...searchColumns(row), ...ids });
+export async function updateStudy(
+  session: Session,
+  stored: StoredStudy,
+  row: StudyColumns,
+  now: number,
+): Promise<void> {
+  const { id, patient_id: previousPatientId } = stored;
+  await session.all(update, { ...row, ...searchColumns(row), id, previousPatientId });
+  await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
 /** Replaces the current revision and moves it to the history. */
@@ -59,7 +68,7 @@ export async function replaceStudy(
   } satisfies ReplacedStudy);
   const replaced = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
   await session.all(insertRevision, { ...replaced, replaced_at: now });
-  await updateStudy(session, stored, row);
+  await updateStudy(session, stored, row, now);
 }
 
 /** The JSON of a replaced revision. The rows of older programs lack the optional fields. */

@@ -1,8 +1,7 @@
-import type { Language } from "../../../shared/dashboard/session.ts";
 import { useLocation } from "preact-iso";
 import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
-import { chooseLanguage, language, texts } from "../text.ts";
-import { chooseTheme, theme, type Theme } from "../theme.ts";
+import { texts } from "../text.ts";
+import { PageChoices } from "../ui/page-choices.tsx";
 
 /** The header of every screen: screens, clinic, language, theme and sign-out. */
 export function Menu() {
@@ -40,23 +39,7 @@ export function Menu() {
             ))}
           </select>
         )}
-        <select
-          aria-label={t("language")}
-          value={language.value}
-          onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}
-        >
-          <option value="en">English</option>
-          <option value="tr">Türkçe</option>
-        </select>
-        <select
-          aria-label={t("theme")}
-          value={theme.value}
-          onChange={({ currentTarget }) => chooseTheme(currentTarget.value as Theme)}
-        >
-          <option value="auto">{t("auto")}</option>
-          <option value="light">{t("light")}</option>
-          <option value="dark">{t("dark")}</option>
-        </select>
+        <PageChoices />
         <a href="/dashboard/account">{state.user.name}</a>
         <button type="button" onClick={() => void signOut()}>
           {t("signOut")}
@@ -104,11 +87,6 @@ const t = texts(
     settings: "Settings",
     help: "Help",
     clinic: "Clinic",
-    language: "Language",
-    theme: "Colours",
-    auto: "Automatic",
-    light: "Light",
-    dark: "Dark",
     signOut: "Sign out",
   },
   {
@@ -125,11 +103,6 @@ const t = texts(
     settings: "Ayarlar",
     help: "Yardım",
     clinic: "Klinik",
-    language: "Dil",
-    theme: "Renkler",
-    auto: "Otomatik",
-    light: "Açık",
-    dark: "Koyu",
     signOut: "Çıkış",
   },
 );

@@ -65,6 +65,20 @@ export const screens = [
     path: "/dashboard/settings/audit",
     Screen: lazy(async () => (await import("../screens/settings/audit/audit.tsx")).Audit),
   },
+  {
+    path: "/dashboard/settings/webhooks",
+    Screen: lazy(async () => (await import("../screens/settings/webhooks/webhooks.tsx")).Webhooks),
+  },
+  {
+    path: "/dashboard/settings/webhooks/:id",
+    Screen: lazy(async () => (await import("../screens/settings/webhooks/webhook.tsx")).WebhookScreen),
+  },
+  {
+    path: "/dashboard/settings/notifications",
+    Screen: lazy(
+      async () => (await import("../screens/settings/notifications/notifications.tsx")).NotificationSettings,
+    ),
+  },
   { path: "/dashboard/account", Screen: lazy(async () => (await import("../screens/account/account.tsx")).Account) },
   { path: "/dashboard/help/:page?", Screen: lazy(async () => (await import("../screens/help/help.tsx")).Help) },
 ];

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { codeLines, codeList } from "../../../agent/cli/code-list.ts";
+import { codeLines } from "../../../agent/cli/code-list.ts";
+import { codeList } from "../../../agent/tools/offline/code-list.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listSeenCodes } from "../../../agent/spool/queries/studies/seen-codes.ts";

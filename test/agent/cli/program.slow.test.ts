@@ -114,7 +114,10 @@ describe("the commands of the agent", () => {
     await store("2026-11-21T07:00:30.000Z");
     const id = readSpool(path.join(folder, "agent"), listMessages)[0]?.id ?? "";
     const listed = await agent("messages", "--state", "pending", "--device", "chem-1", "--since", "2026-11-21");
-    expect([listed.code, listed.stderr]).toEqual([0, "1 message\n"]);
+    expect([listed.code, listed.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^1 message\nmessages stay 30 days: /) as string,
+    ]);
     const [header, row, ...more] = listed.stdout.toString().split("\n");
     expect(header).toMatch(/^received +message +device +state +study +sample +reason \(times of Europe\/Istanbul\)$/);
     expect([row, more]).toEqual([expect.stringContaining(`2026-11-21 10:00:30  ${id}  chem-1  pending`), [""]]);

@@ -7,11 +7,12 @@ import { DatasetWalker, type Encoding, encodingOf } from "../../../agent/protoco
 import { type Dataset, encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
 import { readEncapsulatedFrame, readNativeFrame } from "../../../agent/protocols/dicom/frames.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
-import { type Picture, shrink } from "../../../agent/protocols/dicom/pixels.ts";
+import { type Picture, readPixelFormat, shrink } from "../../../agent/protocols/dicom/pixels.ts";
 import { decodeRle } from "../../../agent/protocols/dicom/rle.ts";
+import { decoderOf } from "../../../agent/imaging/decode-frame.ts";
 import { drawFile, type Preview } from "../../../agent/imaging/render-frame.ts";
 import { drawPreview } from "../../../agent/imaging/preview.ts";
-import { dcmtk, run } from "../../support/dcmtk.ts";
+import { dcmtk, gdcm, run } from "../../support/dcmtk.ts";
 import { CR_STORAGE, EXPLICIT, IMPLICIT } from "../../support/dicom.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
@@ -89,8 +90,8 @@ function locationOf(file: string) {
   return { file, headerBytes: dataset + walker.end().headerBytes, transferSyntax };
 }
 
-function draw(file: string, frame = 1, sideMax = 1024): Preview {
-  const result = drawFile({ ...locationOf(file), frame, sideMax });
+async function draw(file: string, frame = 1, sideMax = 1024): Promise<Preview> {
+  const result = await drawFile({ ...locationOf(file), frame, sideMax });
   if ("problem" in result) throw new Error(result.problem);
   return result;
 }
@@ -219,7 +220,7 @@ describe.skipIf(!dcmtk)("a picture equals that of DCMTK", () => {
     ["YBR_FULL_422", { photometric: "YBR_FULL_422", others: [[0x0028_0006, "US", 0]] }, slopes(255, 2), []],
   ])("%s are drawn", async (_, look, values, options) => {
     const file = imageFile(look, values);
-    const { png, frames } = draw(file);
+    const { png, frames } = await draw(file);
     expect(frames).toBe(1);
     const { most } = difference(readPng(png), await drawnByDcmtk(file, ...options));
     // DCMTK converts YBR to RGB with integers and truncates.
@@ -232,7 +233,7 @@ describe.skipIf(!dcmtk)("a picture equals that of DCMTK", () => {
   ])("16 bits in %s are drawn", async (_, syntax) => {
     const look = { photometric: "MONOCHROME2", bits: [16, 12, 11], others: window("1500", "2500") } as const;
     const file = imageFile(look, slopes(4095), syntax);
-    const { most } = difference(readPng(draw(file).png), await drawnByDcmtk(file, "+Wi", "1"));
+    const { most } = difference(readPng((await draw(file)).png), await drawnByDcmtk(file, "+Wi", "1"));
     expect(most).toBeLessThanOrEqual(1);
   });
 
@@ -252,7 +253,7 @@ describe.skipIf(!dcmtk)("a picture equals that of DCMTK", () => {
     expect(await run("dcmcrle", plain, file)).toEqual({ ok: true, output: "" });
     expect(locationOf(file).transferSyntax).toBe("1.2.840.10008.1.2.5");
     for (let frame = 1; frame <= (look.frames ?? 1); frame++) {
-      const drawn = readPng(draw(file, frame).png);
+      const drawn = readPng((await draw(file, frame)).png);
       const { most } = difference(drawn, await drawnByDcmtk(plain, ...options, "+F", String(frame)));
       expect(most).toBeLessThanOrEqual(1);
     }
@@ -279,21 +280,78 @@ describe.skipIf(!dcmtk)("a picture equals that of DCMTK", () => {
       });
       expect(locationOf(file).transferSyntax).toBe("1.2.840.10008.1.2.4.50");
       for (let frame = 1; frame <= (look.frames ?? 1); frame++) {
-        const drawn = readPng(draw(file, frame).png);
+        const drawn = readPng((await draw(file, frame)).png);
         const { most, mean } = difference(drawn, await drawnByDcmtk(file, ...options, "+F", String(frame)));
         expect([most <= 12, mean <= 1.5, most, mean]).toEqual([true, true, most, mean]);
       }
-      expect(() => draw(file, 4)).toThrow(/no frame 4: the file has \d frames/);
+      await expect(draw(file, 4)).rejects.toThrow(/no frame 4: the file has \d frames/);
     }
+  });
+
+  const grey16: Look = { photometric: "MONOCHROME2", bits: [16, 12, 11], others: window("1500", "2500") };
+  const lossless: [string, Look, readonly number[]][] = [
+    ["8 bits", { photometric: "MONOCHROME2" }, slopes(255)],
+    ["12 bits", grey16, slopes(4095)],
+    [
+      "signed 16 bits",
+      { photometric: "MONOCHROME2", bits: [16, 16, 15], others: [...CT, ...window("40", "400")] },
+      slopes(2000),
+    ],
+    ["RGB", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, slopes(255, 3)],
+    ["a clip", { photometric: "MONOCHROME2", frames: 3 }, slopes(255, 1, 3)],
+  ];
+  const encoders: [string, string, (plain: string, file: string) => ReturnType<typeof run>][] = [
+    ["JPEG process 14", "1.2.840.10008.1.2.4.57", (plain, file) => run("dcmcjpeg", "+el", plain, file)],
+    ["JPEG of first order", "1.2.840.10008.1.2.4.70", (plain, file) => run("dcmcjpeg", "+e1", plain, file)],
+    ["JPEG-LS", "1.2.840.10008.1.2.4.80", (plain, file) => run("dcmcjpls", plain, file)],
+    ["JPEG-LS by plane", "1.2.840.10008.1.2.4.80", (plain, file) => run("dcmcjpls", "+il", plain, file)],
+    ["JPEG 2000", "1.2.840.10008.1.2.4.90", (plain, file) => run("gdcmconv", "--j2k", plain, file)],
+  ];
+  const installed = encoders.filter(([encoder]) => gdcm || encoder !== "JPEG 2000");
+  const cases = installed.flatMap(([encoder, syntax, encode]) =>
+    lossless.map(([name, look, values]) => ({ encoder, syntax, encode, name, look, values })),
+  );
+
+  test.each(cases)(
+    "lossless $encoder of $name is drawn as the uncompressed one",
+    async ({ syntax, encode, look, values }) => {
+      const plain = imageFile(look, values);
+      const file = `${plain}.lossless`;
+      expect(await encode(plain, file)).toMatchObject({ ok: true });
+      expect(locationOf(file).transferSyntax).toBe(syntax);
+      for (let frame = 1; frame <= (look.frames ?? 1); frame++) {
+        const [one, other] = [await draw(file, frame), await draw(plain, frame)];
+        expect(Buffer.from(one.png).equals(Buffer.from(other.png))).toBe(true);
+      }
+    },
+  );
+
+  test.each([8, 16])("colours of a palette of %d bits are drawn", async (bits) => {
+    const table = (step: number) =>
+      Uint8Array.from({ length: (256 * bits) / 8 }, (_, index) =>
+        bits === 8 ? index * step : index % 2 === 0 ? 0 : (index >> 1) * step,
+      );
+    const others: Dataset = [
+      [0x0028_0002, "US", 1],
+      ...[0x0028_1101, 0x0028_1102, 0x0028_1103].map(
+        (tag) => [tag, "US", new Uint8Array(Uint16Array.of(256, 0, bits).buffer)] as const,
+      ),
+      [0x0028_1201, "OW", table(1)],
+      [0x0028_1202, "OW", table(3)],
+      [0x0028_1203, "OW", table(7)],
+    ];
+    const file = imageFile({ photometric: "PALETTE COLOR", others }, slopes(255));
+    const { most } = difference(readPng((await draw(file)).png), await drawnByDcmtk(file));
+    expect(most).toBe(0);
   });
 });
 
 describe("a picture", () => {
-  test("a large picture is scaled down to the means of squares", () => {
+  test("a large picture is scaled down to the means of squares", async () => {
     const file = imageFile({ photometric: "MONOCHROME2" }, slopes(255));
-    const { width, height, png } = draw(file, 1, 16);
+    const { width, height, png } = await draw(file, 1, 16);
     expect([width, height]).toEqual([16, 12]);
-    const whole = readPng(draw(file).png);
+    const whole = readPng((await draw(file)).png);
     const mean = (x: number, y: number) => {
       const values: number[] = [];
       for (let row = y * 4; row < Math.min(HEIGHT, y * 4 + 4); row++)
@@ -309,7 +367,12 @@ describe("a picture", () => {
 
   test.each<[string, Look, Dataset, string]>([
     ["without pixels", { photometric: "MONOCHROME2", others: [[0x0028_0010, "US", 0]] }, [], "no pixels"],
-    ["of a palette", { photometric: "PALETTE COLOR" }, [], "PALETTE COLOR with 3 samples per pixel is not drawn"],
+    [
+      "of a palette without colours",
+      { photometric: "PALETTE COLOR", others: [[0x0028_0002, "US", 1]] },
+      [],
+      "a palette that is segmented or incomplete is not drawn",
+    ],
     [
       "of 32 bits",
       { photometric: "MONOCHROME2", others: [[0x0028_0100, "US", 32]] },
@@ -340,15 +403,15 @@ describe("a picture", () => {
       [],
       "frame 1 ends at byte 248000, but the pixels have 2790 bytes",
     ],
-  ])("an image %s is not drawn", (_, look, __, problem) => {
-    expect(() => draw(imageFile(look, slopes(255)))).toThrow(problem);
+  ])("an image %s is not drawn", async (_, look, __, problem) => {
+    await expect(draw(imageFile(look, slopes(255)))).rejects.toThrow(problem);
   });
 
   test("an unsupported transfer syntax and a missing file are reported", async () => {
     const plain = locationOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
     const as = (transferSyntax: string) => drawPreview({ ...plain, transferSyntax, frame: 1, sideMax: 64 });
-    await expect(as("1.2.840.10008.1.2.4.90")).rejects.toThrow(
-      "its transfer syntax 1.2.840.10008.1.2.4.90 is not drawn",
+    await expect(as("1.2.840.10008.1.2.4.100")).rejects.toThrow(
+      "its transfer syntax 1.2.840.10008.1.2.4.100 is not drawn",
     );
     await expect(as("1.2.840.10008.1.2.1.99")).rejects.toThrow("its dataset is deflated");
     await expect(as("1.2.840.10008.1.2.5")).rejects.toThrow("expected encapsulated pixels, got native ones");
@@ -358,13 +421,32 @@ describe("a picture", () => {
   test("a picture is drawn in a thread with a time limit", async () => {
     const plain = locationOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
     const drawn = await drawPreview({ ...plain, frame: 1, sideMax: 64 });
-    expect(drawn).toEqual(draw(plain.file, 1, 64));
+    expect(drawn).toEqual(await draw(plain.file, 1, 64));
     await expect(drawPreview({ ...plain, frame: 1, sideMax: 64 }, 1)).rejects.toThrow("not drawn within 0.001 s");
   });
 });
 
 describe("hostile bytes", () => {
   const bytes = fc.uint8Array({ maxLength: 600 });
+  const syntaxes = ["57", "70", "80", "81", "90", "91"].map((end) => `1.2.840.10008.1.2.4.${end}`);
+
+  test.each(syntaxes)("any frame of %s is refused with a reason", async (syntax) => {
+    const format = readPixelFormat({
+      ...{ "00280010": { Value: [45] }, "00280011": { Value: [62] }, "00280002": { Value: [1] } },
+      ...{ "00280004": { Value: ["MONOCHROME2"] }, "00280100": { Value: [8] } },
+    });
+    if (typeof format === "string") throw new Error(format);
+    const start = syntax.endsWith("90") || syntax.endsWith("91") ? [0xff, 0x4f, 0xff, 0x51] : [0xff, 0xd8, 0xff];
+    await fc.assert(
+      fc.asyncProperty(bytes, async (rest) => {
+        const decode = async () => decoderOf(syntax)?.decode(Uint8Array.of(...start, ...rest), format);
+        const outcome = await decode().catch(() => "thrown");
+        expect(outcome).toBeTypeOf("string");
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   const counts = fc.nat({ max: 300 });
 
   test("any RLE frame is decoded or refused with a reason", () => {

@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import dns from "node:dns";
 import net from "node:net";
 import os from "node:os";
@@ -10,7 +11,9 @@ const used = useSpool();
 
 async function serve(host: string): Promise<number> {
   const ready = () => ({ ready: true, problems: [], warnings: [] });
-  const server = await serveStatus({ host, port: 0 }, used.spool, createMetrics(), ready);
+  const running = { spool: used.spool, metrics: createMetrics(), ready };
+  const page: RequestListener = (_request, response) => response.writeHead(404).end("not found\n");
+  const server = await serveStatus({ host, port: 0 }, () => running, page);
   onTestFinished(() => server.close());
   return server.port;
 }

@@ -4,7 +4,7 @@ import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { ClinicCode } from "../../../agent/spool/queries/clinic-codes.ts";
 import { readContext } from "../../../agent/study/assess.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { codeList } from "../../../agent/cli/code-list.ts";
+import { codeList } from "../../../agent/tools/offline/code-list.ts";
 import { type FilingClinic, resultsOf, useFilingClinic } from "../../support/filing-clinic.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";

@@ -104,6 +104,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const { openAs, fp, makeKey, beat, url } = await startDevices();
     const page = await openAs(browser, "admin", fp, "/devices");
     await page.getByRole("heading", { name: "No clinic PC is connected" }).waitFor();
+    await page.getByText("Connect a PC by hand").click();
     expect(await page.getByRole("link", { name: "API Keys" }).getAttribute("href")).toBe("/dashboard/settings/keys");
     expect(await page.locator("pre").textContent()).toContain(`server: { url: "${url}", keyFile: ./agent.key }`);
     await expectAccessible(page);

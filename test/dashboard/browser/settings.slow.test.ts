@@ -75,7 +75,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Create key" }).click();
     const key = await page.getByLabel("The new key", { exact: true }).inputValue();
     await page.getByRole("button", { name: "Copy" }).click();
-    await page.getByText("The key is copied.").waitFor();
+    await page.getByText("It is copied.").waitFor();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("button", { name: "New key" }).click();
     await page.getByLabel("Name").press("Control+V");

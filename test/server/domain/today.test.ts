@@ -15,6 +15,7 @@ test("the worst flag of a study is the most severe one, and null without any", (
 
 const agent = (name: string, is: AgentShown["is"], ...states: DeviceState[]): AgentShown => ({
   key: { id: `key_${name}_${is}`, name },
+  ...{ fp: null, configuration: "unknown" as const, paired_at: null, is_revoked: false },
   is,
   last_seen_at: "2026-11-21T11:00:00.000Z",
   ...{ version: null, clock_offset_s: null, outbox: null, callers: [] },

@@ -1,36 +1,70 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { CommandError, failureText, loadCommands, renamedProblem } from "../../../shared/cli/program.ts";
+import { CommandError, createProgram, failureText, helpAsOption, renamedProblem } from "../../../shared/cli/program.ts";
 
-describe("the loader of commands", () => {
+describe("the program", () => {
   const loaded: string[] = [];
-  const commands = new Map(
-    ["run", "check"].map((name) => [
-      name,
-      async () => {
-        loaded.push(name);
-        return new Command(name);
-      },
-    ]),
-  );
-  const namesLoadedFor = async (argument: string | undefined) => {
+  const load = (name: string) => async () => {
+    loaded.push(name);
+    return new Command(name).addCommand(new Command("list")).addCommand(new Command("show"));
+  };
+  const definition = {
+    name: "vetwire test",
+    description: "a program",
+    commands: new Map(["keys", "check"].map((name) => [name, load(name)])),
+    renamed: [],
+    help: {
+      keys: { summary: "the keys", examples: ["keys list --json", "keys show 1"] },
+      check: { summary: "check all", examples: ["check"] },
+    },
+    examples: ["check"],
+  };
+  const programFor = async (word: string | undefined) => {
     loaded.length = 0;
-    const found = await loadCommands(commands, argument);
-    expect(found.map((command) => command.name())).toEqual(loaded);
-    return loaded.join(" ");
+    return createProgram(definition, word);
   };
 
-  test("the loader loads only the named command", async () => {
-    expect(await namesLoadedFor("check")).toBe("check");
+  test("the program loads the named command alone", async () => {
+    const program = await programFor("check");
+    expect([loaded, program.commands.map((command) => command.name())]).toEqual([["check"], ["check"]]);
   });
 
-  test.each([undefined, "--help", "help", "chekc", "constructor"])(
-    "the loader loads all commands for the argument %s",
-    async (argument) => {
-      expect(await namesLoadedFor(argument)).toBe("run check");
+  test.each([undefined, "--help", "-V", "chekc", "constructor"])(
+    "for %s the program lists all commands and loads none",
+    async (word) => {
+      const program = await programFor(word);
+      const listed = program.commands.map((command) => [command.name(), command.description()]);
+      expect([loaded, listed]).toEqual([
+        [],
+        [
+          ["keys", "the keys"],
+          ["check", "check all"],
+        ],
+      ]);
     },
   );
+
+  test("each page shows the examples that begin with its words, and the first page the exit codes", async () => {
+    expect(pageOf(await programFor(undefined))).toMatch(
+      /\nExamples:\n {2}vetwire test check\n\nExit codes:\n {2}0 .*\n {2}1 .*\n {2}78 .*\n$/,
+    );
+    const [keys] = (await programFor("keys")).commands;
+    expect(pageOf(keys)).toMatch(/\nExamples:\n {2}vetwire test keys list --json\n {2}vetwire test keys show 1\n$/);
+    expect(pageOf(keys?.commands[0])).toMatch(/\nExamples:\n {2}vetwire test keys list --json\n$/);
+  });
+
+  test("help before a command is its page", () => {
+    expect(helpAsOption(["help", "keys", "list"])).toEqual(["keys", "list", "--help"]);
+    expect([helpAsOption(["help"]), helpAsOption(["keys", "help"])]).toEqual([["--help"], ["keys", "help"]]);
+  });
 });
+
+/** Returns the help page of a command, with the texts that follow it. */
+function pageOf(command: Command | undefined): string {
+  let page = "";
+  command?.configureOutput({ writeOut: (text) => void (page += text) }).outputHelp();
+  return page;
+}
 
 describe("an old name", () => {
   const renamed = [

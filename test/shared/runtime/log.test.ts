@@ -32,7 +32,7 @@ function openPipe(): { fd: number; read: () => string } {
 
 test("an unread pipe blocks nothing, and once it is read a line reports the dropped lines", async () => {
   const { fd, read } = openPipe();
-  const log = createLog({ base: null, timestamp: false }, fd, 10);
+  const log = createLog({ base: null, timestamp: false }, {}, fd, 10);
   const text = "x".repeat(1_000);
   for (let line = 0; line < 3_000; line++) log.info({ line }, text);
   let out = "";
@@ -55,7 +55,7 @@ test("an unread pipe blocks nothing, and once it is read a line reports the drop
 test("a full disk does not stop the program or its exit", async () => {
   const script = `
     import { createLog } from ${JSON.stringify(path.resolve(import.meta.dirname, "../../../shared/runtime/log.ts"))};
-    const log = createLog({}, 1, 10);
+    const log = createLog({}, {}, 1, 10);
     for (let line = 0; line < 3_000; line++) log.info("x".repeat(1_000));
     setTimeout(() => { log.info("later"); process.stderr.write("still here\\n"); process.exit(3); }, 100);
   `;

@@ -20,7 +20,7 @@ function refusal(version: string) {
   return { status: 1, stdout: "", stderr: `vetwire needs Node 20.19 or newer, this is ${version}\n` };
 }
 
-test.each(["agent/main.ts", "server/main.ts", "server/demo/main.ts"])(
+test.each(["agent/main.ts", "server/main.ts", "server/demo/main.ts", "shared/main.ts"])(
   "%s ends on an old Node with one line, before it does anything",
   (program) => {
     expect(run("v18.20.8", "--import", "tsx", program, "--help")).toEqual(refusal("v18.20.8"));

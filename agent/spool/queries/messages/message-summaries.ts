@@ -22,26 +22,65 @@ export function listMessages(
 ): MessageSummary[] {
   const rows = db
     .prepare(
-      `SELECT m.id, m.device, m.received_at, COALESCE(c.state, m.state) AS state,
-         CASE WHEN c.id IS NULL THEN m.reason ELSE 'incomplete, completed by ' || c.id END AS reason,
-         (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
-            JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps,
-         (SELECT json_group_array(DISTINCT i.value) FROM message_study l
-            JOIN study s ON s.fp = l.fp AND s.revision = l.revision, json_each(s.body, '$.source.sample_ids') i
-            WHERE l.message = COALESCE(c.id, m.id)) AS sampleIds
-       FROM message m LEFT JOIN message c ON c.id = m.completed_by
-       WHERE m.rowid > @row OR m.id IN (SELECT value FROM json_each(@ids)) ORDER BY m.received_at, m.rowid`,
+      `${SUMMARIES} WHERE m.rowid > @row OR m.id IN (SELECT value FROM json_each(@ids)) ORDER BY m.received_at, m.rowid`,
     )
-    .all({ row: behind.row, ids: JSON.stringify(behind.ids) }) as {
-    id: string;
-    device: string;
-    received_at: number;
-    state: MessageState;
-    reason: string | null;
-    fps: string;
-    sampleIds: string;
-  }[];
-  return rows.map(({ id, device, received_at, state, reason, fps, sampleIds }) => ({
+    .all({ row: behind.row, ids: JSON.stringify(behind.ids) }) as SummaryRow[];
+  return rows.map(asSummary);
+}
+
+const EVERY_ROW = { row: 0, ids: [] };
+
+/** Rows that one page searches. A rare state must not read the whole table while devices wait. */
+const SEARCHED_ROWS = 20_000;
+
+export interface MessagePage {
+  /** The newest first. */
+  readonly messages: readonly MessageSummary[];
+  /** The row where the next page begins; null after the last message. */
+  readonly next: number | null;
+}
+
+/** Returns a page of messages. `before` is the `next` of the page before; null starts at the newest message. */
+export function pageOfMessages(
+  db: Database.Database,
+  wanted: { readonly state: string | null; readonly device: string | null },
+  before: number | null,
+  limit: number,
+): MessagePage {
+  const below = before ?? (db.prepare("SELECT COALESCE(MAX(rowid), 0) + 1 FROM message").pluck().get() as number);
+  const rows = db
+    .prepare(
+      `${SUMMARIES} WHERE m.rowid < @below AND m.rowid >= @below - ${SEARCHED_ROWS} AND (@device IS NULL OR m.device = @device)
+         AND (@state IS NULL OR COALESCE(c.state, m.state) = @state) ORDER BY m.rowid DESC LIMIT @limit`,
+    )
+    .all({ below, ...wanted, limit }) as SummaryRow[];
+  const end = rows.length === limit ? rows.at(-1)!.row : below - SEARCHED_ROWS;
+  const hasMore = db.prepare("SELECT 1 FROM message WHERE rowid < ? LIMIT 1").get(end) !== undefined;
+  return { messages: rows.map(asSummary), next: hasMore ? end : null };
+}
+
+const SUMMARIES = `SELECT m.rowid AS row, m.id, m.device, m.received_at, COALESCE(c.state, m.state) AS state,
+  CASE WHEN c.id IS NULL THEN m.reason ELSE 'incomplete, completed by ' || c.id END AS reason,
+  (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
+     JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps,
+  (SELECT json_group_array(DISTINCT i.value) FROM message_study l
+     JOIN study s ON s.fp = l.fp AND s.revision = l.revision, json_each(s.body, '$.source.sample_ids') i
+     WHERE l.message = COALESCE(c.id, m.id)) AS sampleIds
+  FROM message m LEFT JOIN message c ON c.id = m.completed_by`;
+
+interface SummaryRow {
+  readonly row: number;
+  readonly id: string;
+  readonly device: string;
+  readonly received_at: number;
+  readonly state: MessageState;
+  readonly reason: string | null;
+  readonly fps: string;
+  readonly sampleIds: string;
+}
+
+function asSummary({ id, device, received_at, state, reason, fps, sampleIds }: SummaryRow): MessageSummary {
+  return {
     id,
     device,
     received_at: new Date(received_at).toISOString(),
@@ -49,7 +88,5 @@ export function listMessages(
     reason,
     study_fps: JSON.parse(fps) as string[],
     ...(sampleIds === "[]" ? {} : { sample_ids: JSON.parse(sampleIds) as string[] }),
-  }));
+  };
 }
-
-const EVERY_ROW = { row: 0, ids: [] };

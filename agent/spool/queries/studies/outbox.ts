@@ -39,8 +39,21 @@ export function outboxOperationsOn(
     settleStudy: db.prepare(
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
+    // The server that lost the studies lost their pictures too. They are queued again when it has the study.
+    forgetPreviews: db.prepare(
+      "DELETE FROM preview WHERE fp IN (SELECT COALESCE(existing_fp, fp) FROM study WHERE settled_at >= ?)",
+    ),
+    queueAgain: db.prepare(
+      "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
+    ),
   };
   return {
+    /** Queues the studies again that the server answered since a time. @returns their number */
+    resendSince(at: number): number {
+      sql.forgetPreviews.run(at);
+      return sql.queueAgain.run(at).changes;
+    },
+
     /**
      * Returns the oldest queued studies, counts a send for each, and reports whether more are queued. A batch has at most
      * `limit` studies and `maxChars` characters. A larger first study is returned alone.

@@ -19,15 +19,15 @@ export interface SeenCode {
 const REVISIONS_MAX = 10_000;
 
 /** Lists the codes outside the catalogue in the newest studies, the most frequent first. A study counts as it is now. */
-export function listSeenCodes(db: Database.Database): SeenCode[] {
+export function listSeenCodes(db: Database.Database, revisionsMax = REVISIONS_MAX): SeenCode[] {
   const revisions = db.prepare(
     `SELECT fp, CASE WHEN instr(body, '"code_source"') > 0 THEN body END AS body,
        CASE WHEN instr(body, '"code_source"') > 0 THEN snapshot END AS snapshot
-     FROM study ORDER BY rowid DESC LIMIT ${REVISIONS_MAX}`,
+     FROM study ORDER BY rowid DESC LIMIT ?`,
   );
   const studies = new Set<string>();
   const codes = new Map<string, SeenCode>();
-  for (const { fp, body, snapshot } of revisions.iterate() as IterableIterator<RevisionRow>) {
+  for (const { fp, body, snapshot } of revisions.iterate(revisionsMax) as IterableIterator<RevisionRow>) {
     if (studies.has(fp)) continue;
     studies.add(fp);
     if (body === null || snapshot === null) continue;

@@ -1,21 +1,26 @@
+import { useState } from "preact/hooks";
 import { type AgentShown, CLOCK_OFFSET_S_MAX } from "../../../../shared/dashboard/devices.ts";
+import { call } from "../../api.ts";
+import { clinicPath, may } from "../../session.ts";
 import { ago, dateTime } from "../../text.ts";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Callers } from "./callers.tsx";
 import { Device } from "./device.tsx";
+import { EditDevices } from "./edit-devices.tsx";
 import { t } from "./texts.ts";
 
 /** One clinic PC: its own state, its devices, and who else called it. */
-export function Agent({ agent }: { agent: AgentShown }) {
+export function Agent({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
   const { key, is, devices, callers } = agent;
   const id = `agent-${key.id}`;
   return (
     <section class="card" aria-labelledby={id}>
       <header class="agent-head">
         <h2 id={id}>{key.name}</h2>
-        <strong class={`state state-${tones[is]}`}>{stateWords(agent)}</strong>
+        <strong class={`state state-${agent.is_revoked ? "plain" : tones[is]}`}>{stateWords(agent)}</strong>
       </header>
-      {is === "silent" && <p class="note note-bad">{t("silentNext")}</p>}
-      {is === "never heard" ? <p>{t("neverHeardNext")}</p> : <Facts agent={agent} />}
+      <NextStep agent={agent} />
+      {is !== "never heard" && <Facts agent={agent} />}
       {devices.length > 0 ? (
         <ul class="devices">
           {devices.map((device) => (
@@ -28,13 +33,67 @@ export function Agent({ agent }: { agent: AgentShown }) {
         is !== "never heard" && <p class="quiet">{t("noDevices")}</p>
       )}
       {callers.length > 0 && <Callers callers={callers} devices={devices} />}
+      <ConfigurationNote agent={agent} />
+      {may("admin") && !agent.is_revoked && <Manage agent={agent} reload={reload} />}
     </section>
+  );
+}
+
+function NextStep({ agent: { is, is_revoked, paired_at } }: { agent: AgentShown }) {
+  if (is_revoked) return <p class="note note-bad">{t("revokedNext")}</p>;
+  if (is === "silent") return <p class="note note-bad">{t("silentNext")}</p>;
+  if (is === "running") return null;
+  return <p>{t(paired_at === null ? "neverHeardNext" : "pairedNext")}</p>;
+}
+
+/** Says what an admin should know of the devices that were saved here. */
+function ConfigurationNote({ agent: { configuration, is_revoked } }: { agent: AgentShown }) {
+  if (is_revoked) return null;
+  if (configuration === "refused") return <p class="note note-bad">{t("refusedNote")}</p>;
+  if (configuration === "waiting") return <p class="quiet">{t("waitingNext")}</p>;
+  return configuration === "local" ? <p class="quiet">{t("localNext")}</p> : null;
+}
+
+/** Edits the devices of a PC, or ends its access after a question. The access is its key. */
+function Manage({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
+  const { key, fp, configuration } = agent;
+  const [isAsking, setAsking] = useState(false);
+  const [isEditing, setEditing] = useState(false);
+  const isEditable = fp !== null && configuration !== "unknown" && configuration !== "local";
+  const revoke = async () => {
+    await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
+    await reload();
+  };
+  return (
+    <p class="actions">
+      {isEditable && (
+        <button type="button" onClick={() => setEditing(true)}>
+          {t("editDevices")}
+        </button>
+      )}
+      <button type="button" onClick={() => setAsking(true)}>
+        {t("revoke")}
+      </button>
+      {isEditing && <EditDevices agent={agent} close={() => setEditing(false)} />}
+      {isAsking && (
+        <Confirm
+          title={t("revokeTitle", { name: key.name })}
+          button={t("revokeNow")}
+          isDangerous
+          act={revoke}
+          close={() => setAsking(false)}
+        >
+          <p>{t("revokeWhy")}</p>
+        </Confirm>
+      )}
+    </p>
   );
 }
 
 const tones = { running: "good", silent: "bad", "never heard": "plain" };
 
-function stateWords({ is }: AgentShown): string {
+function stateWords({ is, is_revoked }: AgentShown): string {
+  if (is_revoked) return t("revoked");
   return is === "running" ? t("running") : is === "silent" ? t("silentAgent") : t("neverHeardAgent");
 }
 

@@ -20,10 +20,10 @@ export function ConnectSteps() {
   );
 }
 
-/** Lines of a file. They scroll in their own frame, which the keyboard reaches. */
-export function Lines({ text }: { text: string }) {
+/** Lines of a file or a command. They scroll in their own frame, which the keyboard reaches. */
+export function Lines({ text, label = "agent.yaml" }: { text: string; label?: string }) {
   return (
-    <pre class="lines" tabIndex={0} role="region" aria-label="agent.yaml">
+    <pre class="lines" tabIndex={0} role="region" aria-label={label}>
       <code>{text}</code>
     </pre>
   );

@@ -1,6 +1,8 @@
 import { useEffect } from "preact/hooks";
 import type { DevicesBody } from "../../../../shared/dashboard/devices.ts";
 import { Loaded, useResource } from "../../resource.tsx";
+import { may } from "../../session.ts";
+import { AddPc } from "./add-pc.tsx";
 import { Agent } from "./agent.tsx";
 import { ConnectSteps } from "./connect-steps.tsx";
 import { t } from "./texts.ts";
@@ -20,24 +22,24 @@ export function Devices() {
     <>
       <h1>{t("devices")}</h1>
       <Loaded of={resource}>
-        {({ agents }) =>
-          agents.length === 0 ? (
-            <section class="card connect">
-              <h2>{t("none")}</h2>
+        {({ agents }) => (
+          <>
+            {agents.length === 0 && (
+              <section class="card connect">
+                <h2>{t("none")}</h2>
+                <p>{t(may("admin") ? "addFirst" : "askAdmin")}</p>
+              </section>
+            )}
+            {may("admin") && <AddPc agents={agents} />}
+            {agents.map((agent) => (
+              <Agent key={agent.key.id} agent={agent} reload={resource.reload} />
+            ))}
+            <details class="card connect">
+              <summary>{t("connect")}</summary>
               <ConnectSteps />
-            </section>
-          ) : (
-            <>
-              {agents.map((agent) => (
-                <Agent key={agent.key.id} agent={agent} />
-              ))}
-              <details class="card connect">
-                <summary>{t("connect")}</summary>
-                <ConnectSteps />
-              </details>
-            </>
-          )
-        }
+            </details>
+          </>
+        )}
       </Loaded>
     </>
   );

@@ -10,5 +10,6 @@ export const helpPages = [
   "stock",
   "silent-devices",
   "api-keys",
+  "webhooks",
   "connection",
 ] as const;

@@ -9,15 +9,17 @@ import "./frame.css";
 
 // The frame of the settings: a menu of the parts, which each part shows beside its content.
 
-type Part = "clinic" | "users" | "keys" | "ranges" | "audit";
+type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications";
 
 /** The parts in the order of their menu, and the role that a part needs. */
 const parts: readonly { part: Part; role: Role }[] = [
   { part: "clinic", role: "admin" },
   { part: "users", role: "admin" },
   { part: "keys", role: "admin" },
+  { part: "webhooks", role: "admin" },
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
+  { part: "notifications", role: "admin" },
 ];
 
 /** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
@@ -30,7 +32,7 @@ export function SettingsFrame({ part, children }: { part: Part; children: Compon
           {shownParts().map((shown) => (
             <li key={shown}>
               <a href={hrefOf(shown)} aria-current={shown === part ? "page" : undefined}>
-                {shown === "keys" && <span class="quiet">{t("developer")} </span>}
+                {isForDevelopers(shown) && <span class="quiet">{t("developer")} </span>}
                 {t(shown)}
               </a>
             </li>
@@ -59,6 +61,10 @@ function shownParts(): Part[] {
   return parts.filter(({ role }) => may(role)).map(({ part }) => part);
 }
 
+function isForDevelopers(part: Part): boolean {
+  return part === "keys" || part === "webhooks";
+}
+
 function hrefOf(part: Part): string {
   return `/dashboard/settings/${part}`;
 }
@@ -70,8 +76,10 @@ const t = texts(
     clinic: "Clinic",
     users: "Users",
     keys: "API keys",
+    webhooks: "Webhooks",
     ranges: "Reference ranges",
     audit: "Audit",
+    notifications: "Notifications",
     forbidden: "Your role does not allow this",
     forbiddenNext: "An admin of the clinic can open this part.",
   },
@@ -81,8 +89,10 @@ const t = texts(
     clinic: "Klinik",
     users: "Kullanıcılar",
     keys: "API anahtarları",
+    webhooks: "Webhook'lar",
     ranges: "Referans aralıkları",
     audit: "Denetim kaydı",
+    notifications: "Bildirimler",
     forbidden: "Rolünüz buna izin vermiyor",
     forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
   },

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { Result } from "../../../../shared/api/study.ts";
+import { alertPath, alertText } from "../../../../shared/alerts/texts.ts";
 import {
+  type AlertShown,
   type ConflictOfStudy,
   CRITICAL_HOURS,
   type CriticalStudy,
@@ -10,15 +12,16 @@ import {
 } from "../../../../shared/dashboard/today.ts";
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { ago, date, dateTime } from "../../text.ts";
+import { ago, date, dateTime, language } from "../../text.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 
 /** The cards of everything that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { to_place, unknown_codes, critical, conflicts, silent, keys } = state;
-  const counts = [to_place.count, unknown_codes, critical.length, conflicts.length, silent.length, keys.length];
+  const { to_place, unknown_codes, critical, conflicts, silent, keys, alerts } = state;
+  const lists = [critical, conflicts, silent, keys, alerts].map(({ length }) => length);
+  const counts = [to_place.count, unknown_codes, ...lists];
   if (counts.every((count) => count === 0)) {
     return (
       <p class="card calm" data-testid="calm">
@@ -30,6 +33,7 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
   return (
     <section aria-label={t("needs")} class="needs">
       <Critical studies={critical} reload={reload} />
+      <Alerts alerts={alerts} />
       <Need title={t("toPlace")} count={to_place.count}>
         {to_place.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(to_place.oldest_at) })}</p>}
         <a href="/dashboard/to-place">{t("toPlaceNext")}</a>
@@ -141,6 +145,32 @@ function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[
             />
           </li>
         ))}
+      </ul>
+    </Need>
+  );
+}
+
+/** The open alerts. Each one leaves the list by itself when its cause is gone. */
+function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
+  return (
+    <Need title={t("alerts")} count={alerts.length}>
+      <p class="quiet">{t("alertsWhy")}</p>
+      <ul>
+        {alerts.map(({ key, kind, subject, count, since, reason, path }) => {
+          const alert = { kind, subject, count, ...(path !== null && { path }) };
+          const { title, advice } = alertText(alert, language.value);
+          return (
+            <li key={key}>
+              <span class="grow">
+                <a href={`/dashboard${alertPath(alert)}`}>{title}</a>
+                <br />
+                {advice}
+                {reason !== null && <span class="quiet"> ({reason})</span>}
+              </span>
+              <span class="quiet">{t("alertSince", { ago: ago(since) })}</span>
+            </li>
+          );
+        })}
       </ul>
     </Need>
   );

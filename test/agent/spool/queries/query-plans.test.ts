@@ -19,6 +19,8 @@ const SELDOM = [
   "UPDATE pending_match SET due = 1 WHERE due = 0",
   "SELECT device, SUM(bytes) AS bytes FROM session WHERE finished_at < ? GROUP BY device",
   "DELETE FROM session WHERE finished_at < ?",
+  "DELETE FROM preview WHERE fp IN (SELECT COALESCE(existing_fp, fp) FROM study WHERE settled_at >= ?)",
+  "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
 ];
 
 test("no frequent operation reads a whole growing table", () => {

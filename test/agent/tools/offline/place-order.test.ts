@@ -21,6 +21,9 @@ function config(data = used.folder): Config {
     status: null,
     destinations: [],
     images: { keepMs: null, bytesMax: null, freeBytes: null },
+    backup: null,
+    log: null,
+    alerts: { email: null, webhook: null, quiet: null, language: "en" },
     devices: [device("chem-1", "generic-astm"), device("vet-2", "abaxis-vetscan-vs2")],
   };
 }

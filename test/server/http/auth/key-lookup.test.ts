@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWellFormedKey } from "../../../../server/http/auth/api-keys.ts";
+import { isWellFormedKey } from "../../../../shared/runtime/api-key.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, onPostgres, startServer } from "../../harness.ts";
 

@@ -48,6 +48,7 @@ const answering = [
   "/api/v1/patients",
   `/api/v1/patients/${one.fp}`,
   `/api/v1/soap/${record.fp}`,
+  "/api/v1/lab/diagnostics",
   `/api/v1/lab/diagnostics/${seen.fp}`,
   "/api/v1/calendar/events",
   "/api/v1/inventory",

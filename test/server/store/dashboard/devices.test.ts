@@ -61,6 +61,10 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
   expect(agents).toEqual([
     {
       key: { id: expect.any(String) as string, name: "Lab PC" },
+      fp: expect.stringMatching(/^agent_/) as string,
+      configuration: "unknown",
+      paired_at: null,
+      is_revoked: false,
       is: "running",
       last_seen_at: "2026-11-21T12:00:00.000Z",
       version: "0.2.0",

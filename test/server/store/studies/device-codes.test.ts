@@ -3,7 +3,7 @@ import {
   conflictLine,
   explainLines,
   historyLines,
-  unmatchedLine,
+  unmatchedTable,
   viewLines,
 } from "../../../../server/cli/study-text.ts";
 import { exportEntities } from "../../../../server/import/export.ts";
@@ -146,7 +146,7 @@ async function desk() {
     list: async (options: { rejected?: boolean; sample?: string } = {}) => {
       const found: { fp: string; line: string }[] = [];
       for await (const each of listUnmatched(store, { clinicId: null, rejected: false, ...options })) {
-        found.push({ fp: each.fp, line: unmatchedLine(each) });
+        found.push({ fp: each.fp, line: unmatchedTable.cells(each).join("  ") });
       }
       return found;
     },

@@ -6,11 +6,12 @@ import type {
   NewKeyBody,
   RollBody,
 } from "../../../../../shared/dashboard/keys.ts";
-import { keyPermissions } from "../../../../../shared/dashboard/keys.ts";
+import { agentPermissions, keyPermissions } from "../../../../../shared/dashboard/keys.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
+import { CheckList } from "../../../ui/check-list.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { formValues } from "../../../ui/form.ts";
@@ -20,9 +21,6 @@ import { Secret } from "./secret.tsx";
 import { t } from "./texts.ts";
 
 // Dialogs that make a key and show it once.
-
-/** Permissions that the agent on a clinic PC needs. */
-const ofAgent: readonly KeyPermission[] = ["clinic.patient.view", "clinic.calendar.view", "clinic.lab.ingest"];
 
 export function NewKeyDialog({ close }: { close: () => void }) {
   const { made, run, error, isRunning } = useMadeKey();
@@ -34,12 +32,12 @@ export function NewKeyDialog({ close }: { close: () => void }) {
   };
   const choose = (holder: KeyHolder) => {
     setType(holder);
-    setChosen(holder === "device" ? ofAgent : []);
+    setChosen(holder === "device" ? agentPermissions : []);
   };
   return (
     <Dialog title={t(made === null ? "newKey" : "made")} close={close}>
       {made !== null ? (
-        <Secret of={made} />
+        <Secret of={made} label={t("theKey")} note={t("copyNow")} />
       ) : (
         <form onSubmit={submit}>
           <Field label={t("name")} hint={t("nameHint")}>
@@ -54,7 +52,15 @@ export function NewKeyDialog({ close }: { close: () => void }) {
               ))}
             </select>
           </Field>
-          <PermissionChoice chosen={chosen} choose={setChosen} />
+          <CheckList
+            legend={t("opens")}
+            values={keyPermissions.map((permission) => {
+              const name = shortName(permission);
+              return { value: permission, name: t(name), words: t(`${name} words`) };
+            })}
+            chosen={chosen}
+            choose={setChosen}
+          />
           <EndChoice />
           {error !== undefined && <Problem error={error} />}
           <Buttons>
@@ -65,41 +71,6 @@ export function NewKeyDialog({ close }: { close: () => void }) {
         </form>
       )}
     </Dialog>
-  );
-}
-
-function PermissionChoice({
-  chosen,
-  choose,
-}: {
-  chosen: readonly KeyPermission[];
-  choose: (permissions: readonly KeyPermission[]) => void;
-}) {
-  return (
-    <fieldset class="key-choice">
-      <legend>{t("opens")}</legend>
-      {keyPermissions.map((permission) => {
-        const id = `key-${permission}`;
-        return (
-          <div key={permission} class="key-permission">
-            <input
-              id={id}
-              type="checkbox"
-              checked={chosen.includes(permission)}
-              aria-describedby={`${id}-words`}
-              onChange={({ currentTarget }) => {
-                const others = chosen.filter((one) => one !== permission);
-                choose(currentTarget.checked ? [...others, permission] : others);
-              }}
-            />
-            <label for={id}>{t(shortName(permission))}</label>
-            <span id={`${id}-words`} class="quiet">
-              {t(`${shortName(permission)} words`)}
-            </span>
-          </div>
-        );
-      })}
-    </fieldset>
   );
 }
 
@@ -139,7 +110,7 @@ export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void
   return (
     <Dialog title={made === null ? t("rollTitle", { name: key.name }) : t("made")} close={close}>
       {made !== null ? (
-        <Secret of={made} />
+        <Secret of={made} label={t("theKey")} note={t("copyNow")} />
       ) : (
         <form onSubmit={submit}>
           <p>{t("rollWhy")}</p>

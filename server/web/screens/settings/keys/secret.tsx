@@ -2,8 +2,8 @@ import { useRef, useState } from "preact/hooks";
 import { closeDialog } from "./buttons.tsx";
 import { t } from "./texts.ts";
 
-/** Shows a new key, once, with a button that copies it. */
-export function Secret({ of: key }: { of: string }) {
+/** Shows a new key or secret, once, with a button that copies it. */
+export function Secret({ of: secret, label, note }: { of: string; label: string; note: string }) {
   const field = useRef<HTMLInputElement>(null);
   const [outcome, setOutcome] = useState<"copied" | "copyYourself" | null>(null);
   const copy = async () => {
@@ -12,10 +12,10 @@ export function Secret({ of: key }: { of: string }) {
   return (
     <>
       <p>
-        <strong>{t("copyNow")}</strong>
+        <strong>{note}</strong>
       </p>
       <p class="key-secret">
-        <input ref={field} aria-label={t("theKey")} value={key} readOnly spellcheck={false} />
+        <input ref={field} aria-label={label} value={secret} readOnly spellcheck={false} />
         <button type="button" class="primary" onClick={() => void copy()}>
           {t("copy")}
         </button>

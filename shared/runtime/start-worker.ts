@@ -4,7 +4,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 /** Starts a module as a thread. `name` has no extension and is relative to `from`, the URL of a module. */
 export function startWorker(from: string, name: string, options: WorkerOptions): Worker {
   if (!from.endsWith(".ts")) return new Worker(new URL(`${name}.js`, from), options);
-  // The agent runs from source. A new thread does not inherit the loader for TypeScript.
+  // The program runs from source. A new thread does not inherit the loader for TypeScript.
   const tsx = JSON.stringify(
     createRequire(import.meta.url)
       .resolve("tsx/esm/api")

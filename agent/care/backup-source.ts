@@ -1,0 +1,49 @@
+import path from "node:path";
+import type { BackupSource } from "../../shared/care/backup.ts";
+import { CONFIG_PREFIX, type RestoreTarget } from "../../shared/care/restore.ts";
+import { VERSION } from "../../shared/runtime/version.ts";
+import { namedFiles } from "../config/named-files.ts";
+import type { Config } from "../config/schema.ts";
+import { IMAGES_FOLDER } from "../imaging/image-folder.ts";
+import { SCHEMA_VERSION } from "../spool/schema.ts";
+
+// The parts of an agent that a backup holds, and their places at a restore.
+
+const DATABASE = "spool.db";
+
+/** The spool, agent.yaml and the files that it names, and the images if they are wanted. */
+export function backupSource(config: Config, images: boolean): BackupSource {
+  return {
+    program: "agent",
+    version: VERSION,
+    schemaQuery: "SELECT user_version FROM pragma_user_version",
+    folder: config.data,
+    database: DATABASE,
+    files: configFiles(config).inside.map((file) => ({ name: memberName(config, file), path: file })),
+    images: images
+      ? {
+          folder: IMAGES_FOLDER,
+          query: "SELECT message || '.dcm' FROM instance WHERE removed_at IS NULL ORDER BY message",
+        }
+      : null,
+  };
+}
+
+/** The configuration and its files. A restore writes into the folder of the configuration alone. */
+export function configFiles(config: Config): { readonly inside: string[]; readonly outside: string[] } {
+  const { file } = config;
+  if (file === undefined) return { inside: [], outside: [] };
+  const files = [file, ...namedFiles(config)];
+  const isInside = (each: string) => each.startsWith(path.dirname(file) + path.sep);
+  return { inside: files.filter(isInside), outside: files.filter((each) => !isInside(each)) };
+}
+
+function memberName({ file = "" }: Config, each: string): string {
+  return CONFIG_PREFIX + path.relative(path.dirname(file), each).replaceAll(path.sep, "/");
+}
+
+export const AGENT_BACKUP = { program: "agent", schema: SCHEMA_VERSION, database: DATABASE } as const;
+
+export function restoreTarget(folder: string): RestoreTarget {
+  return { ...AGENT_BACKUP, folder, mark: "spool.mark", files: [], images: IMAGES_FOLDER };
+}

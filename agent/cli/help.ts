@@ -1,0 +1,103 @@
+import type { CommandHelp } from "../../shared/cli/program.ts";
+
+// Summaries and examples of the agent's commands. Every command and subcommand has an example, which parses.
+
+const STUDY = "cds_01K9DEM0000000000000S00001";
+const MESSAGE = "01K9DEM0000000000000M00001";
+const PATIENT = "patient_01K9DEM0000000000000P00001";
+
+export const agentHelp: Readonly<Record<string, CommandHelp>> = {
+  run: { summary: "serve the devices until Ctrl-C", examples: ["run", "run --config agent.yaml", "run --set-up"] },
+  pair: {
+    summary: "give this PC access by a code",
+    examples: [
+      "pair --server https://vetwire.example.com --code 7KQM-X2HD",
+      'pair --server https://vetwire.example.com --code 7KQM-X2HD --name "Laboratory" --key-file ./agent.key',
+    ],
+  },
+  check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
+  doctor: {
+    summary: "say what is wrong here, and what to do",
+    examples: ["doctor", "doctor --offline", "doctor --json", "doctor --bundle support.zip"],
+  },
+  status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },
+  messages: {
+    summary: "list messages with their state",
+    examples: [
+      "messages --since 24h",
+      "messages --state unmatched --state quarantined",
+      "messages --device chem-1 --follow",
+      "messages --bytes",
+      "messages --json",
+    ],
+  },
+  explain: {
+    summary: "time line of a study or a message",
+    examples: [`explain ${STUDY}`, `explain ${MESSAGE}`],
+  },
+  codes: { summary: "codes that the catalogue lacks", examples: ["codes", "codes --json"] },
+  reprocess: {
+    summary: "process messages again after a correction",
+    examples: ["reprocess --state unmatched --dry-run", "reprocess --state filed --device chem-1 --since 7d"],
+  },
+  capture: {
+    summary: "write a message as a fixture",
+    examples: [`capture ${MESSAGE}`, `capture ${MESSAGE} --raw`],
+  },
+  images: {
+    summary: "list, draw or send images again",
+    examples: [
+      "images list --json",
+      "images list --study 1.2.840.113619.2.1 --export ./images",
+      `images preview ${MESSAGE} --out image.png`,
+      "images retry pacs",
+    ],
+  },
+  ports: { summary: "list the serial ports", examples: ["ports", "ports --json"] },
+  sniff: {
+    summary: "listen to a device and suggest its settings",
+    examples: ["sniff --connection serial:/dev/ttyUSB0", "sniff --connection listen://0.0.0.0:4001 --duration 60"],
+  },
+  order: {
+    summary: "order tests, and print the accession",
+    examples: [`order --device chem-1 --patient ${PATIENT} --tests ALT,CREA`],
+  },
+  lock: { summary: "lock a point-of-care device", examples: ["lock --device poc-1"] },
+  unlock: { summary: "unlock a point-of-care device", examples: ["unlock --device poc-1"] },
+  replay: {
+    summary: "print the study of a fixture",
+    examples: [
+      "replay dog.astm --profile abaxis-vetscan-vs2 --species dog",
+      "replay dog.hl7 --profile mindray-bc --species dog --date-of-birth 2020-05-01",
+    ],
+  },
+  simulate: {
+    summary: "play a device or a host",
+    examples: [
+      "simulate dog.astm --to tcp://127.0.0.1:4001",
+      "simulate dog.astm --to serial:/dev/ttyUSB0 --faults drop-ack:0.1,split:1 --seed 1",
+      "simulate --role host --to listen://127.0.0.1:4020",
+      "simulate us,xa --to dicom://DX1@127.0.0.1:11112/VETWIRE",
+    ],
+  },
+  setup: {
+    summary: "connect this PC, and add devices by listening",
+    examples: ["setup", "setup --config agent.yaml"],
+  },
+  backup: {
+    summary: "save spool and configuration in one file",
+    examples: ["backup /mnt/usb/agent.backup", "backup /mnt/usb/agent.backup --images"],
+  },
+  restore: {
+    summary: "check or restore a backup",
+    examples: ["restore /mnt/usb/agent.backup --check", "restore /mnt/usb/agent.backup"],
+  },
+  resend: {
+    summary: "send studies again to a restored server",
+    examples: ["resend --since 24h", "resend --since 2026-11-21T09:30:00Z"],
+  },
+  "record-association": {
+    summary: "record an association of an imaging device",
+    examples: ["record-association --listen 0.0.0.0:11112 --to 192.0.2.7:104"],
+  },
+};

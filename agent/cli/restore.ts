@@ -1,0 +1,46 @@
+import fs from "node:fs";
+import path from "node:path";
+import { Command } from "commander";
+import { plural, printError, printLine, progressLine } from "../../shared/cli/output.ts";
+import { checkBackup, restoreBackup, restoreConfig } from "../../shared/care/restore.ts";
+import { localTime } from "../../shared/runtime/local-time.ts";
+import { AGENT_BACKUP, restoreTarget } from "../care/backup-source.ts";
+import { type ConfigOption, configOption, readConfig } from "./options.ts";
+
+export const restoreCommand = new Command("restore")
+  .argument("<file>", "file of agent backup")
+  .description("restore a backup into the data folder of agent.yaml; the agent must not run. Old files are moved aside")
+  .addOption(configOption())
+  .option("--check", "check the backup, restore nothing")
+  .option("--force", "also over newer data")
+  .action(restore);
+
+interface RestoreOptions extends ConfigOption {
+  readonly check?: boolean;
+  readonly force?: boolean;
+}
+
+function restore(file: string, options: RestoreOptions): void {
+  const line = progressLine();
+  const manifest = checkBackup(file, AGENT_BACKUP, line.progress);
+  line.end();
+  const until = localTime(manifest.made_at);
+  const images = manifest.members.filter(({ name }) => name.endsWith(".dcm")).length;
+  printLine(`${file} is whole: version ${manifest.version}, messages up to ${until}, ${plural(images, "image")}`);
+  if (options.check) return;
+
+  // A new machine has no configuration yet.
+  if (!fs.existsSync(options.config)) {
+    for (const written of restoreConfig(file, manifest, path.dirname(path.resolve(options.config)))) {
+      printLine(`written: ${written}`);
+    }
+  }
+  const { data } = readConfig(options);
+  const report = restoreBackup(file, manifest, restoreTarget(data), options.force ?? false);
+  printLine(`restored into ${data}`);
+  if (report.aside !== null) printLine(`the old files are in ${report.aside}: remove them when nothing is missing`);
+  printError(
+    `messages after ${until} are not in it: compare the results since then at the analyzers, and send missing ones again. ` +
+      "The server files a result once, so sending too many does no harm",
+  );
+}

@@ -1,0 +1,89 @@
+import { isMap, isScalar, isSeq, parseDocument, stringify, type YAMLSeq } from "yaml";
+import type { DeviceConfig } from "./schema.ts";
+
+// Edits the text of agent.yaml for the set-up. Only the changed place is written anew, so that the clinic's comments, order and
+// spelling stay byte for byte.
+
+export interface FirstSettings {
+  readonly url: string;
+  readonly keyFile: string;
+  readonly data: string;
+  readonly timeZone: string;
+  /** Address of the agent's page. */
+  readonly listen: string;
+}
+
+/** Writes the configuration of an agent without devices. */
+export function firstConfiguration({ url, keyFile, data, timeZone, listen }: FirstSettings): string {
+  return [
+    `# The agent of this PC. Its page at http://${listen} and "agent setup" change this file and keep its comments.`,
+    stringify({ server: { url, keyFile } }).trimEnd(),
+    "# Messages, studies and images of this PC.",
+    stringify({ data }).trimEnd(),
+    "# Devices tell the time of this zone.",
+    stringify({ timeZone }).trimEnd(),
+    stringify({ status: { listen } }).trimEnd(),
+    "devices: []",
+    "",
+  ].join("\n");
+}
+
+/** Returns the text with one more device at the end of its list. @throws Error if it has no list of devices */
+export function withDevice(text: string, device: DeviceConfig): string {
+  const { list, isInBlock } = devicesOf(text);
+  const [start, end] = rangeOf(list);
+  const last = list.items.at(-1);
+  if (list.flow === true) {
+    const flow = JSON.stringify(device);
+    if (last !== undefined) return inserted(text, rangeOf(last)[1], `, ${flow}`);
+    if (!isInBlock || text.slice(start, end) !== "[]") return inserted(text, start + 1, flow);
+    // The brackets give way to a list in lines, as people write it.
+    const before = text.slice(0, start).replace(/ $/, "");
+    return asLines(before + text.slice(end), before.length, 2, device);
+  }
+  if (last === undefined) throw new Error(NO_LIST);
+  return asLines(text, rangeOf(last)[1], start - lineStart(text, start), device);
+}
+
+/** Returns the text with another profile of a device. @throws Error if the text has no such device */
+export function withProfile(text: string, id: string, profile: string): string {
+  const device = devicesOf(text).list.items.find((item) => isMap(item) && item.get("id") === id);
+  const value = isMap(device) ? device.get("profile", true) : undefined;
+  if (!isScalar(value)) throw new Error(`agent.yaml has no device ${id} with a profile: load it again`);
+  const [start, end] = rangeOf(value);
+  return text.slice(0, start) + (text[start] === '"' ? JSON.stringify(profile) : profile) + text.slice(end);
+}
+
+const NO_LIST = 'devices is not a list: write "devices: []" in agent.yaml first';
+
+function devicesOf(text: string): { list: YAMLSeq; isInBlock: boolean } {
+  const { contents } = parseDocument(text);
+  const list = isMap(contents) ? contents.get("devices") : undefined;
+  if (!isMap(contents) || !isSeq(list)) throw new Error(NO_LIST);
+  return { list, isInBlock: contents.flow !== true };
+}
+
+/** @returns where the value of a parsed node starts and ends in the text */
+function rangeOf(node: unknown): readonly [number, number] {
+  const { range } = node as { readonly range?: readonly [number, number, number] | null };
+  if (range == null) throw new Error("expected a node of a parsed text");
+  return [range[0], range[1]];
+}
+
+function inserted(text: string, at: number, added: string): string {
+  return text.slice(0, at) + added + text.slice(at);
+}
+
+/** Inserts a device as lines after the line of a position. Its dash stands in the column `indent`. */
+function asLines(text: string, at: number, indent: number, device: DeviceConfig): string {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const isLineEnd = at > 0 && text[at - 1] === "\n";
+  const next = isLineEnd ? at : text.indexOf("\n", at) + 1;
+  const lines = stringify([device]).trimEnd().split("\n");
+  const block = lines.map((line) => " ".repeat(indent) + line).join(newline);
+  return next === 0 ? text + newline + block + newline : inserted(text, next, block + newline);
+}
+
+function lineStart(text: string, at: number): number {
+  return text.lastIndexOf("\n", at - 1) + 1;
+}

@@ -1,0 +1,14 @@
+import path from "node:path";
+import type { Config } from "./schema.ts";
+
+/** The files that a configuration names: the key, certificates, lists of operators, passwords of archives. */
+export function namedFiles({ server, devices, destinations, alerts }: Config): string[] {
+  const files = [
+    server.keyFile,
+    ...devices.flatMap(({ tls, operatorListFile }) => [...Object.values(tls ?? {}), operatorListFile]),
+    ...destinations.map((destination) => (destination.way === "stow" ? destination.authorizationFile : null)),
+    alerts.email?.passwordFile,
+    alerts.webhook?.secretFile,
+  ];
+  return [...new Set(files)].filter((file) => typeof file === "string").map((file) => path.resolve(file));
+}

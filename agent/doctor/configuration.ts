@@ -1,0 +1,92 @@
+import path from "node:path";
+import { plural } from "../../shared/cli/output.ts";
+import { exposures } from "../config/exposures.ts";
+import type { Config } from "../config/schema.ts";
+import type { Check, Facts } from "./check.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, warning } from "./finding.ts";
+
+/** Finds every problem of agent.yaml, and what a right one leaves open to others. */
+export const configuration: Check = {
+  id: "configuration",
+  title: "Configuration",
+  run: async (facts) => {
+    const { read, configFile } = facts;
+    if ("unreadable" in read) return [unreadable(path.resolve(configFile), read.unreadable)];
+    if ("config" in read) return valid(read.config, facts);
+    return read.problems.map(({ line, message }) =>
+      problem("configuration.wrong", `${configFile}, line ${line}: ${message}`, remedyOf(line, message)),
+    );
+  },
+};
+
+function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Finding {
+  switch (code) {
+    case "ENOENT":
+      return problem(
+        "configuration.missing",
+        `there is no configuration ${file}`,
+        "run vetwire setup, or name the file with --config",
+      );
+    case "EACCES":
+    case "EPERM":
+      return problem(
+        "configuration.no-permission",
+        `this user may not read ${file}`,
+        "run the doctor as the user of the agent, or give this user the right to read the file",
+      );
+    default:
+      return problem("configuration.unreadable", `${file} cannot be read: ${message}`, "name a file with --config");
+  }
+}
+
+/** The key file gets a remedy of its own, because a newcomer has no key yet. */
+function remedyOf(line: number, message: string): string {
+  if (message.startsWith("server.keyFile names")) {
+    return "pair the agent with the server, or write the key that the server printed into that file, in one line";
+  }
+  if (/^(Implicit keys|Nested mappings|All mapping items|Map keys must|Tabs are not|Missing closing)/.test(message)) {
+    return `compare the indentation and the quotes of line ${line} with the example in the README`;
+  }
+  return `correct line ${line}, then restart the agent`;
+}
+
+function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[] {
+  const open = exposures(config).map((text) => {
+    const at = Math.max(text.lastIndexOf(", "), text.lastIndexOf(": "));
+    return warning("configuration.exposed", text.slice(0, at), text.slice(at + 2));
+  });
+  const running = isAgentRunning
+    ? ok("configuration.agent", "the agent is running")
+    : warning(
+        "configuration.agent",
+        "the agent is not running, so no result is received",
+        "start it: agent run, or its service",
+      );
+  return [
+    ok("configuration.valid", `${configFile} is valid: ${plural(config.devices.length, "device")}`),
+    running,
+    ...(config.devices.length === 0 ? [noDevices()] : []),
+    ...open,
+    ...sharedSerialPorts(config),
+  ];
+}
+
+/** An agent that was paired has no device yet. */
+function noDevices(): Finding {
+  const remedy = "connect the first one: vetwire setup, or the agent's page";
+  return warning("configuration.no-devices", "no device is set up, so no result can arrive", remedy);
+}
+
+/** Two devices at one port: only one of them gets it. */
+function sharedSerialPorts({ devices }: Config): Finding[] {
+  const first = new Map<string, string>();
+  return devices.flatMap(({ id, connection: { serial } }) => {
+    if (serial === undefined) return [];
+    const other = first.get(serial.path);
+    first.set(serial.path, other ?? id);
+    if (other === undefined) return [];
+    const remedy = `give ${id} the port of its own adapter: agent ports lists them`;
+    return [problem("configuration.shared-port", `${other} and ${id} both have the port ${serial.path}`, remedy)];
+  });
+}

@@ -1,0 +1,70 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
+import { describeDamage } from "../../shared/runtime/damaged-file.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { SCHEMA_VERSION, schemaVersion } from "../spool/schema.ts";
+import { configCheck } from "./check.ts";
+import type { Finding } from "../../shared/local/doctor.ts";
+import { ok, problem, skipped, warning } from "./finding.ts";
+import type { DatabaseAnswer } from "./quick-check.ts";
+
+/** Time for the check of all tables. A large database is then checked in part. */
+const CHECK_MS = 10_000;
+
+/** Checks that the stored results are whole, also while the agent writes them. */
+export const database = configCheck("database", "Stored results", async ({ data }) => {
+  const file = path.join(data, "spool.db");
+  if (!fs.existsSync(file)) return [skipped("database.none", "nothing is stored yet")];
+  try {
+    const opened = openedFindings(file);
+    return opened.some(({ status }) => status === "problem") ? opened : [...opened, await integrity(file)];
+  } catch (error) {
+    return [damaged(errorMessage(describeDamage(error, file)))];
+  }
+});
+
+function openedFindings(file: string): Finding[] {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const [own, stored] = [SCHEMA_VERSION, schemaVersion(db)];
+    if (stored > own) {
+      const remedy = "install the newer version of Vetwire again, or restore the backup from before it";
+      return [problem("database.newer", "a newer version of Vetwire has written the stored results", remedy)];
+    }
+    if (stored < own) return [ok("database.older", "the agent updates the stored results when it starts")];
+    const loss = recentLoss(db);
+    if (loss === null) return [];
+    const remedy = "compare the results of that time at the analyzers, and send missing ones again";
+    return [problem("database.loss", `${lossSentence(loss)}; the last one was of ${loss.until}`, remedy)];
+  } finally {
+    db.close();
+  }
+}
+
+/** Reads the database in a thread, so that a running agent goes on with its devices. */
+async function integrity(file: string): Promise<Finding> {
+  const worker = startWorker(import.meta.url, "./quick-check", { workerData: { file, ms: CHECK_MS } });
+  const answer = await new Promise<DatabaseAnswer>((resolve) => {
+    worker.once("message", resolve);
+    worker.once("error", (error) => resolve({ is: "damaged", reason: error.message }));
+  });
+  await worker.terminate();
+  switch (answer.is) {
+    case "whole":
+      return ok("database.whole", "the stored results are whole");
+    case "in part": {
+      const remedy = "run the doctor again at night, when no device sends";
+      return warning("database.large", "the stored results are whole as far as they were checked in 10 s", remedy);
+    }
+    case "damaged":
+      return damaged(answer.reason);
+  }
+}
+
+function damaged(reason: string): Finding {
+  const remedy = "stop the agent, copy the data folder, then restore the last backup; the devices keep their results";
+  return problem("database.damaged", `the stored results are damaged: ${reason}`, remedy);
+}

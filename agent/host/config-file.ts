@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+
+// The file of the configuration, which this process reads and replaces.
+
+/** Suffix of the text that the last change replaced. */
+const PREVIOUS = ".previous";
+
+/** Returns the folder where relative paths of the file start. */
+export function folderOf(file: string): string {
+  return path.dirname(path.resolve(file));
+}
+
+/** @returns the text; null if there is no file */
+export function readText(file: string): string | null {
+  return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : null;
+}
+
+/** @returns the text that the last change replaced; null if there is none */
+export function previousText(file: string): string | null {
+  return readText(`${file}${PREVIOUS}`);
+}
+
+/** Returns a short mark of a text, by which an editor knows that it edits the current one. */
+export function markOf(text: string | null): string {
+  return createHash("sha256")
+    .update(text ?? "")
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** Replaces the file at once and for good. The text before stays beside it. */
+export function writeText(file: string, text: string, before: string | null): void {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  if (before !== null) replace(`${file}${PREVIOUS}`, before);
+  replace(file, text);
+}
+
+/** A process that is killed leaves the old file or the new one, never a part. */
+function replace(file: string, text: string): void {
+  const next = `${file}.next`;
+  const mode = fs.existsSync(file) ? fs.statSync(file).mode & 0o777 : 0o600;
+  const written = fs.openSync(next, "w", mode);
+  try {
+    // writeSync may write only a part on a disk that is almost full.
+    fs.writeFileSync(written, text);
+    fs.fsyncSync(written);
+  } finally {
+    fs.closeSync(written);
+  }
+  fs.renameSync(next, file);
+  // Windows syncs no folders.
+  if (process.platform === "win32") return;
+  const folder = fs.openSync(path.dirname(file), "r");
+  try {
+    fs.fsyncSync(folder);
+  } finally {
+    fs.closeSync(folder);
+  }
+}

@@ -1,0 +1,70 @@
+import fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-files.ts";
+import { isSameOrigin } from "../../shared/pages/same-origin.ts";
+import type { Host } from "../host/host.ts";
+import { PageError } from "./routes/page-error.ts";
+import { codeRoutes } from "./routes/codes.ts";
+import { configurationRoutes } from "./routes/configuration.ts";
+import { deviceRoutes } from "./routes/devices.ts";
+import { doctorRoutes } from "./routes/doctor.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { imageRoutes } from "./routes/images.ts";
+import { logRoutes } from "./routes/log.ts";
+import { setupRoutes } from "./routes/setup.ts";
+import { messageRoutes } from "./routes/messages.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { Sessions } from "./routes/sessions.ts";
+
+// The agent's page: /local/v1 for its data, and the files of the page at every other path. The local server has checked Host.
+
+/** A document of the configuration is the longest body. */
+const BODY_BYTES_MAX = 1024 * 1024;
+
+export async function createPageApp(host: Host): Promise<FastifyInstance> {
+  const app = fastify({ bodyLimit: BODY_BYTES_MAX, exposeHeadRoutes: false });
+  app.addHook("onRequest", (request, _reply, done) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    // Another site's page cannot see an answer, but it could start the doctor and hold all streams.
+    const isPage = isRead && !(request.routeOptions.url ?? "").startsWith("/local/");
+    if (!isPage && !isSameOrigin(request.headers)) throw new PageError(403, "another site's page sent this request");
+    done();
+  });
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    reply.headers(PAGE_HEADERS);
+    if (request.url.startsWith("/local/")) reply.header("cache-control", "no-store");
+    done();
+  });
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    const status = error instanceof PageError ? error.status : (error.statusCode ?? 500);
+    // A refusal tells the user what to do. It is no fault.
+    if (status >= 500 && !(error instanceof PageError))
+      host.log.error({ stage: "page", reason: error.message }, "the page has a fault");
+    // The code and the envelope are those of the server's dashboard, whose script the page shares.
+    const code = error instanceof PageError ? error.code : `LOCAL.${status}`;
+    return reply.code(status).send({ error: { code, message: error.message } });
+  });
+  sessionRoutes(app, host, new Sessions());
+  const views = [
+    deviceRoutes,
+    eventRoutes,
+    messageRoutes,
+    imageRoutes,
+    codeRoutes,
+    outboxRoutes,
+    logRoutes,
+    doctorRoutes,
+  ];
+  for (const routes of [...views, configurationRoutes, setupRoutes]) routes(app, host);
+  const folder = builtPages();
+  refuse(app, "/local/*", "there is no such data");
+  if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");
+  else await pageFiles(app, folder, { html: "local-app/index.html", urls: ["/", "/*"] });
+  await app.ready();
+  return app;
+}
+
+function refuse(app: FastifyInstance, url: string, message: string): void {
+  const handler = () => Promise.reject(new PageError(404, message));
+  app.route({ method: "GET", url, handler });
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance } from "fastify";
+import type { LocalDevice, LocalOverview } from "../../../shared/local/overview.ts";
+import { type DeviceConfig, DICOM } from "../../config/schema.ts";
+import { profileById } from "../../devices/index.ts";
+import type { Host } from "../../host/host.ts";
+import { dayOf } from "../../report/device-time.ts";
+import { readSpool } from "../../spool/access.ts";
+import { type DeviceTimes, readDeviceTimes } from "../../spool/queries/devices/device-times.ts";
+import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
+import { CLOCK_META } from "../../spool/queries/status.ts";
+import type { DeviceState } from "../../states/device-state.ts";
+import { gaveWayText } from "../../states/line-state.ts";
+import { isForeign } from "../../states/noise-state.ts";
+import { hexLines } from "../../tools/offline/hex-lines.ts";
+
+/** Adds the overview: the agent, its server, its queue, and a card for each device. */
+export function deviceRoutes(app: FastifyInstance, host: Host): void {
+  app.route({
+    method: "GET",
+    url: "/local/v1/overview",
+    handler: async (): Promise<LocalOverview> => {
+      const { agent, version, file } = host;
+      if (agent === null) return { state: "not set up", version, file };
+      const { config, spool } = agent;
+      const [outbox, clock, counts] = await Promise.all([
+        spool.call("outbox"),
+        spool.call("getMeta", CLOCK_META),
+        spool.call("countMessagesSince", dayOf(Date.now(), config.timeZone).from),
+      ]);
+      const times = new Map(readSpool(config.data, readDeviceTimes).map((of) => [of.id, of]));
+      const configured = new Map(config.devices.map((device) => [device.id, device]));
+      const server = agent.serverState();
+      return {
+        state: "running",
+        version,
+        file,
+        started_at: iso(agent.startedAt),
+        ready: agent.ready(),
+        server: { url: config.server.url, state: server.is, reason: server.reason },
+        clock_offset_s: clock === null ? null : Number(clock),
+        outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldestAt) },
+        devices: agent.devices.flatMap((device) => {
+          const state = device.state();
+          const known = configured.get(state.id);
+          const own = counts.filter((count) => count.device === state.id);
+          return known === undefined ? [] : [describeDevice(known, state, times.get(state.id), own)];
+        }),
+      };
+    },
+  });
+}
+
+function describeDevice(
+  { id, profile, connection }: DeviceConfig,
+  { is, reason, mayBeOff, since, lastWarning, gaveWay, noise, refused = [], ...state }: DeviceState,
+  stored: DeviceTimes | undefined,
+  counts: readonly { readonly state: MessageState; readonly count: number }[],
+): LocalDevice {
+  const { serial, listen, dial } = connection;
+  const lastMessageAt = state.lastMessageAt ?? stored?.lastMessageAt ?? null;
+  const of = (wanted: MessageState) => counts.find((one) => one.state === wanted)?.count ?? 0;
+  return {
+    id,
+    profile,
+    protocol: profileById(profile)?.protocol ?? DICOM,
+    line: serial?.path ?? listen ?? dial ?? "",
+    way: serial !== undefined ? "serial" : listen !== undefined ? "listen" : "dial",
+    state: is,
+    reason,
+    may_be_off: mayBeOff,
+    since: iso(since),
+    last_bytes_at: isoOrNull(state.lastBytesAt ?? stored?.lastBytesAt ?? null),
+    last_message_at: isoOrNull(lastMessageAt),
+    last_warning: lastWarning === null ? null : { at: iso(lastWarning.at), reason: lastWarning.reason },
+    today: {
+      received: counts.reduce((sum, { count }) => sum + count, 0),
+      filed: of("filed"),
+      unmatched: of("unmatched"),
+      quarantined: of("quarantined"),
+    },
+    noise:
+      noise === undefined || !isForeign(noise, lastMessageAt)
+        ? null
+        : { bytes: noise.bytes, protocol: noise.protocol, hex: hexLines(bytesOf(noise.sample)) },
+    refused: refused.map(({ address, count, at }) => ({ address, count, at: iso(at) })).toReversed(),
+    gave_way: gaveWay === undefined ? null : gaveWayText(gaveWay),
+  };
+}
+
+function bytesOf(sample: string): Uint8Array {
+  return Uint8Array.from(sample.split(" "), (byte) => Number.parseInt(byte, 16));
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from "fastify";
+import type { DoctorBody, TitledFinding } from "../../../shared/local/doctor.ts";
+import { makeBundle } from "../../doctor/bundle.ts";
+import { runDoctor } from "../../doctor/run-doctor.ts";
+import type { Host } from "../../host/host.ts";
+
+/** Adds the doctor, and its file for the support. Requests at the same time share one run. */
+export function doctorRoutes(app: FastifyInstance, host: Host): void {
+  const context = { configFile: host.file, isOffline: false };
+  let running: Promise<readonly TitledFinding[]> | null = null;
+  const run = () => {
+    running ??= runDoctor(context).finally(() => (running = null));
+    return running;
+  };
+  app.route({
+    method: "GET",
+    url: "/local/v1/doctor",
+    handler: async (): Promise<DoctorBody> => ({ findings: await run() }),
+  });
+  app.route({
+    method: "GET",
+    url: "/local/v1/doctor/bundle",
+    handler: async (_request, reply) => {
+      const zip = Buffer.from(makeBundle(context, await run()));
+      return reply
+        .headers({
+          "content-type": "application/zip",
+          "content-disposition": 'attachment; filename="vetwire-doctor.zip"',
+        })
+        .send(zip);
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from "fastify";
+import { FRAMES_HEADER, type LocalImages, PICTURE_SIDES } from "../../../shared/local/images.ts";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import type { Host } from "../../host/host.ts";
+import { drawableImages } from "../../imaging/catalogue.ts";
+import { imageFile } from "../../imaging/image-folder.ts";
+import { newestImageStudies } from "../../imaging/image-studies.ts";
+import { drawPreview } from "../../imaging/preview.ts";
+import { readSpool } from "../../spool/access.ts";
+import { PageError } from "./page-error.ts";
+import { runningAgent } from "./running-agent.ts";
+import { Turns } from "./turns.ts";
+
+/** Adds the newest studies of images, and a picture of each frame. A thread with limits draws it. */
+export function imageRoutes(app: FastifyInstance, host: Host): void {
+  app.route({
+    method: "GET",
+    url: "/local/v1/images",
+    handler: (): LocalImages => readSpool(runningAgent(host).config.data, newestImageStudies),
+  });
+
+  const turns = new Turns();
+  app.route<{ Params: { id: string }; Querystring: { frame: number; side: number } }>({
+    method: "GET",
+    url: "/local/v1/images/:id/preview",
+    schema: {
+      querystring: {
+        type: "object",
+        properties: {
+          frame: { type: "integer", minimum: 1, maximum: 0x7fff_ffff, default: 1 },
+          side: { type: "integer", enum: Object.values(PICTURE_SIDES), default: PICTURE_SIDES.small },
+        },
+      },
+    },
+    handler: async ({ params: { id }, query: { frame, side: sideMax } }, reply) => {
+      const { data } = runningAgent(host).config;
+      const image = readSpool(data, (db) => drawableImages(db, id)).find((one) => one.id === id);
+      if (image === undefined) {
+        throw new PageError(404, "the agent has no file of this image: it removes old ones, so look in the archive");
+      }
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const { headerBytes, transferSyntax } = image;
+      const request = { file: imageFile(data, id), headerBytes, transferSyntax, frame, sideMax };
+      const { png, frames } = await turns.take(gone.signal, () =>
+        drawPreview(request, undefined, gone.signal).catch((error: unknown) => {
+          throw new PageError(422, errorMessage(error));
+        }),
+      );
+      return reply.type("image/png").header(FRAMES_HEADER, String(frames)).send(Buffer.from(png));
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from "fastify";
+import type { LocalLogLine } from "../../../shared/local/queue.ts";
+import type { Host } from "../../host/host.ts";
+
+const LINES_MAX = 200;
+/** Fields that stand at their own place, or say nothing to a user. */
+const LEFT_OUT = new Set(["time", "level", "msg", "pid", "hostname"]);
+
+/** Adds the last lines of the log. They hold no name, no result and no key. */
+export function logRoutes(app: FastifyInstance, host: Host): void {
+  app.route({
+    method: "GET",
+    url: "/local/v1/log",
+    handler: (): readonly LocalLogLine[] => host.recentLog.lines.slice(-LINES_MAX).map(readLine),
+  });
+}
+
+/** Reads a line of pino. A line that was cut is no JSON, and is shown as it is. */
+function readLine(line: string): LocalLogLine {
+  try {
+    const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    const fields = Object.entries(rest).filter(([name]) => !LEFT_OUT.has(name));
+    return {
+      time: typeof time === "string" || typeof time === "number" ? new Date(time).toISOString() : "",
+      level: Number(level) >= 50 ? "error" : Number(level) >= 40 ? "warning" : "information",
+      message: typeof msg === "string" ? msg : "",
+      fields: fields.map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`),
+    };
+  } catch {
+    return { time: "", level: "information", message: line, fields: [] };
+  }
+}

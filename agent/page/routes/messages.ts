@@ -1,0 +1,129 @@
+import type { FastifyInstance } from "fastify";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import type { LocalFixture, LocalMessage, LocalMessages, LocalReprocessing } from "../../../shared/local/messages.ts";
+import type { RunningAgent } from "../../agent.ts";
+import { analyzersOf } from "../../analyzers.ts";
+import type { Host } from "../../host/host.ts";
+import { imagingOf } from "../../imaging-devices.ts";
+import { readSpool } from "../../spool/access.ts";
+import { pageOfMessages } from "../../spool/queries/messages/message-summaries.ts";
+import { capture } from "../../tools/fixture/capture.ts";
+import { messageDetail } from "../../tools/offline/message-detail.ts";
+import { reassess, type ReassessedMessage, store } from "../../tools/offline/reprocess.ts";
+import { PageError } from "./page-error.ts";
+import { runningAgent } from "./running-agent.ts";
+
+const PAGE_ROWS = 50;
+
+/** Adds the list of messages, a message with what became of it, its recording, and its reprocessing. */
+export function messageRoutes(app: FastifyInstance, host: Host): void {
+  app.route<{ Querystring: Record<string, unknown> }>({
+    method: "GET",
+    url: "/local/v1/messages",
+    handler: ({ query }): LocalMessages => {
+      const { config } = runningAgent(host);
+      const [state, device, before] = ["state", "device", "before"].map((name) => textOf(query[name]));
+      const row = before == null ? null : Number(before);
+      if (row !== null && !Number.isSafeInteger(row)) throw new PageError(400, "before is no number of a row");
+      const wanted = { state: state ?? null, device: device ?? null };
+      const page = readSpool(config.data, (db) => pageOfMessages(db, wanted, row, PAGE_ROWS));
+      return { ...page, devices: config.devices.map(({ id }) => id) };
+    },
+  });
+
+  app.route<Named>({
+    method: "GET",
+    url: "/local/v1/messages/:id",
+    handler: ({ params: { id } }): LocalMessage => {
+      const { config } = runningAgent(host);
+      const analyzers = analyzersOf(config);
+      const found = readSpool(config.data, (db) => messageDetail(db, id, (device) => analyzers.get(device)));
+      if (found === null) throw new PageError(404, "the agent has no such message: it removes old ones");
+      return found;
+    },
+  });
+
+  app.route<Named>({
+    method: "GET",
+    url: "/local/v1/messages/:id/fixture",
+    handler: ({ params: { id } }): LocalFixture => fixtureOf(runningAgent(host), id),
+  });
+
+  reprocessingRoutes(app, host);
+}
+
+interface Named {
+  Params: { id: string };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function fixtureOf({ config }: RunningAgent, id: string): LocalFixture {
+  const analyzers = analyzersOf(config);
+  try {
+    const { bytes, notes } = readSpool(config.data, (db) =>
+      capture(db, config.data, id, (device) => analyzers.get(device), false),
+    );
+    return { file_name: `message-${id.slice(-8)}.bin`, base64: Buffer.from(bytes).toString("base64"), notes };
+  } catch (error) {
+    // The sentences of capture() say why a message has no recording.
+    throw new PageError(409, errorMessage(error));
+  }
+}
+
+/** A user sees the difference before it is stored. The agent stores only the difference that the user saw. */
+function reprocessingRoutes(app: FastifyInstance, host: Host): void {
+  let isBusy = false;
+  const alone = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (isBusy) throw new PageError(409, "the agent processes another message again: try it in a moment");
+    isBusy = true;
+    try {
+      return await work();
+    } finally {
+      isBusy = false;
+    }
+  };
+
+  app.route<Named>({
+    method: "GET",
+    url: "/local/v1/messages/:id/reprocessing",
+    handler: ({ params: { id } }): Promise<LocalReprocessing> =>
+      alone(async () => ({ diff: diffOf(await reassessed(runningAgent(host), id)) })),
+  });
+
+  app.route<Named & { Body: LocalReprocessing }>({
+    method: "POST",
+    url: "/local/v1/messages/:id/reprocessing",
+    schema: {
+      body: {
+        type: "object",
+        required: ["diff"],
+        properties: { diff: { type: "array", items: { type: "string" } } },
+      },
+    },
+    handler: ({ params: { id }, body: { diff: seen } }): Promise<LocalReprocessing> =>
+      alone(async () => {
+        const agent = runningAgent(host);
+        const done = await reassessed(agent, id);
+        const diff = diffOf(done);
+        if (diff.join("\n") !== seen.join("\n")) {
+          throw new PageError(409, "the message changed meanwhile: look at the difference again");
+        }
+        store(agent.config.data, done);
+        return { diff };
+      }),
+  });
+}
+
+/** Processes one message again, with the other messages of its studies. An image stands for its whole study. */
+function reassessed({ config }: RunningAgent, id: string): Promise<ReassessedMessage[]> {
+  const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
+  const wanted = { states: ["filed", "quarantined", "unmatched"] as const, since: 0, message: id };
+  return reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, () => undefined);
+}
+
+function diffOf(done: readonly ReassessedMessage[]): string[] {
+  return [...new Set(done.flatMap(({ diff }) => diff))];
+}

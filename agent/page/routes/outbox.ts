@@ -1,0 +1,25 @@
+import type { FastifyInstance } from "fastify";
+import type { LocalOutbox } from "../../../shared/local/queue.ts";
+import type { Host } from "../../host/host.ts";
+import { readSpool } from "../../spool/access.ts";
+import { listOutbox } from "../../spool/queries/studies/outbox-list.ts";
+import { runningAgent } from "./running-agent.ts";
+
+const STUDIES_MAX = 100;
+
+/** Adds the studies that wait for the server, and why they do. */
+export function outboxRoutes(app: FastifyInstance, host: Host): void {
+  app.route({
+    method: "GET",
+    url: "/local/v1/outbox",
+    handler: (): LocalOutbox => {
+      const agent = runningAgent(host);
+      const { config } = agent;
+      const { is: state, reason } = agent.serverState();
+      return {
+        ...readSpool(config.data, (db) => listOutbox(db, STUDIES_MAX)),
+        server: { url: config.server.url, state, reason },
+      };
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { SetupAnswer, type SetupView } from "../../../shared/local/setup.ts";
+import type { Host } from "../../host/host.ts";
+import { pairWith } from "../../setup/pairing.ts";
+import { Setup } from "../../setup/setup.ts";
+import { PageError } from "./page-error.ts";
+
+const body = Compile(Type.Object({ turn: Type.Integer(), answer: SetupAnswer }, { additionalProperties: false }));
+
+/** Adds the set-up: the step that is shown, and the answers to it. All pages of this agent show one set-up. */
+export function setupRoutes(app: FastifyInstance, host: Host): void {
+  const setup = new Setup(host, pairWith(host));
+  app.addHook("onClose", () => setup.stop());
+  app.route({ method: "GET", url: "/local/v1/setup", handler: (): Promise<SetupView> => setup.view() });
+  app.route({
+    method: "POST",
+    url: "/local/v1/setup",
+    handler: async ({ body: sent }): Promise<SetupView> => {
+      if (!body.Check(sent)) throw new PageError(400, "the answer is not complete: load the page again");
+      const fault = await setup.answer(sent.turn, sent.answer);
+      if (fault !== null) throw new PageError(422, fault);
+      return setup.view();
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import type { SendError } from "../runtime/send-error.ts";
+
+// Failures of a pairing, each with what to do.
+
+/** The answer that a person has to give anew. `none`: nothing was wrong with the answers. */
+export type WrongAnswer = "code" | "server" | "key file" | "none";
+
+export class PairingError extends Error {
+  readonly answer: WrongAnswer;
+
+  constructor(answer: WrongAnswer, message: string) {
+    super(message);
+    this.answer = answer;
+  }
+}
+
+/** Faults of certificates by the code of OpenSSL or Node. */
+const certificateFaults: readonly [RegExp, (now: Date) => string][] = [
+  [
+    /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED/,
+    (now) =>
+      `the server's certificate is not valid at this PC's time, ${now.toISOString()}: set the clock of this PC, or renew the certificate`,
+  ],
+  [
+    /ALTNAME_INVALID/,
+    () => "the server's certificate is for another name: use the name in the address that opens the dashboard",
+  ],
+  [
+    /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
+    () =>
+      "this PC does not know the authority of the server's certificate: name its file in the environment variable NODE_EXTRA_CA_CERTS",
+  ],
+];
+
+/** Puts the failure of the request into words. */
+export function pairingFault(error: SendError, server: string, now: Date): PairingError {
+  const { envelope, status, message } = error;
+  if (envelope?.code.startsWith("PAIRING.")) return new PairingError("code", envelope.message);
+  if (envelope?.code === "ROUTE.NOT_FOUND") {
+    const remedy = "update the server, or make a key at its dashboard under Settings, Developer, API keys";
+    return new PairingError("server", `the server at ${server} is too old for codes: ${remedy}`);
+  }
+  if (envelope !== null) return new PairingError("none", envelope.message);
+  const certificate = certificateFaults.find(([mark]) => mark.test(message));
+  if (certificate !== undefined) return new PairingError("server", certificate[1](now));
+  if (message.includes("TLS")) return new PairingError("server", message);
+  if (status !== null || /JSON|too long/.test(message)) return notVetwire(server);
+  const remedy = "check the address and the network, and that the server runs, then try again with the same code";
+  return new PairingError("server", `${message}: ${remedy}`);
+}
+
+export function notVetwire(server: string): PairingError {
+  const remedy = "use the address that opens the dashboard in a browser";
+  return new PairingError("server", `another program than a Vetwire server answered at ${server}: ${remedy}`);
+}

@@ -1,0 +1,88 @@
+import { Compile } from "typebox/compile";
+import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "../../shared/api/pairing.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { readableServer } from "../config/exposures.ts";
+import { clockSentence, ClockWatch } from "../push/clock-watch.ts";
+import { createServerClient } from "../push/server-client.ts";
+import { SendError } from "../runtime/send-error.ts";
+import { notVetwire, PairingError, pairingFault } from "./faults.ts";
+import { commitKey, draftKey } from "./key-draft.ts";
+import { readServerUrl } from "./server-address.ts";
+
+const answer = Compile(Paired);
+
+interface PairingWish {
+  /** The server's address as a person types it. */
+  readonly serverUrl: string;
+  /** The code at the dashboard as a person types it. */
+  readonly code: string;
+  /** The name by which people know this PC. */
+  readonly name: string;
+  /** The file that gets the key. */
+  readonly keyFile: string;
+}
+
+export interface Pairing {
+  /** The address for `server.url` of agent.yaml. */
+  readonly serverUrl: string;
+  /** The fp of this agent. */
+  readonly agent: string;
+  readonly clinic: { readonly fp: string; readonly name: string };
+  /** Sentences about what is right enough to work, and should be mended. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Exchanges a code of the dashboard for this PC's access, and writes the key file. A call that failed or was killed may be repeated
+ * with the same code: the key file is absent or works at each moment. @throws PairingError with what to do
+ */
+export async function pair({ serverUrl: typedUrl, code: typedCode, name, keyFile }: PairingWish): Promise<Pairing> {
+  const serverUrl = readServerUrl(typedUrl);
+  const code = readCode(typedCode);
+  if (code === null) {
+    const expected = `expected ${CODE_CHARS} letters and digits such as 7KQM-X2HD, as the dashboard shows under Devices, Add a clinic PC`;
+    throw new PairingError("code", `the code is not complete: ${expected}`);
+  }
+  const warnings: string[] = [];
+  const readable = readableServer(serverUrl);
+  if (readable !== null) warnings.push(readable);
+  const key = onDisk(keyFile, () => draftKey(keyFile, serverUrl, code));
+  const { agent, clinic } = await exchange(serverUrl, key, { code, name: nameOf(name) }, warnings);
+  onDisk(keyFile, () => commitKey(keyFile, key));
+  return { serverUrl, agent, clinic, warnings };
+}
+
+/** The server refuses longer names. */
+function nameOf(name: string): string {
+  return name.trim().slice(0, PC_NAME_CHARS_MAX) || "Clinic PC";
+}
+
+async function exchange(serverUrl: string, key: string, body: PairBody, warnings: string[]): Promise<Paired> {
+  const clock = new ClockWatch({
+    changed: () => undefined,
+    isWrong: (offsetS) => warnings.push(...(offsetS === null ? [] : [clockSentence(offsetS)])),
+  });
+  const client = createServerClient(
+    serverUrl,
+    () => key,
+    undefined,
+    (times) => clock.heard(times),
+  );
+  try {
+    const { data } = ((await client.post("/agent/v1/pair", body)) ?? {}) as { data?: unknown };
+    if (answer.Check(data)) return data;
+  } catch (error) {
+    throw error instanceof SendError ? pairingFault(error, serverUrl, new Date()) : error;
+  }
+  throw notVetwire(serverUrl);
+}
+
+/** @throws PairingError if the disk refuses */
+function onDisk<T>(keyFile: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const remedy = "choose a file in a folder that this user may write to, on a disk with free space";
+    throw new PairingError("key file", `the key cannot be written to ${keyFile}: ${errorMessage(error)}: ${remedy}`);
+  }
+}

@@ -1,0 +1,125 @@
+import { Compile } from "typebox/compile";
+import {
+  type ConfigurationReport,
+  DEVICES_CHARS_MAX,
+  type DevicesProblem,
+  WantedDevices,
+} from "../../shared/api/configuration.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { lineIn } from "../config/line-numbers.ts";
+import { folderOf, markOf } from "../host/config-file.ts";
+import type { Host } from "../host/host.ts";
+import type { Config } from "../config/schema.ts";
+import type { ConfigurationLink } from "../push/heartbeat.ts";
+import type { Spool } from "../spool/spool.ts";
+import { bounded, openedBy, readDocument } from "./read-document.ts";
+import { devicesText, withDevices } from "./with-devices.ts";
+
+// The devices that an admin writes at the dashboard. The agent pulls them after a heartbeat that named a newer version, and tells the
+// outcome with the next one. The server never reaches into the clinic.
+
+/** The last version that this agent tried. */
+interface Tried {
+  readonly version: number;
+  readonly problems: DevicesProblem[];
+}
+
+const TRIED_META = "configuration";
+
+const wanted = Compile(WantedDevices);
+
+/** Makes the link of a host. */
+export function remoteDevices(host: Host): ConfigurationLink {
+  return new RemoteDevices(host);
+}
+
+class RemoteDevices implements ConfigurationLink {
+  readonly #host: Host;
+  #isBusy = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  async report(config: Pick<Config, "devices" | "managed">, spool: Spool): Promise<ConfigurationReport> {
+    if (config.managed === false) return { managed: false, version: null, problems: [], devices: null };
+    const tried = await triedOf(spool);
+    const devices = devicesText(config.devices);
+    return {
+      managed: true,
+      version: tried?.version ?? null,
+      problems: tried?.problems ?? [],
+      devices: devices.length > DEVICES_CHARS_MAX ? null : devices,
+    };
+  }
+
+  /** Follows a version in the background. The heartbeat that named it belongs to the agent that a change replaces. */
+  wanted(version: number): void {
+    if (this.#isBusy || this.#host.agent?.config.managed === false) return;
+    this.#isBusy = true;
+    this.#follow(version)
+      .catch((error: unknown) => {
+        // The next heartbeat names the version again.
+        this.#host.log.warn({ stage: "remote", reason: errorMessage(error) }, "the server's devices cannot be fetched");
+      })
+      .finally(() => {
+        this.#isBusy = false;
+      });
+  }
+
+  async #follow(version: number): Promise<void> {
+    const { agent, log } = this.#host;
+    if (agent === null) return;
+    const tried = await triedOf(agent.spool);
+    if (tried !== null && tried.version >= version) return;
+    const { data } = ((await agent.server.get("/agent/v1/configuration")) ?? {}) as { data?: unknown };
+    if (!wanted.Check(data)) throw new Error("invalid response: expected a version and its devices");
+    const problems = await this.#apply(data.devices);
+    if (problems === null) return;
+    const { spool } = this.#host.agent ?? agent;
+    // A process that is killed before this line tries the version again, which changes nothing.
+    await spool.call("setMeta", TRIED_META, JSON.stringify({ version: data.version, problems } satisfies Tried));
+    log.info(
+      { stage: "remote", version: data.version, problems: problems.length },
+      "the devices of the server were tried",
+    );
+  }
+
+  /** @returns the problems, none if the devices run; null if agent.yaml changed meanwhile, so that a later try is needed */
+  async #apply(document: string): Promise<DevicesProblem[] | null> {
+    const text = this.#host.text();
+    if (text === null) return null;
+    const read = readDocument(document, text, folderOf(this.#host.file));
+    if ("problems" in read) return read.problems;
+    const running = this.#host.agent?.config.devices ?? [];
+    // Devices that run already need no other agent.
+    if (devicesText(read.devices) === devicesText(running)) return [];
+    const opened = openedBy(document, read.devices, running);
+    if (opened.length > 0) return opened;
+    const outcome = await this.#host.apply(withDevices(text, read.devices), markOf(text));
+    switch (outcome.outcome) {
+      case "applied":
+        return [];
+      case "rolled back":
+        return bounded([{ line: 1, message: `the agent did not start with these devices: ${outcome.reason}` }]);
+      case "refused":
+        if (markOf(this.#host.text()) !== markOf(text)) return null;
+        return bounded(
+          outcome.problems.map(({ message }) => ({ line: lineOf(message, document, read.devices), message })),
+        );
+    }
+  }
+}
+
+/** Finds the line of the document with the device that a problem names, by its id or by its place. */
+function lineOf(message: string, document: string, devices: readonly { readonly id: string }[]): number {
+  const named = devices.findIndex(
+    ({ id }, index) => message.startsWith(`${id}: `) || message.startsWith(`devices[${index}]`),
+  );
+  return named < 0 ? 1 : lineIn(document, [String(named)]);
+}
+
+async function triedOf(spool: Spool): Promise<Tried | null> {
+  const stored = await spool.call("getMeta", TRIED_META);
+  return stored === null ? null : (JSON.parse(stored) as Tried);
+}

@@ -1,0 +1,15 @@
+import type Database from "better-sqlite3";
+import type { LocalQueuedStudy } from "../../../../shared/local/queue.ts";
+
+/** Lists the studies that wait for the server, the oldest first, and counts all of them. */
+export function listOutbox(db: Database.Database, limit: number): { depth: number; studies: LocalQueuedStudy[] } {
+  const rows = db
+    .prepare(
+      `SELECT fp, revision, created_at, send_attempts, json_extract(body, '$.modality') AS modality,
+         json_extract(body, '$.source.device_id') AS device, json_extract(body, '$.source.message_id') AS message
+       FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?`,
+    )
+    .all(limit) as (Omit<LocalQueuedStudy, "created_at"> & { readonly created_at: number })[];
+  const depth = db.prepare("SELECT COUNT(*) FROM study WHERE state = 'queued'").pluck().get() as number;
+  return { depth, studies: rows.map((row) => ({ ...row, created_at: new Date(row.created_at).toISOString() })) };
+}

@@ -1,0 +1,180 @@
+import type { Logger } from "pino";
+import {
+  type AlertBook,
+  type Batch,
+  claim,
+  type Delivery,
+  healthAfter,
+  settle,
+  stepBook,
+} from "../../shared/alerts/book.ts";
+import { deliver, deliverTest, loggedReason, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
+import type { Teller } from "../../shared/alerts/email-text.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { clinicConditions, type Machine } from "../domain/alerts.ts";
+import {
+  type Notifications,
+  readAlertBook,
+  readNotifications,
+  saveAlertBook,
+  type WatchedClinic,
+  watchedClinic,
+  watchedClinics,
+} from "../store/alerts.ts";
+import { readAlertFacts } from "../store/dashboard/alert-facts.ts";
+import type { Store } from "../store/database/store.ts";
+
+// Watches all clinics: opens and closes their alerts, and tells those whom a clinic chose. Several servers on one database may
+// watch: a book changes in one transaction, so that each message is claimed once.
+
+const CHECK_MS = 30_000;
+/** Time that messages under way get when the server stops. Others are repeated after the next start. */
+const STOP_MS = 5_000;
+
+export interface AlertOptions {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly logger: Logger;
+  /** By default there is no mail server, and webhooks go to public addresses alone. */
+  readonly senders?: Senders;
+  /** Address of the dashboard for links; null if it is unknown. */
+  readonly dashboard?: string | null;
+  readonly machine?: () => Promise<Machine>;
+}
+
+const NO_MAIL: Senders = { sendMail: null, webhooks: { allowPrivate: false } };
+const NOTHING_WRONG: Machine = { name: "", freeBytes: null, lastBackup: null };
+
+export class AlertWatch {
+  readonly #options: Required<AlertOptions>;
+  #timer: NodeJS.Timeout | undefined;
+  #isChecking = false;
+  /** Deliveries under way, by clinic. */
+  readonly #delivering = new Map<number, Promise<void>>();
+
+  constructor(options: AlertOptions) {
+    this.#options = { senders: NO_MAIL, dashboard: null, machine: async () => NOTHING_WRONG, ...options };
+  }
+
+  get sendsMail(): boolean {
+    return this.#options.senders.sendMail !== null;
+  }
+
+  start(): void {
+    const check = () => {
+      if (!this.#isChecking) void this.check();
+    };
+    this.#timer = setInterval(check, CHECK_MS).unref();
+    check();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    const all = Promise.all(this.#delivering.values());
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
+  }
+
+  /** Steps the alerts of all clinics, and begins to deliver what is due. Never rejects. */
+  async check(): Promise<void> {
+    this.#isChecking = true;
+    const { store, machine, logger } = this.#options;
+    const warn = (error: unknown) =>
+      logger.warn({ reason: errorMessage(error) }, "alerts cannot be computed now: the next check follows");
+    try {
+      const facts = await machine();
+      for (const clinic of await watchedClinics(store)) {
+        await this.#step(clinic, facts).catch(warn);
+        this.#startDelivery(clinic);
+      }
+    } catch (error) {
+      warn(error);
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  /** Resolves when all deliveries that began have ended. */
+  async delivered(): Promise<void> {
+    await Promise.all(this.#delivering.values());
+  }
+
+  /** Sends a test message to a receiver of the clinic, and notes the outcome at its channel. */
+  async test(clinicId: number, receiver: Receiver): Promise<Delivery> {
+    const { store, senders, now } = this.#options;
+    const outcome = await deliverTest(receiver, this.#teller(await watchedClinic(store, clinicId)), senders, now());
+    await this.#change(clinicId, (book) => {
+      const health = { ...book.health, [receiver.id]: healthAfter(book.health[receiver.id], outcome, now()) };
+      return { ...book, health };
+    });
+    return outcome;
+  }
+
+  async #step({ id, timeZone }: WatchedClinic, machine: Machine): Promise<void> {
+    const { store, now: clock } = this.#options;
+    const now = clock();
+    const facts = await readAlertFacts(store, { clinicId: id, timeZone, now });
+    const conditions = clinicConditions(facts, machine, now);
+    await this.#change(id, (book, { receivers }) => stepBook(book, conditions, { channels: receivers, now }));
+  }
+
+  #startDelivery(clinic: WatchedClinic): void {
+    if (this.#delivering.has(clinic.id)) return;
+    const { logger } = this.#options;
+    const delivery = this.#deliver(clinic)
+      .catch((error: unknown) => {
+        logger.warn({ reason: errorMessage(error) }, "messages about alerts cannot be sent now: they stay stored");
+      })
+      .finally(() => this.#delivering.delete(clinic.id));
+    this.#delivering.set(clinic.id, delivery);
+  }
+
+  async #deliver(clinic: WatchedClinic): Promise<void> {
+    const { senders, now, logger } = this.#options;
+    for (;;) {
+      const batch = await this.#claim(clinic);
+      if (batch === null) return;
+      const { receivers } = await readNotifications(this.#options.store, clinic.id);
+      const receiver = receivers.find(({ id }) => id === batch.channel.id);
+      // Removed meanwhile: the next step drops its messages.
+      if (receiver === undefined) return;
+      const outcome = await deliver(batch, receiver, this.#teller(clinic), senders);
+      await this.#change(clinic.id, (book) => settle(book, batch, outcome, now()));
+      const facts = { channel: receiver.id, type: receiver.type, messages: batch.messages.length };
+      if (outcome.ok) logger.info(facts, "people were told of alerts");
+      else
+        logger.warn(
+          { ...facts, reason: loggedReason(outcome.reason) },
+          "people could not be told of alerts: it is tried again",
+        );
+    }
+  }
+
+  async #claim({ id, timeZone }: WatchedClinic): Promise<Batch | null> {
+    const { now } = this.#options;
+    let batch: Batch | null = null;
+    await this.#change(id, (book, { receivers, quiet }) => {
+      const asked = { channels: receivers, quiet, timeZone: timeZone ?? "UTC", now: now() };
+      const taken = claim(book, asked);
+      batch = taken?.batch ?? null;
+      return taken?.book ?? book;
+    });
+    return batch;
+  }
+
+  /** Changes the book of a clinic in one transaction. A change that changes nothing writes nothing. */
+  async #change(clinicId: number, change: (book: AlertBook, notifications: Notifications) => AlertBook): Promise<void> {
+    const { store, now } = this.#options;
+    const before = await readAlertBook(store, clinicId);
+    const after = change(before, await readNotifications(store, clinicId));
+    if (JSON.stringify(after) === JSON.stringify(before)) return;
+    await store.transaction(async (session) => {
+      const book = await readAlertBook(session, clinicId);
+      await saveAlertBook(session, clinicId, change(book, await readNotifications(session, clinicId)), now());
+    });
+  }
+
+  #teller({ name, language, timeZone }: WatchedClinic): Teller {
+    const { dashboard } = this.#options;
+    return { name, dashboard, language: language ?? "en", timeZone: timeZone ?? "UTC" };
+  }
+}

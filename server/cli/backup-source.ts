@@ -1,0 +1,52 @@
+import type { BackupSource } from "../../shared/care/backup.ts";
+import type { RestoreTarget } from "../../shared/care/restore.ts";
+import { VERSION } from "../../shared/runtime/version.ts";
+import path from "node:path";
+import { isPostgresUrl } from "../store/database/open.ts";
+import { SCHEMA_VERSION } from "../store/database/migrations.ts";
+import { storeLocation } from "./with-store.ts";
+
+// The parts of a server that a backup holds. A new setup code is made at each start, and certificates are the operator's files.
+
+export const SERVER_BACKUP = { program: "server", schema: SCHEMA_VERSION, database: "vetwire.db" } as const;
+
+/** The database and the pepper, without which no key works. @throws Error for PostgreSQL, with its tools */
+export function backupSource(data: string): BackupSource {
+  requireSqlite(data);
+  return {
+    program: "server",
+    version: VERSION,
+    schemaQuery: "SELECT COALESCE(MAX(version), 0) FROM migration",
+    folder: data,
+    database: SERVER_BACKUP.database,
+    files: [{ name: "pepper", path: path.join(data, "pepper") }],
+    images: null,
+  };
+}
+
+/** @throws Error for PostgreSQL, with its tools */
+export function restoreTarget(data: string): RestoreTarget {
+  requireSqlite(data);
+  return {
+    ...SERVER_BACKUP,
+    folder: data,
+    mark: "vetwire.mark",
+    files: ["pepper"],
+    images: null,
+    // A session that was ended after the backup must not begin again.
+    prepare: (db) => {
+      const hasSessions =
+        db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'dashboard_session'").get() !== undefined;
+      if (hasSessions) db.exec("DELETE FROM dashboard_session");
+    },
+  };
+}
+
+function requireSqlite(data: string): void {
+  if (!isPostgresUrl(storeLocation(data))) return;
+  const pepper = path.join(data, "pepper");
+  throw new Error(
+    "DATABASE_URL names PostgreSQL, whose own tools back it up: pg_dump --format=custom --file=vetwire.dump and pg_restore, " +
+      `or pgbackrest. Save ${pepper} with it, since no API key works without that file`,
+  );
+}

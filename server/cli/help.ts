@@ -1,0 +1,90 @@
+import type { CommandHelp } from "../../shared/cli/program.ts";
+
+// Summaries and examples of the server's commands. Every command and subcommand has an example, which parses.
+
+const CLINIC = "clinic_01K9DEM0000000000000C00001";
+const PATIENT = "patient_01K9DEM0000000000000P00001";
+const STUDY = "cds_01K9DEM0000000000000S00001";
+const AGENT = "agent_01K9DEM0000000000000A00001";
+const KEY = "key_01K9DEM0000000000000K00001";
+
+export const serverHelp: Readonly<Record<string, CommandHelp>> = {
+  run: {
+    summary: "serve the API and the dashboard until Ctrl-C",
+    examples: [
+      "run",
+      "run --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem",
+      "run --trust-proxy 127.0.0.1 --rate-limit device=120/3000",
+      "run --backup-dir /media/backup --backup-keep 14 --log-file vetwire.log",
+    ],
+  },
+  import: {
+    summary: "import an NDJSON file",
+    examples: ["import clinics.ndjson", `import soap.ndjson --owner ${CLINIC}`],
+  },
+  export: { summary: "write all entities as NDJSON", examples: ["export", "export all.ndjson"] },
+  keys: {
+    summary: "API keys of the clinics",
+    examples: [
+      `keys create --clinic ${CLINIC} --name agent --permissions clinic.lab.ingest,clinic.patient.view --out agent.key`,
+      `keys list --clinic ${CLINIC}`,
+      `keys roll ${KEY} --grace 24h`,
+      `keys revoke ${KEY}`,
+    ],
+  },
+  agents: {
+    summary: "agents of clinic PCs",
+    examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
+  },
+  users: {
+    summary: "users of the dashboard",
+    examples: [
+      `users create --clinic ${CLINIC} --role admin --name ayse`,
+      "users list",
+      `users list --clinic ${CLINIC} --json`,
+      "users reset ayse",
+    ],
+  },
+  unmatched: {
+    summary: "studies without a certain patient",
+    examples: [
+      "unmatched list",
+      "unmatched list --sample A-17 --json",
+      `unmatched show ${STUDY}`,
+      `unmatched assign ${STUDY} --patient ${PATIENT}`,
+      `unmatched reject ${STUDY} --reason "a control sample"`,
+      `unmatched reopen ${STUDY}`,
+    ],
+  },
+  study: {
+    summary: "manual studies, and the history of any study",
+    examples: [
+      `study add --patient ${PATIENT} --file study.json`,
+      `study add --patient ${PATIENT} --interactive`,
+      `study history ${STUDY}`,
+      `study conflicts --clinic ${CLINIC}`,
+    ],
+  },
+  explain: { summary: "time line of a study, and its flags", examples: [`explain ${STUDY}`] },
+  codes: {
+    summary: "codes that the catalogue lacks",
+    examples: ["codes list", `codes list --clinic ${CLINIC} --json`],
+  },
+  ranges: {
+    summary: "a clinic's own reference intervals",
+    examples: [
+      `ranges import ranges.ndjson --clinic ${CLINIC}`,
+      `ranges list --clinic ${CLINIC}`,
+      `ranges export ranges.ndjson --clinic ${CLINIC}`,
+    ],
+  },
+  backup: { summary: "save the database in one file", examples: ["backup /mnt/usb/server.backup"] },
+  restore: {
+    summary: "check or restore a backup",
+    examples: ["restore /mnt/usb/server.backup --check", "restore /mnt/usb/server.backup"],
+  },
+  audit: {
+    summary: "who read or changed what",
+    examples: ["audit --since 24h", `audit --key ${KEY} --format json`, `audit --clinic ${CLINIC} --format csv`],
+  },
+};

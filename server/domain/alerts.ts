@@ -1,0 +1,127 @@
+import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
+import { type AlertKind, type Condition, isAlertKind, kinds, limits } from "../../shared/alerts/kinds.ts";
+import type { Heartbeat } from "../../shared/api/study.ts";
+import type { AgentShown } from "../../shared/dashboard/devices.ts";
+import { type Span, workingMs } from "./device-state.ts";
+import { endingKeys, type KeyEnd, silentSources } from "./today.ts";
+
+// Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in shared/alerts/kinds.ts.
+
+/** Facts of the server's machine. They are the same for all clinics. */
+export interface Machine {
+  readonly name: string;
+  /** Free bytes on the disk of the database; null if it is elsewhere. */
+  readonly freeBytes: number | null;
+  /** Null before the first one. */
+  readonly lastBackup: LastBackup | null;
+}
+
+export interface ClinicFacts {
+  readonly agents: readonly { readonly shown: AgentShown; readonly alerts: NonNullable<Heartbeat["alerts"]> }[];
+  /** Working hours of the clinic; empty if they are unknown. */
+  readonly hours: readonly Span[];
+  /** Keys that nobody revoked. */
+  readonly keys: readonly KeyEnd[];
+  readonly toPlace: { readonly count: number; readonly oldest: number | null };
+  /** Studies with critical values that nobody saw. */
+  readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
+}
+
+/** Causes that the server takes from its agents. It knows the others itself, or they end with the heartbeat that tells them. */
+const KINDS_OF_AGENTS: readonly AlertKind[] = [
+  ...(["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong", "backup-failed"] as const),
+];
+
+export function clinicConditions(facts: ClinicFacts, machine: Machine, now: number): Condition[] {
+  return [
+    ...silentAgents(facts, now),
+    ...facts.agents.flatMap(({ shown }) => silentDevices(shown, now)),
+    ...facts.agents.flatMap(({ shown, alerts }) => alerts.flatMap((alert) => heardAlert(shown, alert, now))),
+    ...waiting(facts, now),
+    ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
+    ...ofMachine(machine, now),
+  ];
+}
+
+function silentAgents({ agents, hours, keys }: ClinicFacts, now: number): Condition[] {
+  const inUse = (keyId: string) => keys.some(({ public_id }) => public_id === keyId);
+  const shown = agents.map((agent) => agent.shown);
+  return silentSources(shown, inUse).flatMap(({ kind, name, last_at }): Condition[] => {
+    if (kind !== "agent" || last_at === null) return [];
+    const since = Date.parse(last_at);
+    // A clinic switches its PC off for the night.
+    const silentMs = hours.length === 0 ? now - since : workingMs(hours, since, now);
+    const isLong = silentMs >= limits.agentSilentWorkingMs;
+    return [{ key: `agent-silent ${name}`, kind: "agent-silent", subject: name, since, ...held(!isLong) }];
+  });
+}
+
+function silentDevices({ key, is, last_seen_at, devices }: AgentShown, now: number): Condition[] {
+  const seenAt = Date.parse(last_seen_at ?? "") || now;
+  return devices.flatMap(({ id, name, state, last_message_at }): Condition[] => {
+    if (is === "running" && state.is !== "silent") return [];
+    const since = Date.parse(last_message_at ?? "") || seenAt;
+    const subject = name === null ? id : `${name} (${id})`;
+    // Without its agent, nobody knows whether the device is silent still.
+    return [
+      {
+        ...{ key: `device-silent ${id} @${key.name}`, kind: "device-silent", subject, since },
+        ...held(is !== "running"),
+      },
+    ];
+  });
+}
+
+function heardAlert(
+  { key, is }: AgentShown,
+  { key: ownKey, kind, subject, since, count, reason, told }: NonNullable<Heartbeat["alerts"]>[number],
+  now: number,
+): Condition[] {
+  if (!isAlertKind(kind) || !KINDS_OF_AGENTS.includes(kind)) return [];
+  return [
+    {
+      ...{ key: `${ownKey} @${key.name}`, kind, subject },
+      // The agent waited for its limit already, and its clock may be wrong.
+      since: Math.min(Date.parse(since) || now, now - kinds[kind].lastsMs),
+      ...(count !== undefined && { count }),
+      ...(reason !== undefined && { reason }),
+      ...(told && { isToldElsewhere: true as const }),
+      ...held(is !== "running"),
+    },
+  ];
+}
+
+function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: number): Condition[] {
+  const unmatched: Condition[] =
+    oldest === null
+      ? []
+      : [
+          {
+            ...{ key: "unmatched", kind: "unmatched", subject: "", since: oldest, count },
+            ...held(now - oldest < limits.unmatchedMs),
+          },
+        ];
+  const unseen = critical.map(({ fp, device_name, received_at }): Condition => {
+    const path = `/results/${fp}`;
+    return { key: `critical ${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
+  });
+  return [...unmatched, ...unseen];
+}
+
+function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, now: number): Condition[] {
+  const since = expires_at - limits.keyEndsMs;
+  return since > now ? [] : [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }];
+}
+
+function ofMachine({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
+  const { opens, closes } = limits.freeBytes;
+  const disk: Condition[] =
+    freeBytes === null || freeBytes >= closes
+      ? []
+      : [{ key: "disk", kind: "disk-full", subject: name, since: now, ...held(freeBytes >= opens) }];
+  return [...disk, ...backupCondition(lastBackup, name, now)];
+}
+
+function held(isHeld: boolean): Pick<Condition, "holds"> {
+  return isHeld ? { holds: true } : {};
+}

@@ -1,0 +1,142 @@
+import { randomInt, timingSafeEqual } from "node:crypto";
+import { CODE_CHARS, CODE_MINUTES, codeOf, type Paired } from "../../../shared/api/pairing.ts";
+import { agentPermissions } from "../../../shared/dashboard/keys.ts";
+import { judge, selectorOf } from "../../domain/pairing-code.ts";
+import { agentOfKey, insertAgent } from "../../store/agents/agents.ts";
+import {
+  countOpenCodes,
+  countWrongTry,
+  findCode,
+  forgetCodes,
+  type FoundCode,
+  putCode,
+  useCode,
+} from "../../store/agents/pairing-codes.ts";
+import { type AuditActor, auditCommand } from "../../store/audit.ts";
+import type { Session } from "../../store/database/query.ts";
+import type { Store } from "../../store/database/store.ts";
+import { findKey, findKeyById } from "../../store/keys.ts";
+import { addKey, digest, isActive } from "./api-keys.ts";
+import { CODES_OPEN_MAX } from "./pairing-limit.ts";
+
+// Pairing: a code of the dashboard, exchanged once for the access of one clinic PC.
+//
+// The agent makes its own key, keeps it on its disk, and sends it with the code. The key is thus also the id of the request: the
+// server stores its digest as of any key, and a repeat with the same code and key changes nothing. A server that made the key
+// would have to revoke it at each repeat and make another one, because it cannot show a key twice.
+
+/** Time for which an ended code is still said to have ended, and a repeat gets its answer. */
+const KEEP_MS = 86_400_000;
+
+/** Selectors that other clinics have are drawn again. With 100 open codes among 32 768, three draws almost never fail. */
+const DRAWS_MAX = 20;
+
+/** Makes the code of a clinic and ends its last one. @returns undefined if too many codes of other clinics are open */
+export async function makePairingCode(
+  store: Store,
+  pepper: Buffer,
+  { clinicId, clinicFp, userId, actor }: { clinicId: number; clinicFp: string; userId: number; actor: AuditActor },
+): Promise<{ code: string; expiresAt: number } | undefined> {
+  const expiresAt = actor.now + CODE_MINUTES * 60_000;
+  return store.transaction(async (session) => {
+    await forgetCodes(session, actor.now - KEEP_MS);
+    if ((await countOpenCodes(session, clinicId, actor.now)) >= CODES_OPEN_MAX) return undefined;
+    const code = await drawCode(session, clinicId);
+    await putCode(session, {
+      clinic_id: clinicId,
+      selector: selectorOf(code),
+      digest: codeDigest(pepper, code),
+      expires_at: expiresAt,
+      wrong_tries: 0,
+      api_key_id: null,
+      user_id: userId,
+    });
+    await auditCommand(session, "agents code", [clinicFp], actor);
+    return { code, expiresAt };
+  });
+}
+
+async function drawCode(session: Session, clinicId: number): Promise<string> {
+  for (let draws = 0; draws < DRAWS_MAX; draws += 1) {
+    const code = codeOf(Array.from({ length: CODE_CHARS }, () => randomInt(32)));
+    const taken = await findCode(session, selectorOf(code));
+    if (taken === undefined || taken.clinicId === clinicId) return code;
+  }
+  throw new Error(`no free selector in ${DRAWS_MAX} draws, expected far fewer codes`);
+}
+
+/** The prefix keeps the digests of codes apart from those of keys. */
+function codeDigest(pepper: Buffer, code: string): string {
+  return digest(pepper, `pairing code ${code}`);
+}
+
+export interface PairingRequest {
+  readonly code: string;
+  readonly name: string;
+  /** The well-formed key that the agent made. */
+  readonly key: string;
+  readonly address: string;
+  readonly now: number;
+}
+
+/** Exchanges a code for access. One transaction uses the code up, stores the key and registers the agent. @throws KeyRefused */
+export async function pairAgent(
+  store: Store,
+  pepper: Buffer,
+  request: PairingRequest,
+): Promise<Paired | "wrong" | "ended"> {
+  const keyDigest = digest(pepper, request.key);
+  return store.transaction(async (session) => {
+    const found = await findCode(session, selectorOf(request.code));
+    const isRight = found !== undefined && isSame(found.digest, codeDigest(pepper, request.code));
+    const verdict = judge(found, { isRight, keyDigest, now: request.now });
+    if (found === undefined) return "wrong";
+    switch (verdict.is) {
+      case "wrong":
+        // The count is part of the transaction, so that the refusal is an outcome and no error.
+        if (verdict.counts) await countWrongTry(session, found.clinicId);
+        return "wrong";
+      case "ended":
+        return "ended";
+      case "repeated":
+        return repeat(session, found, request.now);
+      case "right":
+        // Only a forged request has a key of somebody else.
+        if ((await findKey(session, keyDigest)) !== undefined) return "ended";
+        return register(session, pepper, found, request);
+    }
+  });
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+async function register(
+  session: Session,
+  pepper: Buffer,
+  { clinicId, clinic, userId }: FoundCode,
+  { key, name, address, now }: PairingRequest,
+): Promise<Paired> {
+  const added = await addKey(session, pepper, key, {
+    clinicId,
+    name: name.trim(),
+    type: "device",
+    permissions: agentPermissions,
+    now,
+    expiresAt: null,
+  });
+  const agent = await insertAgent(session, { clinic_id: clinicId, api_key_id: added.id, paired_at: now });
+  await useCode(session, clinicId, added.id);
+  // The user who showed the code to the PC answers for it.
+  await auditCommand(session, "agents pair", [agent, added.public_id], { by: address, now, userId, clinicId });
+  return { agent, clinic };
+}
+
+/** Answers a repeat, unless a person has revoked the key since. */
+async function repeat(session: Session, { publicKeyId, clinic }: FoundCode, now: number): Promise<Paired | "ended"> {
+  const key = await findKeyById(session, publicKeyId ?? "");
+  if (key === undefined || !isActive(key, now)) return "ended";
+  const agent = await agentOfKey(session, key.id);
+  return agent === undefined ? "ended" : { agent: agent.fp, clinic };
+}

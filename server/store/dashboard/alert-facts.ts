@@ -1,0 +1,21 @@
+import type { ClinicFacts } from "../../domain/alerts.ts";
+import { CRITICAL_HOURS } from "../../../shared/dashboard/today.ts";
+import type { Session } from "../database/query.ts";
+import { readHeardAgents } from "./devices.ts";
+import { critical, keysInUse, toPlace } from "./today.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Reads what the alerts of a clinic are computed from: the facts of the screen Today. */
+export async function readAlertFacts(
+  session: Session,
+  { clinicId, timeZone, now }: { clinicId: number; timeZone: string | null; now: number },
+): Promise<ClinicFacts> {
+  const waiting = await session.first(toPlace, { clinicId });
+  return {
+    ...(await readHeardAgents(session, { clinicId, timeZone, now })),
+    keys: await session.all(keysInUse, { clinicId }),
+    toPlace: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
+    critical: await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS }),
+  };
+}

@@ -1,0 +1,101 @@
+import type { Kysely } from "kysely";
+import type { ListedStudy } from "../../../shared/api/study.ts";
+import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
+import type { Page } from "../patients/patients.ts";
+import { timestampOf, toStudy } from "./study-content.ts";
+
+// The studies that a clinic reads, the last changed first; see changes/clinic-studies.ts for the order.
+
+export interface StudyFilter {
+  clinicId: number;
+  patientFp: string | null;
+  /** Milliseconds since 1970, inclusive; null lists all. */
+  updatedSince: number | null;
+  page: number;
+  pageSize: number;
+}
+
+/** Lists one page. Its total and its studies are of one moment, so that a client sees that a study left the list. */
+export async function listStudies(
+  session: Session,
+  { clinicId, patientFp, updatedSince, page, pageSize }: StudyFilter,
+): Promise<Page<ListedStudy>> {
+  const rows = await session.all(patientFp === null ? ofEveryPatient : ofOnePatient, {
+    clinicId,
+    patientFp: patientFp ?? "",
+    updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
+    limit: pageSize,
+    offset: (page - 1) * pageSize,
+  });
+  const items = rows.flatMap(({ total: _total, changed_at, ...row }) =>
+    isStudy(row) && changed_at !== null ? [{ ...toStudy(row), updated_at: timestampOf(changed_at) }] : [],
+  );
+  return { items, total: rows[0]?.total ?? 0 };
+}
+
+/** Whether the row has a study. The one row of an empty page has the total alone. */
+function isStudy<Row extends object>(row: Row): row is { [Name in keyof Row]: NonNullable<Row[Name]> } {
+  return Object.values(row).every((value) => value !== null);
+}
+
+interface ListParameters {
+  clinicId: number;
+  patientFp: string;
+  updatedSince: number;
+  limit: number;
+  offset: number;
+}
+
+const ofEveryPatient = listQuery(false);
+const ofOnePatient = listQuery(true);
+
+// The count and the page come from an index alone. The connection is joined once more, so that no fault of the index could
+// show a study of a patient that the clinic does not list.
+function listQuery(byPatient: boolean) {
+  return query((db, p: ListParameters) =>
+    db
+      .selectFrom(
+        matches(db, p, byPatient)
+          .select((select) => select.fn.countAll<number>().as("total"))
+          .as("all"),
+      )
+      .leftJoin(
+        matches(db, p, byPatient)
+          .select(["study_id", "changed_at"])
+          .orderBy("changed_at", "desc")
+          .orderBy("study_id", "desc")
+          .limit(p.limit)
+          .offset(p.offset)
+          .as("page"),
+        (join) => join.onTrue(),
+      )
+      .leftJoin("study", "study.id", "page.study_id")
+      .leftJoin("clinic_patient", (join) =>
+        join
+          .onRef("clinic_patient.patient_id", "=", "study.patient_id")
+          .on("clinic_patient.clinic_id", "=", p.clinicId)
+          .on("clinic_patient.listed", "=", 1),
+      )
+      .select(["all.total", "page.changed_at", "clinic_patient.patient_fp"])
+      .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
+      .orderBy("page.changed_at", "desc")
+      .orderBy("page.study_id", "desc"),
+  );
+}
+
+function matches(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
+  return db
+    .selectFrom("clinic_study")
+    .where("clinic_id", "=", p.clinicId)
+    .where("changed_at", ">=", p.updatedSince)
+    .$if(byPatient, (rows) =>
+      rows.where("study_id", "in", (study) =>
+        study
+          .selectFrom("study")
+          .innerJoin("patient", "patient.id", "study.patient_id")
+          .select("study.id")
+          .where("patient.fp", "=", p.patientFp),
+      ),
+    );
+}

@@ -1,0 +1,164 @@
+import { useSignal } from "@preact/signals";
+import type { LocalApplied } from "../../../../shared/local/configuration.ts";
+import type { LocalCode, LocalCodes } from "../../../../shared/local/queue.ts";
+import { call } from "../../api.ts";
+import { Empty, Loaded, Problem, useLocal } from "../../resource.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { formValues } from "../../ui/form.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { t } from "./texts.ts";
+
+/** The codes of devices that the catalogue lacks, with an example of each. Mapping one changes the configuration. */
+export function Codes() {
+  const list = useLocal<LocalCodes>("/codes");
+  const chosen = useSignal<LocalCode | null>(null);
+  return (
+    <>
+      <h1>{t("codes")}</h1>
+      <p class="quiet">{t("why")}</p>
+      <Loaded of={list}>
+        {({ codes, mark }) => (
+          <>
+            {codes.length === 0 ? (
+              <Empty title={t("none")}>{t("noneNext")}</Empty>
+            ) : (
+              <CodeTable codes={codes} choose={(code) => (chosen.value = code)} />
+            )}
+            {chosen.value !== null && (
+              <MapDialog code={chosen.value} mark={mark} close={() => (chosen.value = null)} done={list.reload} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function CodeTable({ codes, choose }: { codes: readonly LocalCode[]; choose: (code: LocalCode) => void }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("codes")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("code")}</th>
+            <th scope="col">{t("device")}</th>
+            <th scope="col">{t("example")}</th>
+            <th scope="col" class="number">
+              {t("results")}
+            </th>
+            <th scope="col">{t("analyte")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {codes.map((one) => (
+            <tr key={`${one.device} ${one.code}`}>
+              <th scope="row">
+                {one.code} <span class="quiet">{one.label}</span>
+              </th>
+              <td>{one.device}</td>
+              <td>{`${one.last_value ?? "–"} ${one.last_unit ?? ""}`}</td>
+              <td class="number">{one.count}</td>
+              <td>
+                {one.mapped_to ?? (
+                  <button type="button" onClick={() => choose(one)}>
+                    {t("map", { code: one.code })}
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function MapDialog({
+  code: { device, code, suggestions },
+  mark,
+  close,
+  done,
+}: {
+  code: LocalCode;
+  mark: string;
+  close: () => void;
+  done: () => Promise<void>;
+}) {
+  const { run, error, isRunning } = useAction();
+  const outcome = useSignal<LocalApplied | null>(null);
+  const analyte = useSignal(suggestions[0] ?? "");
+  const map = (event: SubmitEvent) => {
+    formValues(event);
+    void run(async () => {
+      const body = { device, code, analyte: analyte.value.trim(), mark };
+      outcome.value = await call<LocalApplied>("POST", "/codes", body);
+      if (outcome.value.outcome === "applied") await done();
+    });
+  };
+  if (outcome.value?.outcome === "applied") {
+    return (
+      <Dialog title={t("map", { code })} close={close}>
+        <p role="status">{t("applied")}</p>
+        <p class="actions">
+          <a href="/messages?state=unmatched">{t("again")}</a>
+          <button type="button" onClick={close}>
+            {t("close")}
+          </button>
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={t("map", { code })} close={close}>
+      <form onSubmit={map}>
+        <Field label={t("analyte")} hint={t("hint")}>
+          <input
+            value={analyte.value}
+            required
+            maxLength={200}
+            autocomplete="off"
+            onInput={({ currentTarget }) => (analyte.value = currentTarget.value)}
+          />
+        </Field>
+        {suggestions.length > 0 && (
+          <p class="actions">
+            {t("perhaps")}
+            {suggestions.map((name) => (
+              <button key={name} type="button" onClick={() => (analyte.value = name)}>
+                {name}
+              </button>
+            ))}
+          </p>
+        )}
+        <p>{t("line", { device })}</p>
+        <pre>{`codes: { ${JSON.stringify(code)}: ${analyte.value.trim() || "…"} }`}</pre>
+        {error !== undefined && <Problem error={error} />}
+        {outcome.value !== null && <NotApplied of={outcome.value} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isRunning}>
+            {t("apply")}
+          </button>
+          <button type="button" onClick={close}>
+            {t("close")}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function NotApplied({ of }: { of: LocalApplied }) {
+  const reasons =
+    of.outcome === "refused" ? of.problems.map(({ message }) => message) : of.outcome === "applied" ? [] : [of.reason];
+  return (
+    <div class="problem" role="alert">
+      <strong>{t("notApplied")}</strong>
+      {reasons.map((reason) => (
+        <p key={reason} lang="en">
+          {reason}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { useEffect } from "preact/hooks";
+import type { LocalOverview, LocalRunning } from "../../../../shared/local/overview.ts";
+import { Empty, Loaded, useLocal } from "../../resource.tsx";
+import { ago } from "../../text.ts";
+import { Device } from "./device.tsx";
+import { t } from "./texts.ts";
+import "../ui/wire.css";
+import "./devices.css";
+
+/** A silent device raises no change, so the page asks now and then. */
+const RELOAD_MS = 30_000;
+
+/** Min difference of the clocks that a user is told of. Smaller ones come from the network. */
+const CLOCK_S = 60;
+
+/** The agent, and a card for each device that says in words what is wrong and what to do. */
+export function Devices() {
+  const overview = useLocal<LocalOverview>("/overview");
+  useEffect(() => {
+    const timer = setInterval(() => void overview.reload(), RELOAD_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <h1>{t("devices")}</h1>
+      <Loaded of={overview}>
+        {(shown) =>
+          shown.state === "running" ? (
+            <Running agent={shown} />
+          ) : (
+            <Empty title={t("notSetUp")}>
+              <a href="/setup">{t("setUp")}</a>
+            </Empty>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Running({ agent }: { agent: LocalRunning }) {
+  const { devices } = agent;
+  return (
+    <>
+      <Agent agent={agent} />
+      {devices.length === 0 && <Empty title={t("none")}>{t("noneNext")}</Empty>}
+      <div class="local-devices">
+        {devices.map((device) => (
+          <Device key={device.id} device={device} />
+        ))}
+      </div>
+      <p>
+        <a href="/setup">{t("add")}</a>
+      </p>
+    </>
+  );
+}
+
+/** The server, the queue, the clock, and each problem that belongs to no device. */
+function Agent({ agent: { server, outbox, ready, devices, clock_offset_s } }: { agent: LocalRunning }) {
+  const general = [...ready.problems, ...ready.warnings].filter(({ what }) => devices.every(({ id }) => id !== what));
+  const seconds = Math.abs(clock_offset_s ?? 0);
+  return (
+    <section class="card">
+      <p>
+        {t("server")}: {server.url}, <strong>{serverWord(server.state)}</strong>
+      </p>
+      <p>
+        {outbox.oldest_at === null ? t("allSent") : t("waiting", { count: outbox.depth, since: ago(outbox.oldest_at) })}
+      </p>
+      {seconds >= CLOCK_S && <p>{t((clock_offset_s ?? 0) > 0 ? "clockAhead" : "clockBehind", { seconds })}</p>}
+      {general.map(({ what, reason }) => (
+        <p key={what} lang="en">
+          {what}: {reason}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+const SERVER_STATES = [
+  "not asked yet",
+  "reached",
+  "cannot be reached",
+  "does not work",
+  "wrong key",
+  "key lacks permission",
+] as const;
+
+function serverWord(state: string): string {
+  const known = SERVER_STATES.find((word) => word === state);
+  return known === undefined ? state : t(known);
+}

@@ -1,0 +1,62 @@
+import type { Result } from "../../../../shared/api/study.ts";
+import type { SetupStudy } from "../../../../shared/local/setup.ts";
+import { dateTime } from "../../text.ts";
+import { Flag } from "../../ui/flag.tsx";
+import { t } from "./texts.ts";
+
+/** Studies as they would be filed: the patient, the values with their units, and the flags for the animal. */
+export function Studies({ studies }: { studies: readonly SetupStudy[] }) {
+  return (
+    <>
+      {studies.map((study, index) => (
+        <section key={index} class="card" aria-label={study.device_name}>
+          <p>
+            <strong>{study.device_name}</strong>, {dateTime(study.acquired_at)}
+          </p>
+          <p>
+            {t("patientTyped")} {hintOf(study) || t("nothing")}
+          </p>
+          <p>{study.patient === null ? `${t("noPatient")} ${study.match}` : `${t("patient")} ${study.patient}`}</p>
+          <Results results={study.results} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+function hintOf({ hint: { identifier, name, species, owner } }: SetupStudy): string {
+  return [identifier, name, species, owner].filter((part) => part !== null).join(", ");
+}
+
+function Results({ results }: { results: readonly Result[] }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("analyte")}</th>
+            <th scope="col" class="number">
+              {t("value")}
+            </th>
+            <th scope="col">{t("unit")}</th>
+            <th scope="col">{t("range")}</th>
+            <th scope="col">{t("flag")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {results.map(({ analyte, value, value_text, comparator = "", unit, reference_range, flag }) => (
+            <tr key={analyte}>
+              <th scope="row">{analyte}</th>
+              <td class="number">{value_text ?? (value === null ? "" : `${comparator}${value}`)}</td>
+              <td>{unit}</td>
+              <td>{reference_range}</td>
+              <td>
+                <Flag flag={flag} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { useEffect, useState } from "preact/hooks";
+import type { AgentShown, PairingCode } from "../../../../shared/dashboard/devices.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { Lines } from "./connect-steps.tsx";
+import { t } from "./texts.ts";
+
+/** Adds a clinic PC: shows a code, what to do with it, and the PC as soon as it has used the code. */
+export function AddPc({ agents }: { agents: readonly AgentShown[] }) {
+  const { run, error, isRunning } = useAction();
+  const [made, setMade] = useState<{ code: PairingCode; before: ReadonlySet<string> } | null>(null);
+  const make = () =>
+    void run(async () => {
+      const before = new Set(agents.map(({ key }) => key.id));
+      setMade({ code: await call<PairingCode>("POST", `${clinicPath()}/pairing-code`, {}), before });
+    });
+  const added = agents.find(({ key, paired_at }) => paired_at !== null && made?.before.has(key.id) === false);
+  return (
+    <>
+      <p class="actions">
+        <button type="button" class="primary" disabled={isRunning} onClick={make}>
+          {t("addPc")}
+        </button>
+      </p>
+      {error !== undefined && made === null && <Problem error={error} />}
+      {made !== null && (
+        <Dialog title={t("addPc")} close={() => setMade(null)}>
+          <div role="status">{added !== undefined && <p class="note">{t("added", { name: added.key.name })}</p>}</div>
+          {added === undefined && <Code of={made.code} renew={make} />}
+          {error !== undefined && <Problem error={error} />}
+          <p class="actions">
+            <button type="button" onClick={({ currentTarget }) => currentTarget.closest("dialog")?.close()}>
+              {t("close")}
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Code({ of: { code, expires_at }, renew }: { of: PairingCode; renew: () => void }) {
+  const minutes = useMinutesUntil(expires_at);
+  if (minutes <= 0) {
+    return (
+      <>
+        <p>{t("codeOver")}</p>
+        <p class="actions">
+          <button type="button" class="primary" onClick={renew}>
+            {t("newCode")}
+          </button>
+        </p>
+      </>
+    );
+  }
+  return (
+    <>
+      <p>{t("codeWhere")}</p>
+      <p class="pairing-code">
+        <strong>{code}</strong>
+      </p>
+      <p class="quiet">{t("codeEnds", { minutes })}</p>
+      <p>{t("codeCommand")}</p>
+      <Lines text={`vetwire agent pair --server ${location.origin} --code ${code}`} label={t("command")} />
+    </>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts the minutes down. A clock of the browser that is wrong shows at most the whole time. */
+function useMinutesUntil(end: string): number {
+  const minutesLeft = () => Math.min(15, Math.ceil((Date.parse(end) - Date.now()) / MINUTE_MS));
+  const [minutes, setMinutes] = useState(minutesLeft);
+  useEffect(() => {
+    setMinutes(minutesLeft());
+    const timer = setInterval(() => setMinutes(minutesLeft()), 5000);
+    return () => clearInterval(timer);
+  }, [end]);
+  return minutes;
+}

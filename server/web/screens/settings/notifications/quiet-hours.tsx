@@ -1,0 +1,60 @@
+import type { QuietHoursBody, QuietHoursShown } from "../../../../../shared/dashboard/notifications.ts";
+import { useState } from "preact/hooks";
+import { call } from "../../../api.ts";
+import { Problem } from "../../../resource.tsx";
+import { clinic, clinicPath } from "../../../session.ts";
+import { Field } from "../../../ui/field.tsx";
+import { formValues } from "../../../ui/form.ts";
+import { useAction } from "../../../ui/use-action.ts";
+import { t } from "./texts.ts";
+
+/** The hours in which the clinic wants no messages. */
+export function QuietHoursForm({ quiet, reload }: { quiet: QuietHoursShown | null; reload: () => Promise<void> }) {
+  const { run, error, isRunning } = useAction();
+  const [isOn, setOn] = useState(quiet !== null);
+  const [isSaved, setSaved] = useState(false);
+  const submit = (event: SubmitEvent) => {
+    const { from = "", until = "", exempt } = formValues(event);
+    const body: QuietHoursBody = { quiet: isOn ? { from, until, exempt_critical: exempt !== undefined } : null };
+    setSaved(false);
+    void run(async () => {
+      await call("PUT", `${clinicPath()}/notifications/quiet-hours`, body);
+      setSaved(true);
+      await reload();
+    });
+  };
+  return (
+    <form class="quiet-hours" onSubmit={submit}>
+      <p class="quiet">{t("quietWhy", { zone: clinic.value?.time_zone ?? "UTC" })}</p>
+      <p>
+        <label>
+          <input type="checkbox" checked={isOn} onChange={() => setOn(!isOn)} /> {t("quietOn")}
+        </label>
+      </p>
+      {isOn && (
+        <>
+          <div class="quiet-times">
+            <Field label={t("from")}>
+              <input name="from" type="time" required defaultValue={quiet?.from ?? "20:00"} />
+            </Field>
+            <Field label={t("until")}>
+              <input name="until" type="time" required defaultValue={quiet?.until ?? "07:00"} />
+            </Field>
+          </div>
+          <p>
+            <label>
+              <input type="checkbox" name="exempt" defaultChecked={quiet?.exempt_critical ?? true} /> {t("exempt")}
+            </label>
+          </p>
+        </>
+      )}
+      {error !== undefined && <Problem error={error} />}
+      <p class="actions">
+        <button type="submit" class="primary" disabled={isRunning}>
+          {t("save")}
+        </button>
+        <span role="status">{isSaved && t("saved")}</span>
+      </p>
+    </form>
+  );
+}

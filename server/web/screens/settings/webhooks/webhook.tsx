@@ -1,0 +1,219 @@
+import type { AttemptRow, DeliveryPage, DeliveryRow, WebhookRow } from "../../../../../shared/dashboard/webhooks.ts";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { call } from "../../../api.ts";
+import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
+import { clinicPath } from "../../../session.ts";
+import { dateTime } from "../../../text.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { Pager } from "../../../ui/pager.tsx";
+import { useAction } from "../../../ui/use-action.ts";
+import { SettingsFrame } from "../frame.tsx";
+import { t } from "./texts.ts";
+import { WebhookState } from "./webhooks.tsx";
+import "./webhooks.css";
+
+const PAGE_SIZE = 20;
+
+/** Time after which the page looks again while a message is on its way, in milliseconds. */
+const LOOK_AGAIN_MS = 1500;
+
+/** One webhook with the log of its messages. */
+export function WebhookScreen() {
+  return (
+    <SettingsFrame part="webhooks">
+      <WebhookOfClinic />
+    </SettingsFrame>
+  );
+}
+
+function WebhookOfClinic() {
+  const { id = "" } = useRoute().params;
+  const [page, setPage] = useState(1);
+  const log = useResource<DeliveryPage>(`/webhooks/${id}/deliveries?page=${page}&page_size=${PAGE_SIZE}`);
+  const reload = () => void log.reload();
+  const isMoving = log.data?.deliveries.some(({ state }) => state === "new" || state === "sending") === true;
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    const timer = setInterval(reload, LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [isMoving, page]);
+  return (
+    <>
+      <p>
+        <a href="/dashboard/settings/webhooks">{t("back")}</a>
+      </p>
+      <Loaded of={log}>
+        {({ webhook, deliveries, total }) => (
+          <>
+            <p class="webhook-url">
+              <code>{webhook.url}</code>
+            </p>
+            <p>
+              <WebhookState of={webhook} />
+              {webhook.paused && <span class="quiet"> {t("pausedNext")}</span>}
+            </p>
+            <Commands of={webhook} reload={reload} />
+            <h2>{t("log")}</h2>
+            {deliveries.length === 0 ? (
+              <Empty title={t("noMessages")}>{t("noMessagesNext")}</Empty>
+            ) : (
+              <Log of={webhook} deliveries={deliveries} reload={reload} />
+            )}
+            <Pager of={{ page, page_size: PAGE_SIZE, total, has_more: page * PAGE_SIZE < total }} open={setPage} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Commands({ of: { id, url, paused }, reload }: { of: WebhookRow; reload: () => void }) {
+  const { run, error, isRunning } = useAction();
+  const { route } = useLocation();
+  const [isTested, setTested] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
+  const send = async (command: string, body: object) =>
+    run(async () => call("POST", `${clinicPath()}/webhooks/${id}/${command}`, body));
+  const test = async () => {
+    setTested(await send("test", {}));
+    reload();
+  };
+  const pause = async () => {
+    await send("pause", { paused: !paused });
+    reload();
+  };
+  const remove = async () => {
+    await call("POST", `${clinicPath()}/webhooks/${id}/delete`, {});
+    route("/dashboard/settings/webhooks");
+  };
+  return (
+    <>
+      <p class="actions">
+        <button type="button" class="primary" disabled={isRunning} onClick={() => void test()}>
+          {t("sendTest")}
+        </button>
+        <button type="button" disabled={isRunning} onClick={() => void pause()}>
+          {t(paused ? "resume" : "pause")}
+        </button>
+        <button type="button" class="danger" disabled={isRunning} onClick={() => setDeleting(true)}>
+          {t("delete")}
+        </button>
+      </p>
+      <p role="status" class="quiet">
+        {isTested && t("testSent")}
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      {isDeleting && (
+        <Confirm
+          title={t("deleteTitle")}
+          button={t("delete")}
+          isDangerous
+          act={remove}
+          close={() => setDeleting(false)}
+        >
+          <p class="webhook-url">
+            <code>{url}</code>
+          </p>
+          <p>{t("deleteWhy")}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Log({
+  of: { id },
+  deliveries,
+  reload,
+}: {
+  of: WebhookRow;
+  deliveries: readonly DeliveryRow[];
+  reload: () => void;
+}) {
+  const { run, error, isRunning } = useAction();
+  const resend = async (delivery: DeliveryRow) => {
+    await run(async () => call("POST", `${clinicPath()}/webhooks/${id}/resend`, { id: delivery.id }));
+    reload();
+  };
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      <div class="table-frame" tabIndex={0} role="region" aria-label={t("log")}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("message")}</th>
+              <th scope="col">{t("record")}</th>
+              <th scope="col">{t("state")}</th>
+              <th scope="col">{t("attempts")}</th>
+              <th scope="col">{t("actions")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {deliveries.map((delivery) => (
+              <tr key={delivery.id}>
+                <th scope="row">
+                  {t(delivery.type)}
+                  <div class="quiet">{dateTime(delivery.changed_at)}</div>
+                </th>
+                <td>
+                  <Record of={delivery} />
+                </td>
+                <td>
+                  <DeliveryState of={delivery} />
+                </td>
+                <td>
+                  <ol class="webhook-attempts">
+                    {delivery.attempts.map((attempt) => (
+                      <li key={attempt.number}>
+                        {t("attempt", {
+                          number: attempt.number,
+                          time: dateTime(attempt.started_at),
+                          outcome: outcomeOf(attempt),
+                        })}
+                      </li>
+                    ))}
+                  </ol>
+                </td>
+                <td>
+                  {delivery.state !== "new" && delivery.state !== "sending" && (
+                    <button type="button" disabled={isRunning} onClick={() => void resend(delivery)}>
+                      {t("resend")}
+                    </button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function outcomeOf({ ended_at, status, reason }: AttemptRow): string {
+  if (ended_at === null) return t("underWay");
+  return reason ?? t("answered", { status: status ?? 0 });
+}
+
+function Record({ of: { type, fp } }: { of: DeliveryRow }) {
+  if (type === "webhook.test") return <>—</>;
+  const folder = type === "patient.changed" ? "patients" : "results";
+  return (
+    <a href={`/dashboard/${folder}/${fp}`}>
+      <code class="webhook-url">{fp}</code>
+    </a>
+  );
+}
+
+function DeliveryState({ of: { state, next_at } }: { of: DeliveryRow }) {
+  const tone = state === "given-up" ? "warning" : state === "delivered" ? "done" : "active";
+  return (
+    <>
+      <Badge tone={tone}>{t(state)}</Badge>
+      {state === "retrying" && next_at !== null && <div class="quiet">{t("nextAt", { time: dateTime(next_at) })}</div>}
+    </>
+  );
+}

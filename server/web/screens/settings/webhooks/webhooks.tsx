@@ -1,0 +1,146 @@
+import type { NewWebhook, WebhookList, WebhookRow, WebhookType } from "../../../../../shared/dashboard/webhooks.ts";
+import { webhookTypes } from "../../../../../shared/dashboard/webhooks.ts";
+import { useState } from "preact/hooks";
+import { call } from "../../../api.ts";
+import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
+import { clinicPath } from "../../../session.ts";
+import { ago } from "../../../text.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { CheckList } from "../../../ui/check-list.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { formValues } from "../../../ui/form.ts";
+import { useAction } from "../../../ui/use-action.ts";
+import { SettingsFrame } from "../frame.tsx";
+import { Buttons } from "../keys/buttons.tsx";
+import { Secret } from "../keys/secret.tsx";
+import { t } from "./texts.ts";
+import "../keys/keys.css";
+import "./webhooks.css";
+
+/** Settings, Developer, Webhooks. */
+export function Webhooks() {
+  return (
+    <SettingsFrame part="webhooks">
+      <WebhooksOfClinic />
+    </SettingsFrame>
+  );
+}
+
+function WebhooksOfClinic() {
+  const list = useResource<WebhookList>("/webhooks");
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    setOpen(false);
+    void list.reload();
+  };
+  return (
+    <>
+      <p class="quiet">
+        {t("intro")} <a href="/dashboard/help/webhooks">{t("help")}</a>
+      </p>
+      <Loaded of={list}>
+        {({ webhooks, private_allowed }) => (
+          <>
+            <p class="actions">
+              <button type="button" class="primary" onClick={() => setOpen(true)}>
+                {t("newWebhook")}
+              </button>
+            </p>
+            {webhooks.length === 0 ? (
+              <Empty title={t("none")}>{t("noneNext")}</Empty>
+            ) : (
+              <WebhookTable webhooks={webhooks} />
+            )}
+            {isOpen && <NewWebhookDialog isPrivateAllowed={private_allowed} close={close} />}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function WebhookTable({ webhooks }: { webhooks: readonly WebhookRow[] }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t("webhooks")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("url")}</th>
+            <th scope="col">{t("types")}</th>
+            <th scope="col">{t("state")}</th>
+            <th scope="col">{t("lastDelivered")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {webhooks.map((webhook) => (
+            <tr key={webhook.id}>
+              <th scope="row" class="webhook-url">
+                <a href={`/dashboard/settings/webhooks/${webhook.id}`}>{webhook.url}</a>
+              </th>
+              <td>
+                <ul class="webhook-types">
+                  {webhook.types.map((type) => (
+                    <li key={type}>{t(type)}</li>
+                  ))}
+                </ul>
+              </td>
+              <td>
+                <WebhookState of={webhook} />
+              </td>
+              <td>{webhook.delivered_at === null ? t("never") : ago(webhook.delivered_at)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function WebhookState({ of: { paused, waiting, given_up } }: { of: WebhookRow }) {
+  return (
+    <>
+      <Badge tone={paused ? "warning" : "active"}>{t(paused ? "paused" : "active")}</Badge>
+      {waiting > 0 && <div class="quiet">{t("waiting", { count: waiting })}</div>}
+      {given_up > 0 && <div>{t("givenUp", { count: given_up })}</div>}
+    </>
+  );
+}
+
+function NewWebhookDialog({ isPrivateAllowed, close }: { isPrivateAllowed: boolean; close: () => void }) {
+  const { run, error, isRunning } = useAction();
+  const [secret, setSecret] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<readonly WebhookType[]>(webhookTypes);
+  const submit = (event: SubmitEvent) => {
+    const { url = "" } = formValues(event);
+    void run(async () => {
+      const made = await call<NewWebhook>("POST", `${clinicPath()}/webhooks`, { url, types: [...chosen] });
+      setSecret(made.secret);
+    });
+  };
+  return (
+    <Dialog title={t(secret === null ? "newWebhook" : "made")} close={close}>
+      {secret !== null ? (
+        <Secret of={secret} label={t("theSecret")} note={t("copyNow")} />
+      ) : (
+        <form onSubmit={submit}>
+          <Field label={t("url")} hint={isPrivateAllowed ? t("urlPrivateHint") : t("urlHint")}>
+            <input name="url" type="url" maxLength={2000} autocomplete="off" required />
+          </Field>
+          <CheckList
+            legend={t("types")}
+            values={webhookTypes.map((type) => ({ value: type, name: t(type), words: t(`${type} words`) }))}
+            chosen={chosen}
+            choose={setChosen}
+          />
+          {error !== undefined && <Problem error={error} />}
+          <Buttons>
+            <button type="submit" class="primary" disabled={isRunning || chosen.length === 0}>
+              {t("create")}
+            </button>
+          </Buttons>
+        </form>
+      )}
+    </Dialog>
+  );
+}

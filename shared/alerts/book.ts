@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import type { Condition } from "./kinds.ts";
+import { isQuiet, type QuietHours } from "./quiet.ts";
+import { type AlertState, type OpenAlert, stepAlerts } from "./step.ts";
+
+// The book of a clinic or of an agent: its open alerts, and the messages about them that are not delivered yet. It is plain data
+// that a program stores whole. A program stores it before each attempt and after it, so that a crash loses no message.
+
+export type ChannelType = "email" | "webhook";
+
+/** Someone who is told. */
+export interface Channel {
+  readonly id: string;
+  readonly type: ChannelType;
+}
+
+/** The news that an alert opened or closed, for one channel. */
+export interface AlertMessage {
+  /** Names it for the receiver. Repeats have the same. */
+  readonly id: string;
+  readonly channel: string;
+  readonly event: "opened" | "closed";
+  readonly alert: Pick<OpenAlert, "key" | "kind" | "subject" | "count" | "since" | "openedAt" | "path">;
+  readonly at: number;
+  readonly notBefore: number;
+  readonly attempts: number;
+  /** End of the time in which an attempt runs; null without one. */
+  readonly claimedUntil: number | null;
+  /** An earlier attempt may have reached the receiver. */
+  readonly isRepeat: boolean;
+}
+
+export interface ChannelHealth {
+  readonly sentAt: number | null;
+  readonly fault: { readonly at: number; readonly reason: string } | null;
+}
+
+export interface AlertBook extends AlertState {
+  readonly messages: readonly AlertMessage[];
+  /** By the channel's id. */
+  readonly health: Readonly<Record<string, ChannelHealth>>;
+}
+
+/** The outcome of an attempt. `isUncertain`: the receiver may have got the message. */
+export type Delivery =
+  | { readonly ok: true; readonly said: string }
+  | { readonly ok: false; readonly reason: string; readonly isUncertain: boolean };
+
+interface Asked {
+  readonly channels: readonly Channel[];
+  readonly now: number;
+}
+
+export const EMPTY_BOOK: AlertBook = { open: [], pending: {}, messages: [], health: {} };
+
+const MINUTE_MS = 60_000;
+const FIRST_RETRY_MS = 30_000;
+const LAST_RETRY_MS = 60 * MINUTE_MS;
+/** Age at which a message is given up. */
+const KEPT_MS = 24 * 60 * MINUTE_MS;
+/** Time in which an attempt ends. Beyond it the program that ran it is gone. */
+export const ATTEMPT_MS = MINUTE_MS;
+const MESSAGES_MAX = 2_000;
+/** Messages in one e-mail. */
+const BATCH_MAX = 50;
+
+/** Opens and closes alerts, and notes whom to tell. */
+export function stepBook(book: AlertBook, conditions: readonly Condition[], { channels, now }: Asked): AlertBook {
+  const { state, closed } = stepAlerts(book, conditions, now);
+  const ids = new Set(channels.map(({ id }) => id));
+  const messages = book.messages.filter(({ channel }) => ids.has(channel));
+  const open = state.open.map((alert) => {
+    // An alert that the agent stopped telling of is new to people.
+    const isNew = alert.openedAt === now || isToldElsewhere(book, alert);
+    if (!isNew || alert.isToldElsewhere === true || alert.toldOn.length > 0) return alert;
+    messages.push(...channels.map((channel) => newMessage(channel, "opened", alert, now)));
+    return { ...alert, toldOn: channels.map(({ id }) => id) };
+  });
+  for (const alert of closed) {
+    for (const channel of channels.filter(({ id }) => alert.toldOn.includes(id))) {
+      // Who did not hear of the begin, such as in quiet hours, needs no end either.
+      const unheard = messages.findIndex(
+        ({ id, attempts }) => attempts === 0 && id === messageId(channel, "opened", alert),
+      );
+      if (unheard >= 0) messages.splice(unheard, 1);
+      else messages.push(newMessage(channel, "closed", alert, now));
+    }
+  }
+  const health = Object.fromEntries(Object.entries(book.health).filter(([id]) => ids.has(id)));
+  return { open, pending: state.pending, messages: messages.slice(-MESSAGES_MAX), health };
+}
+
+function isToldElsewhere(book: AlertBook, { key }: OpenAlert): boolean {
+  return book.open.some((alert) => alert.key === key && alert.isToldElsewhere === true);
+}
+
+/** The messages of one attempt, all for one channel. */
+export interface Batch {
+  readonly channel: Channel;
+  readonly messages: readonly AlertMessage[];
+}
+
+/**
+ * Takes the messages for the next attempt: all that are due for an e-mail, one for a webhook. The caller stores the book before
+ * it sends them. @returns null if nothing is due
+ */
+export function claim(
+  book: AlertBook,
+  { channels, quiet, timeZone, now }: Asked & { readonly quiet: QuietHours | null; readonly timeZone: string },
+): { readonly book: AlertBook; readonly batch: Batch } | null {
+  const isDue = ({ claimedUntil, notBefore, alert }: AlertMessage) =>
+    (claimedUntil === null || claimedUntil <= now) && notBefore <= now && !isQuiet(quiet, alert.kind, now, timeZone);
+  for (const channel of channels) {
+    const ofChannel = book.messages.filter((message) => message.channel === channel.id);
+    // The end of an alert never overtakes its begin.
+    const due = ofChannel.filter(
+      (message) => isDue(message) && ofChannel.every((other) => isDue(other) || !isBeginOf(message, other)),
+    );
+    if (due.length === 0) continue;
+    const claimed = due.slice(0, channel.type === "email" ? BATCH_MAX : 1).map((message) => ({
+      ...message,
+      attempts: message.attempts + 1,
+      claimedUntil: now + ATTEMPT_MS,
+      // Without an outcome, the attempt before ended with its program.
+      isRepeat: message.isRepeat || message.claimedUntil !== null,
+    }));
+    const byId = new Map(claimed.map((message) => [message.id, message]));
+    const messages = book.messages.map((message) => byId.get(message.id) ?? message);
+    return { book: { ...book, messages }, batch: { channel, messages: claimed } };
+  }
+  return null;
+}
+
+/** Tells whether `other` is the begin of an alert whose end is `message`. */
+function isBeginOf({ event, channel, alert }: AlertMessage, other: AlertMessage): boolean {
+  const isSame = other.channel === channel && other.alert.key === alert.key && other.alert.openedAt === alert.openedAt;
+  return event === "closed" && other.event === "opened" && isSame;
+}
+
+/** Notes the outcome of an attempt: its messages leave the book, or wait for the next one. */
+export function settle(book: AlertBook, { channel, messages: sent }: Batch, outcome: Delivery, now: number): AlertBook {
+  const ids = new Set(sent.map(({ id }) => id));
+  const health = { ...book.health, [channel.id]: healthAfter(book.health[channel.id], outcome, now) };
+  if (outcome.ok) return { ...book, health, messages: book.messages.filter(({ id }) => !ids.has(id)) };
+  const givenUp = sent.filter(({ at }) => now - at > KEPT_MS);
+  const messages = book.messages.flatMap((message) => {
+    if (givenUp.some((other) => other.id === message.id || isBeginOf(message, other))) return [];
+    if (!ids.has(message.id)) return [message];
+    const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (message.attempts - 1));
+    const isRepeat = message.isRepeat || outcome.isUncertain;
+    return [{ ...message, claimedUntil: null, notBefore: now + delayMs, isRepeat }];
+  });
+  return { ...book, health, messages };
+}
+
+/** The state of a channel after an attempt or a test. */
+export function healthAfter(before: ChannelHealth | undefined, outcome: Delivery, now: number): ChannelHealth {
+  if (outcome.ok) return { sentAt: now, fault: null };
+  return { sentAt: before?.sentAt ?? null, fault: { at: now, reason: outcome.reason } };
+}
+
+function newMessage(channel: Channel, event: AlertMessage["event"], alert: OpenAlert, now: number): AlertMessage {
+  const { key, kind, subject, count, since, openedAt, path } = alert;
+  return {
+    id: messageId(channel, event, alert),
+    channel: channel.id,
+    event,
+    alert: {
+      ...{ key, kind, subject, since, openedAt },
+      ...(count !== undefined && { count }),
+      ...(path !== undefined && { path }),
+    },
+    at: now,
+    // What opens or closes in one minute goes into one e-mail.
+    notBefore: channel.type === "email" ? Math.floor(now / MINUTE_MS + 1) * MINUTE_MS : now,
+    attempts: 0,
+    claimedUntil: null,
+    isRepeat: false,
+  };
+}
+
+/** The same for each repeat, without a dot, which Standard Webhooks keeps for the signature. */
+function messageId({ id }: Channel, event: AlertMessage["event"], { key, openedAt }: OpenAlert): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([id, event, key, openedAt]))
+    .digest("hex");
+  return `alert_${digest.slice(0, 32)}`;
+}

@@ -1,0 +1,72 @@
+// The kinds of alerts, and all their limits.
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+interface KindLimits {
+  /** Time for which a condition lasts without a break before its alert opens. */
+  readonly lastsMs: number;
+  /** Time for which it is gone before the alert closes, so that a cause that comes and goes is one alert. */
+  readonly goneMs: number;
+}
+
+/** Limits of time, and beside them what opens an alert. Values have limits of their own in `limits`. */
+export const kinds = {
+  /** No heartbeat for some working time. */
+  "agent-silent": { lastsMs: 0, goneMs: 0 },
+  /** No study for longer than the device's rhythm. */
+  "device-silent": { lastsMs: 0, goneMs: 0 },
+  /** The agent cannot use the line to a device. */
+  "device-down": { lastsMs: 10 * MINUTE_MS, goneMs: 2 * MINUTE_MS },
+  /** Studies wait for a patient. */
+  unmatched: { lastsMs: 0, goneMs: 0 },
+  /** Messages of a device cannot be read or were refused. */
+  quarantined: { lastsMs: 30 * MINUTE_MS, goneMs: 0 },
+  /** Nobody saw a study with a critical value. */
+  "critical-unseen": { lastsMs: 10 * MINUTE_MS, goneMs: 0 },
+  /** Studies wait for their way to the server. */
+  "outbox-old": { lastsMs: 0, goneMs: 2 * MINUTE_MS },
+  "disk-full": { lastsMs: 0, goneMs: 0 },
+  "clock-wrong": { lastsMs: 2 * MINUTE_MS, goneMs: 0 },
+  "key-ends": { lastsMs: 0, goneMs: 0 },
+  /** The server refuses the agent's key. */
+  "key-refused": { lastsMs: 2 * MINUTE_MS, goneMs: 0 },
+  "server-unreachable": { lastsMs: 15 * MINUTE_MS, goneMs: MINUTE_MS },
+  "backup-failed": { lastsMs: 0, goneMs: 0 },
+} as const satisfies Record<string, KindLimits>;
+
+export type AlertKind = keyof typeof kinds;
+
+/** Limits of values. Between the two of a pair an open alert stays open, and none opens. */
+export const limits = {
+  agentSilentWorkingMs: 15 * MINUTE_MS,
+  unmatchedMs: 30 * MINUTE_MS,
+  outboxMs: 30 * MINUTE_MS,
+  freeBytes: { opens: 1e9, closes: 1.5e9 },
+  clockOffsetS: { opens: 60, closes: 30 },
+  keyEndsMs: 14 * DAY_MS,
+} as const;
+
+export function isAlertKind(text: string): text is AlertKind {
+  return Object.hasOwn(kinds, text);
+}
+
+/** What is wrong now. Times are in ms since 1970. */
+export interface Condition {
+  /** Names the cause: an alert is open once for a key. */
+  readonly key: string;
+  readonly kind: AlertKind;
+  /** Name of the device, the agent or the API key; never of a patient or an owner. Empty if the kind says all. */
+  readonly subject: string;
+  readonly since: number;
+  /** Number of things that wait. */
+  readonly count?: number;
+  /** Our own sentence about the cause, for people at the dashboard. */
+  readonly reason?: string;
+  /** Page of the dashboard, instead of the kind's. */
+  readonly path?: string;
+  /** Set if the value is between its limits, or unknown: it keeps an open alert open and opens none. */
+  readonly holds?: true;
+  /** Set if the agent itself tells people, so that the server does not. */
+  readonly isToldElsewhere?: true;
+}

@@ -1,0 +1,157 @@
+import type { AlertKind } from "./kinds.ts";
+
+// What an alert says to people: the cause in one line, and what to do. The dashboard, the server and the agent use the same words.
+
+export type AlertLanguage = "en" | "tr";
+
+interface KindText {
+  /** `{subject}` is the name of the device, agent or key, `{count}` a number. */
+  readonly title: string;
+  readonly advice: string;
+}
+
+interface AlertText {
+  readonly kind: AlertKind;
+  readonly subject: string;
+  readonly count?: number;
+  readonly path?: string;
+}
+
+/** @returns the cause and what to do, in words */
+export function alertText({ kind, subject, count = 1 }: AlertText, language: AlertLanguage): KindText {
+  const { title, advice } = { en: english, tr: turkish }[language][kind];
+  const fill = (text: string) => text.replaceAll("{subject}", subject).replaceAll("{count}", String(count));
+  return { title: fill(title), advice: fill(advice) };
+}
+
+/** @returns the page of the dashboard that helps, such as `/devices` */
+export function alertPath({ kind, path }: AlertText): string {
+  return path ?? paths[kind];
+}
+
+const paths: Record<AlertKind, string> = {
+  "agent-silent": "/devices",
+  "device-silent": "/devices",
+  "device-down": "/devices",
+  unmatched: "/to-place",
+  quarantined: "/devices",
+  "critical-unseen": "",
+  "outbox-old": "/devices",
+  "disk-full": "/devices",
+  "clock-wrong": "/devices",
+  "key-ends": "/settings/keys",
+  "key-refused": "/settings/keys",
+  "server-unreachable": "/devices",
+  "backup-failed": "",
+};
+
+const english: Record<AlertKind, KindText> = {
+  "agent-silent": {
+    title: "The clinic PC {subject} is silent",
+    advice: "Switch it on, and check its network. Results wait until it is back.",
+  },
+  "device-silent": {
+    title: "{subject} sends nothing for unusually long",
+    advice: "Check that it is on and its cable is in, and send a result again. If it is not in use, nothing is wrong.",
+  },
+  "device-down": {
+    title: "{subject} cannot be reached",
+    advice: "Open Devices: it says what is wrong with its port and what to do.",
+  },
+  unmatched: {
+    title: "Studies without a patient: {count}",
+    advice: "Open To place and choose their patients.",
+  },
+  quarantined: {
+    title: "{subject} sent results that cannot be filed: {count}",
+    advice: "On the clinic PC, list them with `agent messages`, and run them again with `agent reprocess`.",
+  },
+  "critical-unseen": {
+    title: "A critical value of {subject} is not seen yet",
+    advice: "Open the result. Opening it counts as seen.",
+  },
+  "outbox-old": {
+    title: "Results wait on the clinic PC: {count}",
+    advice: "Check the internet of the clinic PC. It keeps the results and sends them by itself.",
+  },
+  "disk-full": {
+    title: "The disk of {subject} is almost full",
+    advice: "Free some space. Without space, devices are refused.",
+  },
+  "clock-wrong": {
+    title: "The clock of {subject} is wrong",
+    advice: "Switch on automatic time in the settings of the clinic PC.",
+  },
+  "key-ends": {
+    title: "The API key {subject} ends soon",
+    advice: "Renew it under Settings, API keys. Without it, its program is refused.",
+  },
+  "key-refused": {
+    title: "The server refuses the key of {subject}",
+    advice: "Make a new key under Settings, API keys, and put it into the agent's key file.",
+  },
+  "server-unreachable": {
+    title: "{subject} does not reach the server",
+    advice: "Check the internet of the clinic PC. It keeps all results and sends them later.",
+  },
+  "backup-failed": {
+    title: "The last backup of {subject} failed",
+    advice: "Check the disk of the backups, and make a backup by hand. Today says what failed.",
+  },
+};
+
+const turkish: Record<AlertKind, KindText> = {
+  "agent-silent": {
+    title: "{subject} adlı klinik bilgisayarından haber yok",
+    advice: "Bilgisayarı açın ve ağ bağlantısını kontrol edin. Sonuçlar o zamana kadar bekler.",
+  },
+  "device-silent": {
+    title: "{subject} alışılmadık kadar uzun süredir veri göndermiyor",
+    advice:
+      "Açık ve kablosunun takılı olduğunu kontrol edin, bir sonucu yeniden gönderin. Kullanılmıyorsa sorun yoktur.",
+  },
+  "device-down": {
+    title: "{subject} cihazına ulaşılamıyor",
+    advice: "Cihazlar sayfasını açın: bağlantı noktasındaki sorun ve çözümü orada yazar.",
+  },
+  unmatched: {
+    title: "Hastası belirsiz tetkik: {count}",
+    advice: "Yerleştirilecekler sayfasını açın ve hastalarını seçin.",
+  },
+  quarantined: {
+    title: "{subject} kaydedilemeyen sonuç gönderdi: {count}",
+    advice: "Klinik bilgisayarında `agent messages` ile listeleyin, `agent reprocess` ile yeniden işleyin.",
+  },
+  "critical-unseen": {
+    title: "{subject} cihazının kritik bir değeri henüz görülmedi",
+    advice: "Sonucu açın. Açılan sonuç görülmüş sayılır.",
+  },
+  "outbox-old": {
+    title: "Klinik bilgisayarında bekleyen sonuç: {count}",
+    advice: "Klinik bilgisayarının internetini kontrol edin. Sonuçlar saklanır ve kendiliğinden gönderilir.",
+  },
+  "disk-full": {
+    title: "{subject} diskinde yer azaldı",
+    advice: "Yer açın. Yer kalmazsa cihazların sonuçları kabul edilmez.",
+  },
+  "clock-wrong": {
+    title: "{subject} saati yanlış",
+    advice: "Klinik bilgisayarının ayarlarında otomatik saati açın.",
+  },
+  "key-ends": {
+    title: "{subject} API anahtarının süresi yakında doluyor",
+    advice: "Ayarlar, API anahtarları altında yenileyin. Anahtarsız program kabul edilmez.",
+  },
+  "key-refused": {
+    title: "Sunucu, {subject} anahtarını kabul etmiyor",
+    advice: "Ayarlar, API anahtarları altında yeni bir anahtar oluşturup ajanın anahtar dosyasına koyun.",
+  },
+  "server-unreachable": {
+    title: "{subject} sunucuya ulaşamıyor",
+    advice: "Klinik bilgisayarının internetini kontrol edin. Bütün sonuçlar saklanır ve sonra gönderilir.",
+  },
+  "backup-failed": {
+    title: "{subject} için son yedekleme başarısız oldu",
+    advice: "Yedeklerin diskini kontrol edin ve elle bir yedek alın. Sorunun ne olduğu Bugün sayfasında yazar.",
+  },
+};

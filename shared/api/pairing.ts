@@ -1,0 +1,51 @@
+import { type Static, Type } from "typebox";
+import { fpPattern } from "./fp.ts";
+
+// The exchange in which the agent of a clinic PC gets its access. The agent makes its own key and sends it in X-API-Key with the
+// code of the dashboard; from then on the server knows the key. A repeated request is the same request, so that a lost answer
+// locks nobody out.
+
+/** Crockford's base32: no letter in it looks like a digit in it. A character has 5 bits. */
+const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+export const CODE_CHARS = 8;
+export const CODE_MINUTES = 15;
+/** Wrong tries that end a code. */
+export const WRONG_TRIES_MAX = 5;
+
+/** Longest name of a clinic PC. */
+export const PC_NAME_CHARS_MAX = 100;
+
+/** Formats 8 numbers from 0 to 31 as a code. */
+export function codeOf(numbers: readonly number[]): string {
+  return numbers.map((number) => LETTERS.charAt(number)).join("");
+}
+
+/** Formats a code as a person reads it: `7KQM-X2HD`. */
+export function spacedCode(code: string): string {
+  return `${code.slice(0, CODE_CHARS / 2)}-${code.slice(CODE_CHARS / 2)}`;
+}
+
+/** Reads a typed code. Spaces, dashes and letter case do not count, and O is 0, I and L are 1. @returns null for another text */
+export function readCode(text: string): string | null {
+  const code = text.toUpperCase().replaceAll(/[\s-]/g, "").replaceAll("O", "0").replaceAll(/[IL]/g, "1");
+  return code.length === CODE_CHARS && Array.from(code).every((letter) => LETTERS.includes(letter)) ? code : null;
+}
+
+/** The body of `POST /agent/v1/pair`. */
+export const PairBody = Type.Object(
+  {
+    code: Type.String({ maxLength: 40 }),
+    /** The name by which people know the PC. */
+    name: Type.String({ minLength: 1, maxLength: PC_NAME_CHARS_MAX, pattern: "\\S" }),
+  },
+  { additionalProperties: false },
+);
+export type PairBody = Static<typeof PairBody>;
+
+/** The answer: who the agent is from now on. */
+export const Paired = Type.Object({
+  agent: Type.String({ pattern: fpPattern("agent") }),
+  clinic: Type.Object({ fp: Type.String({ pattern: fpPattern("clinic") }), name: Type.String() }),
+});
+export type Paired = Static<typeof Paired>;

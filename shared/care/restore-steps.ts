@@ -1,0 +1,82 @@
+import fs from "node:fs";
+import path from "node:path";
+import { lockFolder } from "../runtime/folder-lock.ts";
+import { syncFolder } from "../runtime/private-folder.ts";
+
+// The last steps of a restore: renames that replace the files of a data folder. A plan on the disk makes them one step. A kill
+// before the plan leaves the old state; after it, the next start or restore repeats the renames to the end.
+
+/** Folder of the new files, in the data folder. */
+export const STAGING = "restoring";
+const PLAN = "restore.json";
+
+export interface RestorePlan {
+  /** The backup, by its source and time. */
+  readonly backup: string;
+  /** Name of the database. It is moved last. */
+  readonly database: string;
+  /** Names of the other new files. */
+  readonly files: readonly string[];
+  /** Folder in the data folder for the files that were there before. */
+  readonly aside: string;
+}
+
+/** Decides the restore: from here on it is done, even after a kill. */
+export function commitPlan(folder: string, plan: RestorePlan): void {
+  syncFolder(path.join(folder, STAGING));
+  const part = path.join(folder, `${PLAN}.part`);
+  fs.writeFileSync(part, JSON.stringify(plan), { mode: 0o600, flush: true });
+  fs.renameSync(part, path.join(folder, PLAN));
+  syncFolder(folder);
+}
+
+/** Finishes a decided restore and removes an undecided one. The caller has the lock. @returns the finished plan, or null */
+export function finishRestore(folder: string): RestorePlan | null {
+  const plan = readPlan(folder);
+  if (plan !== null) replaceFiles(folder, plan);
+  fs.rmSync(path.join(folder, STAGING), { recursive: true, force: true });
+  return plan;
+}
+
+/** Finishes an interrupted restore before a program opens the database. @throws Error while a restore is running */
+export function settleRestore(folder: string): void {
+  if (![STAGING, PLAN].some((name) => fs.existsSync(path.join(folder, name)))) return;
+  const release = lockFolder(folder, `a restore or another server is running with ${folder}: end it first`);
+  try {
+    finishRestore(folder);
+  } finally {
+    release();
+  }
+}
+
+function readPlan(folder: string): RestorePlan | null {
+  const file = path.join(folder, PLAN);
+  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, "utf8")) as RestorePlan) : null;
+}
+
+/** Each rename is done at most once, because a new file leaves the staging folder with it. */
+function replaceFiles(folder: string, { database, files, aside }: RestorePlan): void {
+  const kept = path.join(folder, aside);
+  const staged = (name: string) => path.join(folder, STAGING, name);
+  fs.mkdirSync(kept, { recursive: true, mode: 0o700 });
+  for (const name of files.filter((each) => fs.existsSync(staged(each)))) {
+    moveAside(folder, kept, name);
+    fs.renameSync(staged(name), path.join(folder, name));
+  }
+  if (fs.existsSync(staged(database))) {
+    // The old write-ahead log must be gone before the new database is there. SQLite would apply it to that.
+    for (const name of [`${database}-wal`, `${database}-shm`, database]) moveAside(folder, kept, name);
+    syncFolder(folder);
+    fs.renameSync(staged(database), path.join(folder, database));
+  }
+  syncFolder(kept);
+  syncFolder(folder);
+  if (fs.readdirSync(kept).length === 0) fs.rmdirSync(kept);
+  fs.rmSync(path.join(folder, PLAN));
+  syncFolder(folder);
+}
+
+function moveAside(folder: string, kept: string, name: string): void {
+  const file = path.join(folder, name);
+  if (fs.existsSync(file)) fs.renameSync(file, path.join(kept, name));
+}

@@ -1,0 +1,192 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { type Mark, readMarkFile } from "../runtime/commit-mark.ts";
+import { lockFolder } from "../runtime/folder-lock.ts";
+import { localTime } from "../runtime/local-time.ts";
+import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
+import { readMark } from "./backup.ts";
+import { checkMembers, extractMember, type Manifest, type Member, type Progress, readManifest } from "./backup-file.ts";
+import { commitPlan, finishRestore, STAGING } from "./restore-steps.ts";
+import { storageAdvice } from "./storage-advice.ts";
+
+// Checks a backup and restores it into a data folder. The old files are moved aside and never deleted.
+
+/** A data folder and the program that owns it. */
+export interface RestoreTarget {
+  readonly program: Manifest["program"];
+  /** Version of the schema that this program knows. */
+  readonly schema: number;
+  readonly folder: string;
+  /** Names in the data folder. */
+  readonly database: string;
+  readonly mark: string;
+  /** Further files of the backup that the data folder needs. */
+  readonly files: readonly string[];
+  /** The folder of images, in the data folder; null if the program has none. */
+  readonly images: string | null;
+  /** Changes the restored database before it is used. */
+  readonly prepare?: (db: Database.Database) => void;
+}
+
+export interface RestoreReport {
+  /** The folder with the files that were there before; null if there were none. */
+  readonly aside: string | null;
+  /** Number of written images. */
+  readonly images: number;
+}
+
+/** Prefix of the members that belong into the folder of the configuration. */
+export const CONFIG_PREFIX = "config/";
+const IMAGE = /^[0-9A-Z]{26}\.dcm$/;
+
+/** Checks a backup for a program: whole, unchanged, of a schema that it knows, with a sound database. @throws Error */
+export function checkBackup(
+  file: string,
+  { program, schema, database }: Pick<RestoreTarget, "program" | "schema" | "database">,
+  progress: Progress,
+): Manifest {
+  if (!fs.existsSync(file)) throw new Error(`there is no ${file}: expected the file of a backup`);
+  try {
+    const manifest = readManifest(file);
+    if (manifest.program !== program) {
+      throw new Error(`${file} is a backup of the ${manifest.program}: use ${manifest.program} restore`);
+    }
+    if (manifest.schema > schema) {
+      const found = `schema ${manifest.schema} of version ${manifest.version}`;
+      throw new Error(
+        `${file} has ${found}, this program knows schemas up to ${schema}: use that version or a newer one`,
+      );
+    }
+    if (manifest.members[0]?.name !== database) throw new Error(`${file} has no ${database}: use another backup`);
+    checkMembers(file, manifest, progress);
+    checkDatabase(file);
+    return manifest;
+  } catch (error) {
+    throw storageAdvice(error, file);
+  }
+}
+
+/** The backup begins with the database, and SQLite ignores what follows it. */
+function checkDatabase(file: string): void {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const found = String(db.pragma("integrity_check(1)", { simple: true }));
+    if (found !== "ok") throw new Error(`the database in ${file} is damaged (${found}): use another backup`);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Restores a checked backup. A kill leaves the old or the new state, and a second call finishes. `force` replaces newer data.
+ * @throws Error with the remedy
+ */
+export function restoreBackup(file: string, manifest: Manifest, target: RestoreTarget, force: boolean): RestoreReport {
+  const { folder, program } = target;
+  const backup = `${manifest.source} ${manifest.made_at}`;
+  let release: (() => void) | null = null;
+  try {
+    makePrivateFolder(folder);
+    release = lockFolder(folder, `the ${program} is running with ${folder}: stop it, then restore`);
+    const finished = finishRestore(folder);
+    const images = restoreImages(file, manifest, target);
+    const aside = finished?.backup === backup ? finished.aside : replace(file, manifest, target, force, backup);
+    const kept = path.join(folder, aside);
+    return { aside: fs.existsSync(kept) ? kept : null, images };
+  } catch (error) {
+    throw storageAdvice(error, path.join(folder, target.database));
+  } finally {
+    release?.();
+  }
+}
+
+/** @returns the name of the folder for the old files */
+function replace(file: string, manifest: Manifest, target: RestoreTarget, force: boolean, backup: string): string {
+  const { folder, database } = target;
+  if (!force) refuseNewer(manifest, target);
+  const staging = path.join(folder, STAGING);
+  makePrivateFolder(staging);
+  const names = [database, ...target.files];
+  const members = manifest.members.filter(({ name }) => names.includes(name));
+  const missing = names.find((name) => !members.some((member) => member.name === name));
+  if (missing !== undefined) throw new Error(`${file} has no ${missing}: use another backup`);
+  for (const member of members) extractMember(file, member, path.join(staging, member.name));
+  if (target.prepare !== undefined) {
+    const db = new Database(path.join(staging, database));
+    try {
+      target.prepare(db);
+    } finally {
+      db.close();
+    }
+  }
+  const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  commitPlan(folder, { backup, database, files: target.files, aside });
+  finishRestore(folder);
+  return aside;
+}
+
+/** @throws Error if the folder has a later commit than the backup, or a database that cannot be read */
+function refuseNewer({ mark }: Manifest, { folder, database, mark: markName }: RestoreTarget): void {
+  const file = path.join(folder, database);
+  if (!fs.existsSync(file)) return;
+  const advice = "restore into an empty folder, or add --force, which moves the old data aside and deletes nothing";
+  const marks = [readMarkFile(path.join(folder, markName)), databaseMark(file, advice)];
+  const newest = marks.find((found) => found !== null && isNewer(found, mark));
+  if (newest === undefined || newest === null) return;
+  const until = mark === null ? "the backup has none" : `the backup ends at ${localTime(mark.at)}`;
+  throw new Error(`${folder} has newer data, up to ${localTime(newest.at)}, and ${until}: ${advice}`);
+}
+
+function databaseMark(file: string, advice: string): Mark | null {
+  try {
+    const db = new Database(file, { readonly: true, fileMustExist: true });
+    try {
+      return readMark(db);
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw new Error(`${file} cannot be read, so its data may be newer than the backup: ${advice}`, { cause: error });
+  }
+}
+
+function isNewer(found: Mark, than: Mark | null): boolean {
+  return than === null || found.commit > than.commit || found.at > than.at;
+}
+
+/** Writes the files of the configuration that are missing in its folder. @returns their paths */
+export function restoreConfig(file: string, { members }: Manifest, configFolder: string): string[] {
+  const written: string[] = [];
+  // The configuration itself is the first member and is written last: while it is missing, a second call goes on.
+  for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX)).toReversed()) {
+    const to = path.resolve(configFolder, member.name.slice(CONFIG_PREFIX.length));
+    // A changed backup must not write elsewhere.
+    if (!to.startsWith(path.resolve(configFolder) + path.sep) || fs.existsSync(to)) continue;
+    write(file, member, to);
+    written.push(to);
+  }
+  return written;
+}
+
+/** Writes the images that are missing. Images that are there stay. @returns the number of written images */
+function restoreImages(file: string, { members }: Manifest, { folder, images }: RestoreTarget): number {
+  if (images === null) return 0;
+  let count = 0;
+  for (const member of members) {
+    const name = member.name.startsWith(`${images}/`) ? member.name.slice(images.length + 1) : "";
+    const to = path.join(folder, images, name);
+    if (!IMAGE.test(name) || fs.statSync(to, { throwIfNoEntry: false })?.size === member.bytes) continue;
+    write(file, member, to);
+    count += 1;
+  }
+  return count;
+}
+
+/** Writes a member so that a kill leaves no part of it under its name. */
+function write(file: string, member: Member, to: string): void {
+  const part = `${to}.restoring`;
+  extractMember(file, member, part);
+  fs.renameSync(part, to);
+  syncFolder(path.dirname(to));
+}

@@ -1,0 +1,44 @@
+import type { ProgramDefinition } from "./program.ts";
+
+// The command `vetwire`, which holds the programs of the agent and of the server.
+
+/** Commands of the agent that `vetwire` also takes without `agent`. One exists if the agent has it. */
+const SHORT_FORMS: readonly string[] = ["setup", "doctor", "pair"];
+
+/** The program that the words name, and the words for it. */
+export interface Dispatch {
+  readonly program: "vetwire" | "agent" | "server";
+  readonly words: readonly string[];
+}
+
+/** Finds the program of a command line. `help agent status` is `agent help status`. */
+export function dispatch(words: readonly string[], agent: ProgramDefinition): Dispatch {
+  const at = words[0] === "help" ? 1 : 0;
+  const name = words[at] ?? "";
+  if (name === "agent" || name === "server") return { program: name, words: words.toSpliced(at, 1) };
+  return { program: shortForms(agent).includes(name) ? "agent" : "vetwire", words };
+}
+
+/** Describes the help page of `vetwire`; the other programs run by themselves. */
+export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
+  const short = shortForms(agent).map((name) => {
+    const summary = agent.help[name]?.summary ?? "";
+    return [name, { summary: `${summary} (short for: agent ${name})`, examples: [] }] as const;
+  });
+  return {
+    name: "vetwire",
+    description: "Carries results from a veterinary clinic's devices to its records",
+    commands: new Map(),
+    renamed: [],
+    help: {
+      ...Object.fromEntries(short),
+      agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },
+      server: { summary: "the read API and the dashboard, and their data", examples: [] },
+    },
+    examples: [...short.map(([name]) => name), "agent status", "agent run", "server run", "agent messages --help"],
+  };
+}
+
+function shortForms(agent: ProgramDefinition): string[] {
+  return SHORT_FORMS.filter((name) => agent.commands.has(name));
+}

@@ -1,0 +1,61 @@
+// Settings, Notifications: who is told of alerts, and when.
+
+/** Receivers of a clinic. */
+export const CHANNELS_MAX = 20;
+
+/** Seconds between two tests of a clinic, so that the button cannot flood a mailbox. */
+export const TEST_PAUSE_S = 10;
+
+/** Times of clocks on the wall in the clinic's time zone, such as `22:00`. */
+export interface QuietHoursShown {
+  from: string;
+  until: string;
+  /** Critical values are told at once. */
+  exempt_critical: boolean;
+}
+
+/** The answer of `GET notifications`. */
+export interface NotificationState {
+  /** Whether the server has a mail server. */
+  sends_mail: boolean;
+  quiet: QuietHoursShown | null;
+  channels: ChannelShown[];
+}
+
+export interface ChannelShown {
+  id: string;
+  type: "email" | "webhook";
+  /** The e-mail address or the URL. */
+  target: string;
+  /** Last delivery. */
+  sent_at: string | null;
+  /** Why the last attempt failed, and what to do; null after a success. */
+  fault: { at: string; reason: string } | null;
+  /** Messages that wait. */
+  waiting: number;
+}
+
+/** The body of `PUT notifications/quiet-hours`. */
+export interface QuietHoursBody {
+  quiet: QuietHoursShown | null;
+}
+
+/** The body of `POST notifications/channels`. */
+export interface NewChannelBody {
+  type: "email" | "webhook";
+  target: string;
+}
+
+/** The answer to a new channel. */
+export interface MadeChannel {
+  id: string;
+  /** With which the receiver of a webhook checks the signature. It is shown once. */
+  secret: string | null;
+}
+
+/** The answer of the test button. */
+export interface TestOutcome {
+  ok: boolean;
+  /** What happened, in words. */
+  said: string;
+}

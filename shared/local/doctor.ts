@@ -1,0 +1,24 @@
+// What the doctor finds: `/local/v1/doctor` and `agent doctor --json`.
+
+/** `warning`: results still arrive, or a device may be switched off. `problem`: a person has to act. */
+export type FindingStatus = "ok" | "warning" | "problem" | "skipped";
+
+export interface Finding {
+  /** The check and the finding, such as `server.refused`. */
+  readonly id: string;
+  readonly status: FindingStatus;
+  /** A sentence without its remedy. */
+  readonly sentence: string;
+  /** What to do about it, in words. Null for a finding that needs nothing. */
+  readonly remedy: string | null;
+}
+
+/** A finding with the title of its check. */
+export interface TitledFinding extends Finding {
+  readonly check: string;
+}
+
+/** The answer of `/local/v1/doctor`. */
+export interface DoctorBody {
+  readonly findings: readonly TitledFinding[];
+}

@@ -1,0 +1,47 @@
+// The images of the agent's page: `/local/v1/images`. A picture is `/local/v1/images/ID/preview?frame=N&side=S`, a PNG.
+
+export interface LocalImages {
+  /** The newest first. */
+  readonly studies: readonly LocalImageStudy[];
+  readonly has_older: boolean;
+}
+
+/** A study of a device. */
+export interface LocalImageStudy {
+  readonly study_uid: string;
+  readonly device: string;
+  /** When its newest image arrived. */
+  readonly received_at: string;
+  /** The states of its images, each once: pending, filed, unmatched, not-for-patients or quarantined */
+  readonly states: readonly string[];
+  readonly reason: string | null;
+  readonly images: number;
+  /** Whether the study has more images than were counted. */
+  readonly has_more: boolean;
+  /** Images whose files were removed to make room. */
+  readonly removed: number;
+  readonly forwards: readonly LocalForwards[];
+  /** Its first images. */
+  readonly shown: readonly LocalImage[];
+}
+
+export interface LocalImage {
+  readonly id: string;
+  readonly is_removed: boolean;
+}
+
+/** What became of the images of a study at one archive. */
+export interface LocalForwards {
+  readonly destination: string;
+  readonly queued: number;
+  readonly sent: number;
+  readonly refused: number;
+  /** Why an image is not sent yet. */
+  readonly reason: string | null;
+}
+
+/** Max pixels of a side of a picture: in the list, and alone. */
+export const PICTURE_SIDES = { small: 256, large: 1024 } as const;
+
+/** Header of a picture with the number of frames of its image. */
+export const FRAMES_HEADER = "vetwire-frames";

@@ -1,0 +1,147 @@
+import type { LookupAddress } from "node:dns";
+import { lookup as dnsLookup } from "node:dns/promises";
+import http from "node:http";
+import https from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { errorMessage } from "../runtime/error-message.ts";
+import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
+import { signedHeaders, type WebhookMessage } from "./sign.ts";
+
+/** Where a message goes, and the secret that signs it. */
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** Outcome of one attempt. `status` is null if no answer came; `reason` says what is wrong and what to do. */
+export type WebhookOutcome =
+  | { readonly delivered: true; readonly status: number }
+  | { readonly delivered: false; readonly status: number | null; readonly reason: string };
+
+export interface WebhookOptions {
+  /** Allows receivers in the local network and plain http to them. */
+  readonly allowPrivate: boolean;
+  /** Time for the whole attempt. Standard Webhooks asks for 15 to 30 s. */
+  readonly deadlineMs?: number;
+  readonly now?: () => number;
+  /** @returns all addresses of a host */
+  readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>;
+}
+
+/**
+ * Sends one message to its receiver once. The answer counts by its status alone: a redirect is not followed and a body is not
+ * read. It connects to the very address that it checked. Never rejects.
+ */
+export async function sendWebhook(
+  { url: text, secret }: WebhookReceiver,
+  message: WebhookMessage,
+  { allowPrivate, deadlineMs = 15_000, now = Date.now, lookup = lookupAll }: WebhookOptions,
+): Promise<WebhookOutcome> {
+  const url = readReceiverUrl(text, allowPrivate);
+  if (!url.ok) return failed(url.reason);
+  const deadline = AbortSignal.timeout(deadlineMs);
+  try {
+    const host = hostOf(url.value);
+    const family = isIP(host);
+    const found = family === 0 ? await before(deadline, lookup(host)) : [{ address: host, family }];
+    const addresses = checkAddresses(url.value, found, allowPrivate);
+    if (!addresses.ok) return failed(addresses.reason);
+    const headers = signedHeaders(message, secret, now());
+    return outcomeOf(await post(url.value, addresses.value, headers, message.body, deadline));
+  } catch (error) {
+    if (deadline.aborted) {
+      return failed(`No answer came within ${deadlineMs / 1000} s: let the receiver answer first and work afterwards.`);
+    }
+    return failed(faultText(error));
+  }
+}
+
+/** @returns the status of the answer */
+async function post(
+  url: URL,
+  addresses: readonly LookupAddress[],
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  signal: AbortSignal,
+): Promise<number> {
+  // A second look-up by the socket could give another address than the checked one.
+  const pinned: LookupFunction = (_host, { all }, callback) => {
+    const [first] = addresses;
+    if (all === true) callback(null, [...addresses]);
+    else callback(null, first?.address ?? "", first?.family);
+  };
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === "https:" ? https : http).request(url, {
+      method: "POST",
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        "user-agent": "Vetwire-Webhooks/1",
+      },
+      // An agent would keep connections, whose addresses were checked for an earlier message.
+      agent: false,
+      lookup: pinned,
+      signal,
+    });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      resolve(response.statusCode ?? 0);
+      response.on("error", () => undefined);
+      response.destroy();
+    });
+    request.end(body);
+  });
+}
+
+function outcomeOf(status: number): WebhookOutcome {
+  if (status >= 200 && status < 300) return { delivered: true, status };
+  if (status >= 300 && status < 400) {
+    const reason = `The receiver redirects (${status}), which is not followed: enter the URL that it redirects to.`;
+    return { delivered: false, status, reason };
+  }
+  return { delivered: false, status, reason: `The receiver answered ${status}, expected 2xx: look into its log.` };
+}
+
+function failed(reason: string): WebhookOutcome {
+  return { delivered: false, status: null, reason };
+}
+
+/** Rejects at the deadline, since a look-up cannot be stopped. */
+async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
+  const ended = new Promise<never>((_resolve, reject) => {
+    deadline.addEventListener("abort", () => reject(new Error("deadline")), { once: true });
+  });
+  return Promise.race([work, ended]);
+}
+
+async function lookupAll(host: string): Promise<readonly LookupAddress[]> {
+  return dnsLookup(host, { all: true });
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "Nothing listens at the receiver's address: start the receiver, or check the port.",
+  ECONNRESET: "The receiver closed the connection without an answer: look into its log.",
+  ENOTFOUND: "The receiver's name is unknown: check the URL, and this machine's DNS.",
+  EAI_AGAIN: "The receiver's name could not be looked up: check this machine's DNS.",
+  EHOSTUNREACH: "There is no way to the receiver: check the network.",
+  ENETUNREACH: "There is no way to the receiver: check the network.",
+  ETIMEDOUT: "The receiver's machine does not respond: check that it runs, and its firewall.",
+  CERT_HAS_EXPIRED: "The receiver's certificate has expired: renew it.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "The receiver's certificate is for another name: enter the name of the certificate.",
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    "The receiver's certificate is self-signed: use one of a known authority, or set NODE_EXTRA_CA_CERTS.",
+  SELF_SIGNED_CERT_IN_CHAIN: "The authority of the receiver's certificate is unknown: set NODE_EXTRA_CA_CERTS.",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The receiver's certificate lacks its chain: send the whole chain.",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "The authority of the receiver's certificate is unknown: set NODE_EXTRA_CA_CERTS.",
+  EPROTO: "The receiver speaks no TLS at this port: check the port.",
+  ERR_SSL_WRONG_VERSION_NUMBER: "The receiver speaks no TLS at this port: check the port.",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "The receiver speaks no TLS at this port: check the port.",
+};
+
+function faultText(error: unknown): string {
+  // A connection that tried several addresses fails with the errors of all.
+  const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
+  const code = first instanceof Error && "code" in first ? String(first.code) : "";
+  return FAULTS[code] ?? `The receiver's answer is no HTTP: ${errorMessage(first)}. Check the URL.`;
+}

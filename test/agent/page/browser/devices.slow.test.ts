@@ -1,0 +1,100 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
+import { freePort } from "../../../support/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+
+let agent: TestAgent;
+let browser: Browser;
+
+describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  useAgent((made) => {
+    agent = made;
+  });
+
+  test("each device has a card that says what is wrong and what to do", async () => {
+    const [port, closed] = [await freePort(), await freePort()];
+    await agent.run([
+      { id: "chem-1", connection: { listen: `127.0.0.1:${port}` } },
+      { id: "blood-1", connection: { dial: `127.0.0.1:${closed}` } },
+    ]);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/`);
+    await page.getByRole("heading", { name: "chem-1" }).waitFor();
+    await page.getByText(`refused by 127.0.0.1:${closed}: switch the device on`).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Cihazlar" }).waitFor();
+    expect(await page.title()).toBe("Vetwire agent");
+    await page.close();
+  });
+
+  /** An HL7 device at a free port, and the page that shows it. */
+  async function withDevice(more: object = {}) {
+    const port = await freePort();
+    const device = { id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` }, ...more };
+    await agent.run([device], takingServer);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/`);
+    await page.getByRole("heading", { name: "hema-1" }).waitFor();
+    return { page, port };
+  }
+
+  test("the bytes of a device appear while they arrive, with the agent's answers", async () => {
+    const { page, port } = await withDevice();
+    await page.getByText(`Set the device to send to this PC, 127.0.0.1:${port}`).waitFor();
+    await page.getByRole("button", { name: "Show live bytes" }).click();
+    await page.getByText("Waiting for bytes").waitFor();
+    await page.waitForTimeout(500);
+    await send(port, hl7Result("Zeytin"));
+    const live = page.getByRole("region", { name: "Live bytes of hema-1" });
+    await expect
+      .poll(() => live.textContent())
+      .toMatch(/→ device {2}<VT>MSH\|.*PID\|1\|\|4711.*← agent {2}<VT>MSH\|.*MSA\|AA/s);
+    await page.getByText("1 received, 0 filed, 1 to place, 0 not readable").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Messages of hema-1" }).click();
+    await page.getByRole("cell", { name: "patient not known" }).waitFor();
+    await page.close();
+  });
+
+  test("a device of another protocol is named, with its bytes", async () => {
+    const { page, port } = await withDevice();
+    await send(port, "H|\\^&|||A\rP|1||4711||Zeytin\rL|1|N\r");
+    await page.getByText("The agent does not understand it").waitFor();
+    await page.getByText(/They look like LIS02 records without frames, but the profile is generic-hl7/).waitFor();
+    await page.getByText("Its bytes").click();
+    await expect
+      .poll(() => page.getByRole("region", { name: "Bytes of hema-1" }).textContent())
+      .toContain("48 7C 5C 5E");
+    await expectAccessible(page);
+    await page.close();
+  });
+
+  test("a caller outside the allow list is named", async () => {
+    const { page, port } = await withDevice({ allow: ["192.0.2.7"] });
+    await send(port, hl7Result("Zeytin"));
+    await page.getByText("127.0.0.1: 1 times").waitFor();
+    expect(await page.getByText("0 received").count()).toBe(1);
+    await expectAccessible(page);
+    await page.close();
+  });
+
+  test("a device that sent is connected, and ready after it has left", async () => {
+    const { page, port } = await withDevice();
+    const socket = await send(port, hl7Result("Zeytin"));
+    await settled(agent, 1);
+    await page.getByText("Connected", { exact: true }).waitFor();
+    socket.destroy();
+    await page.getByText("The device connects when it has a result.").waitFor();
+    expect(await page.getByText("1 received").count()).toBe(1);
+    await page.close();
+  });
+});

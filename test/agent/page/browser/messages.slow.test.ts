@@ -1,0 +1,105 @@
+import fs from "node:fs";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
+import { freePort } from "../../../support/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+
+// Goal: a user sees each message with its bytes and what became of it, and a text of a device stays a text.
+
+const HOSTILE = "<img src=x onerror=document.title='taken'>";
+
+let agent: TestAgent;
+let browser: Browser;
+
+describe.skipIf(browserProblem() !== null)("messages in the agent's page", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  useAgent((made) => {
+    agent = made;
+  });
+
+  async function opened() {
+    const port = await freePort();
+    const connection = { listen: `127.0.0.1:${port}` };
+    await agent.run([{ id: "hema-1", profile: "generic-hl7", connection }], takingServer);
+    await send(port, hl7Result(HOSTILE, [["XYZ^Own test", "5.1", "mmol/L"]]));
+    await settled(agent, 1);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/messages`);
+    return page;
+  }
+
+  test("a message shows its bytes, its Report and its study, and a hostile name stays a text", async () => {
+    const page = await opened();
+    await page.getByRole("cell", { name: "patient not known" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("rowheader").getByRole("link").click();
+    const raw = page.getByRole("region", { name: "1. What the device sent" });
+    await expect.poll(() => raw.textContent()).toContain("MSH|^~\\&|HEMA-1");
+    expect(await raw.textContent()).toContain("<CR>\nPID|1||4711^^^^MR||<0x3C>img src=x onerror=");
+    await page.getByRole("button", { name: "Bytes (hex)" }).click();
+    expect(await raw.textContent()).toContain("4D 53 48 7C");
+    await page.getByRole("definition").filter({ hasText: HOSTILE }).waitFor();
+    await page.getByRole("region", { name: "3. What was filed" }).getByRole("rowheader", { name: "XYZ" }).waitFor();
+    await page.getByText("waits for the server").waitFor({ state: "detached" });
+    expect(await page.getByRole("region", { name: "Way of this message" }).textContent()).toContain("unmapped");
+    expect(await page.title()).toBe("Vetwire agent");
+    expect(await page.locator("img").count()).toBe(0);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "2. Okunan" }).waitFor();
+    await page.close();
+  });
+
+  test("a message is saved as a file without its names", async () => {
+    const page = await opened();
+    await page.getByRole("rowheader").getByRole("link").click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as a file for support" }).click();
+    const text = fs.readFileSync(await (await download).path(), "latin1");
+    expect(text).toContain("MSH|^~\\&|HEMA-1");
+    expect(text).not.toContain("onerror");
+    await page.getByText("read the file before you give it away").waitFor();
+    await page.close();
+  });
+
+  test("a message is processed again after a code was mapped, and the difference is shown first", async () => {
+    const page = await opened();
+    const settings = JSON.parse(agent.host.text() ?? "") as { devices: object[] };
+    const devices = settings.devices.map((device) => ({ ...device, codes: { XYZ: "GLU" } }));
+    expect(await agent.host.apply(JSON.stringify({ ...settings, devices }))).toEqual({ outcome: "applied" });
+    await page.getByRole("rowheader").getByRole("link").click();
+    await page.getByRole("button", { name: "Process again" }).click();
+    const difference = page.getByRole("region", { name: "Process this message again" });
+    await expect.poll(() => difference.textContent()).toMatch(/- XYZ {2}5\.1.*\n\+ GLU {2}5\.1/s);
+    expect(agent.status().outbox.depth).toBe(0);
+    await expectAccessible(page);
+    const unseen = await fetch(`${page.url().replace("/messages/", "/local/v1/messages/")}/reprocessing`, {
+      method: "POST",
+      body: JSON.stringify({ diff: ["+ GLU"] }),
+      headers: { "content-type": "application/json" },
+    });
+    expect([unseen.status, agent.status().outbox.depth]).toEqual([409, 0]);
+    await page.getByRole("button", { name: "Store the change" }).click();
+    await page.getByText("Stored. The agent sends it").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("region", { name: "3. What was filed" }).getByRole("rowheader", { name: "GLU" }).waitFor();
+    await page.close();
+  });
+
+  test("the list is filtered by device and state, and says so if nothing fits", async () => {
+    const page = await opened();
+    await page.getByLabel("State").selectOption("filed");
+    await page.getByText("No message fits").waitFor();
+    expect(new URL(page.url()).search).toBe("?state=filed");
+    await page.goBack();
+    await page.getByRole("cell", { name: "patient not known" }).waitFor();
+    await page.close();
+  });
+});

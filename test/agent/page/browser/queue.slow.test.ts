@@ -1,0 +1,82 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
+import { freePort } from "../../../support/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
+
+// Goal: a user sees what waits for the server, maps an unknown code, and reads the log.
+
+let agent: TestAgent;
+let browser: Browser;
+
+describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in the agent's page", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  useAgent((made) => {
+    agent = made;
+  });
+
+  async function opened(path: string, respond = takingServer) {
+    const port = await freePort();
+    await agent.run([{ id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }], respond);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}${path}`);
+    return { page, port };
+  }
+
+  test("a result that the server does not take waits in the list, with the reason", async () => {
+    const { page, port } = await opened("/outbox", (request) =>
+      request.url.startsWith("/agent/v1/studies") ? { status: 401 } : emptyServer(request),
+    );
+    await page.getByText("Every result is sent").waitFor();
+    await send(port, hl7Result("Zeytin"));
+    await page.getByText("1 results wait for the server.").waitFor();
+    await page.getByRole("cell", { name: "HEMATOLOGY" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: /^Message …/ }).click();
+    await page.getByRole("heading", { name: "3. What was filed" }).waitFor();
+    expect(page.url()).toContain("/messages/");
+    await page.close();
+  });
+
+  test("an unknown code is mapped, and the configuration keeps the rest", async () => {
+    const { page, port } = await opened("/codes");
+    await page.getByText("No unknown code").waitFor();
+    await send(port, hl7Result("Zeytin", [["XYZ^<b>Own</b> test", "5.1", "mmol/L"]]));
+    await settled(agent, 1);
+    await page.getByRole("button", { name: "Map XYZ" }).click();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Analyte").fill("GLUU");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("Not applied.").waitFor();
+    await page.getByLabel("Analyte").fill("GLU");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("Applied. New results have the analyte.").waitFor();
+    expect(agent.host.agent?.config.devices[0]?.codes).toEqual({ XYZ: "GLU" });
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("cell", { name: "GLU" }).waitFor();
+    await page.close();
+  });
+
+  test("the log shows its lines and only the faults on request", async () => {
+    const { page } = await opened("/log");
+    await page.getByText("No line").waitFor();
+    const at = "2026-11-23T10:00:00.000Z";
+    agent.host.recentLog.add(JSON.stringify({ level: 30, time: at, msg: "the agent is running", devices: 1 }));
+    agent.host.recentLog.add(JSON.stringify({ level: 50, time: at, msg: "studies <i>cannot</i> be sent" }));
+    await page.getByText("devices 1").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Faults only").check();
+    await page.getByText("devices 1").waitFor({ state: "detached" });
+    expect(await page.getByText("studies <i>cannot</i> be sent").count()).toBe(1);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "Günlük" }).waitFor();
+    await page.close();
+  });
+});

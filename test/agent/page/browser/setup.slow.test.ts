@@ -1,0 +1,130 @@
+import fs from "node:fs";
+import path from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startHost } from "../../../../agent/host/host.ts";
+import { agentPage } from "../../../../agent/page/page.ts";
+import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
+import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
+import { openLine } from "../../../../agent/tools/simulator/line.ts";
+import { fixturesFolder } from "../../../make-fixtures.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { freePort, temporaryFolder } from "../../../support/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
+import { scriptedServer } from "../../../support/scripted-server.ts";
+
+// Goal: a person sets an agent up with its page alone: from no configuration to the first result of a device.
+
+let browser: Browser;
+let agent: TestAgent;
+
+async function opened(port: number | null): Promise<Page> {
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.goto(`http://127.0.0.1:${port}/`);
+  return page;
+}
+
+async function checked(page: Page): Promise<void> {
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+}
+
+/** Sends a result of a VetScan to a port of this PC. @returns why it was not accepted, null if it was */
+async function send(port: string): Promise<string | null> {
+  const line = await openLine(`tcp://127.0.0.1:${port}`);
+  const played = playDevice(fs.readFileSync(path.join(fixturesFolder, "abaxis-vetscan-vs2/dog.astm")), line);
+  onTestFinished(() => line.close());
+  return (await played).reason;
+}
+
+describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  useAgent((made) => {
+    agent = made;
+  });
+
+  test("a PC without a configuration gets one, with a key file", async () => {
+    const folder = temporaryFolder();
+    fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
+    const file = path.join(folder, "agent.yaml");
+    const server = await scriptedServer(emptyServer);
+    const setUpAddress = { host: "127.0.0.1", port: await freePort() };
+    const log = pino({ enabled: false });
+    const host = await startHost({
+      file,
+      config: null,
+      version: "test",
+      log,
+      page: agentPage,
+      remote: remoteDevices,
+      setUpAddress,
+    });
+    onTestFinished(async () => {
+      await host.stop();
+      await server.close();
+      fs.rmSync(folder, { recursive: true });
+    });
+    const page = await opened(host.port);
+    await page.getByText("This agent is not set up").waitFor();
+    await page.getByRole("link", { name: "Set this agent up" }).click();
+    await page.getByRole("heading", { name: "Connect this PC to the clinic" }).waitFor();
+    await checked(page);
+    await page.getByText("I have a key in place of a code").click();
+    await page.getByLabel("Address of the dashboard").last().fill(server.url);
+    await page.getByLabel("File with the key").fill("other.key");
+    await page.getByRole("button", { name: "Use this key" }).click();
+    await page.getByText("save the key of the dashboard in that file").waitFor();
+    await page.getByLabel("File with the key").fill("agent.key");
+    await page.getByRole("button", { name: "Use this key" }).click();
+    await page.getByRole("heading", { name: "Where and when" }).waitFor();
+    await checked(page);
+    await page.getByLabel("Time zone of the clinic").fill("Europe/Atlantis");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("expected an IANA time zone such as Europe/Istanbul").waitFor();
+    expect(fs.existsSync(file)).toBe(false);
+    await page.getByLabel("Time zone of the clinic").fill("Europe/Istanbul");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("How is the device connected?").waitFor();
+    expect(host.agent?.config).toMatchObject({ timeZone: "Europe/Istanbul", devices: [] });
+  });
+
+  test("a device is added by listening, and its first result is shown", async () => {
+    await agent.run([]);
+    const page = await opened(agent.host.port);
+    await page.getByRole("link", { name: "Add a device" }).click();
+    await page.getByLabel("Network: the device calls this PC").check();
+    await checked(page);
+    const port = await page.getByLabel("Port", { exact: true }).inputValue();
+    await page.getByRole("button", { name: "Listen" }).click();
+    await page.getByText("Send a result at the device now.").waitFor();
+    await checked(page);
+    expect(await send(port)).not.toBeNull();
+    await page.getByRole("heading", { name: "Which device is it?" }).waitFor();
+    await checked(page);
+    await page.getByText("It is another device").click();
+    await page.getByLabel("Kind of device").selectOption("generic-astm");
+    await page.getByRole("button", { name: "Use this device" }).click();
+    await page.getByText("this looks like Abaxis VetScan VS2 (abaxis-vetscan-vs2), not generic-astm").waitFor();
+    await page.getByLabel("Abaxis VetScan VS2").check();
+    await page.getByRole("button", { name: "Use this device" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("vetscan");
+    expect(await page.getByLabel("Addresses that may send").inputValue()).toBe("127.0.0.1");
+    await checked(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Send the result at the device once more.").waitFor();
+    await checked(page);
+    expect(await send(port)).toBeNull();
+    await page.getByText("The first result arrived:").waitFor();
+    await page.getByRole("cell", { name: "U/L" }).first().waitFor();
+    await checked(page);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByRole("heading", { name: "İlk sonuç" }).waitFor();
+    await page.getByRole("button", { name: "Bitti" }).click();
+    await page.getByRole("heading", { name: "vetscan" }).waitFor();
+  });
+});

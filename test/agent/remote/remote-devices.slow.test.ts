@@ -1,0 +1,185 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import net from "node:net";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { stringify } from "yaml";
+import { checkConfig } from "../../../agent/config/check.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { AgentDevices, DevicesBody } from "../../../shared/dashboard/devices.ts";
+import { makeUser } from "../../dashboard/harness.ts";
+import { clinic, startServer } from "../../server/harness.ts";
+import { AGENT, freePort, until } from "../../support/processes.ts";
+import { TestAgent } from "../../support/running-agent.ts";
+
+// Method: a real agent and a real server. Devices that wait at the server reach the agent with its first heartbeat.
+
+const clinicFp = newFp("clinic");
+
+async function startDesk() {
+  const server = await startServer(clinic(clinicFp));
+  await server.app.listen({ port: 0, host: "127.0.0.1" });
+  Object.defineProperty(server.clock, "now", { get: () => Date.now() });
+  const url = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}`;
+  const admin = await makeUser(server, "admin", clinicFp);
+  const permissions = ["clinic.lab.ingest", "clinic.patient.view", "clinic.calendar.view"] as const;
+  const key = await server.makeFreshKey(clinicFp, [...permissions], { name: "Lab PC", type: "device" });
+  const shown = async () => (await admin.call<DevicesBody>("GET", "/devices")).body.agents[0];
+  const devicesPath = async () =>
+    `/agents/${(await until("the agent", async () => (await shown())?.fp)) ?? ""}/devices`;
+  const read = async () => (await admin.call<AgentDevices>("GET", await devicesPath())).body;
+  async function save(devices: string) {
+    const { devices: edited } = await read();
+    expect((await admin.call("PUT", await devicesPath(), { devices, edited })).status).toBe(200);
+  }
+  /** Tells the server of the devices, as a first run of the agent would. */
+  async function introduce(devices: string) {
+    const payload = { configuration: { managed: true, version: null, problems: [], devices } };
+    await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key }, payload });
+  }
+  // An agent that starts nothing new tells it at its next check for news, after 15 s.
+  const tried = (state: AgentDevices["state"]) =>
+    until(
+      state,
+      async () => {
+        const now = await read();
+        return now.state === state ? now : null;
+      },
+      40_000,
+    );
+  return { ...server, url, key, shown, read, save, introduce, tried };
+}
+
+const device = (id: string, listen: string, more: object = {}) => ({
+  id,
+  profile: "generic-astm",
+  connection: { listen },
+  ...more,
+});
+
+async function places(count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, async () => `127.0.0.1:${await freePort()}`));
+}
+
+function isOpen(place: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(place.split(":")[1]), "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    onTestFinished(() => void socket.destroy());
+  });
+}
+
+async function testAgent(key: string): Promise<TestAgent> {
+  const agent = new TestAgent();
+  fs.writeFileSync(path.join(agent.folder, "agent.key"), key);
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+test("devices that an admin saved run at the agent, which tells it, also after a restart", async () => {
+  const desk = await startDesk();
+  const [first = "", second = ""] = await places(2);
+  await desk.introduce(stringify([device("chem-1", first)]));
+  await desk.save(stringify([device("chem-1", first), device("chem-2", second, { model: "New one" })]));
+  const agent = await testAgent(desk.key);
+  await agent.runWith(desk.url, [device("chem-1", first)]);
+  const { devices } = await desk.tried("applied");
+  expect(devices).toContain("New one");
+  expect([await isOpen(first), await isOpen(second)]).toEqual([true, true]);
+  const shown = await desk.shown();
+  expect(shown?.devices.map(({ id }) => id)).toEqual(["chem-1", "chem-2"]);
+  await agent.stop();
+  const text = fs.readFileSync(path.join(agent.folder, "agent.yaml"), "utf8");
+  expect("config" in checkConfig(text, agent.folder)).toBe(true);
+  expect(text).toContain("chem-2");
+});
+
+test("faulty devices and taken ports leave the agent with the last good ones, and the server has the lines", async () => {
+  const desk = await startDesk();
+  const [first = "", second = ""] = await places(2);
+  const other = net.createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const cases: [string, { line: number; message: string }][] = [
+    [
+      `- id: chem-1\n  profile: generic-astmm\n  connection: { listen: "${first}" }\n`,
+      { line: 2, message: expect.stringContaining("generic-astm") as string },
+    ],
+    [
+      `# two\n- id: chem-1\n  profile: generic-astm\n  connection: { listen: "${first}" }\n${stringify([device("chem-2", taken)])}`,
+      { line: 5, message: expect.stringMatching(/^chem-2: port \d+ is in use/) as string },
+    ],
+    [
+      `- id: chem-1\n  profile: generic-astm\n  connection: { listen: "${second}" }\n  tls: { key: /etc/shadow }\n`,
+      { line: 4, message: expect.stringContaining("names a file of the PC") as string },
+    ],
+  ];
+  await desk.introduce("[]\n");
+  for (const [document, problem] of cases) {
+    await desk.save(document);
+    const agent = await testAgent(desk.key);
+    await agent.runWith(desk.url, [device("chem-1", first)]);
+    const { devices, problems } = await desk.tried("refused");
+    expect([devices, problems]).toEqual([document, [problem]]);
+    expect([await isOpen(first), await isOpen(second)]).toEqual([true, false]);
+    const text = fs.readFileSync(path.join(agent.folder, "agent.yaml"), "utf8");
+    expect(text).not.toContain("chem-2");
+    await agent.stop();
+  }
+}, 120_000);
+
+test("an agent with managed: false takes nothing and says so", async () => {
+  const desk = await startDesk();
+  const [first = "", second = ""] = await places(2);
+  await desk.introduce("[]\n");
+  await desk.save(stringify([device("chem-2", second)]));
+  const agent = await testAgent(desk.key);
+  await agent.runWith(desk.url, [device("chem-1", first)], undefined, { managed: false });
+  await desk.tried("local");
+  await sleep(500);
+  expect([await isOpen(first), await isOpen(second)]).toEqual([true, false]);
+});
+
+test("an agent that is killed while it applies devices has the old file or the new one, and applies them in the end", async () => {
+  const desk = await startDesk();
+  const [first = "", second = ""] = await places(2);
+  const agent = await testAgent(desk.key);
+  const file = path.join(agent.folder, "agent.yaml");
+  const head = `# ours\nserver: { url: "${desk.url}", keyFile: agent.key }\ndata: data\ntimeZone: UTC\n`;
+  const before = `${head}devices:\n${stringify([device("chem-1", first)])}`;
+  await desk.introduce("[]\n");
+  const found = { old: 0, new: 0 };
+  for (let round = 0; round < 12; round += 1) {
+    fs.writeFileSync(file, before);
+    await desk.save(stringify([device("chem-1", first), device("chem-2", second, { model: `Round ${round}` })]));
+    const child = spawn(process.execPath, [AGENT, "run", "--config", file], { stdio: ["ignore", "pipe", "ignore"] });
+    const ended = once(child, "exit");
+    let log = "";
+    child.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
+    await until("the agent runs", () => log.includes("the agent is running"), 20_000, 1);
+    // The last rounds die between the new file and the note that it was tried.
+    if (round < 9) await sleep(round * 60);
+    else await until("the new file", () => fs.readFileSync(file, "utf8") !== before, 20_000, 1);
+    child.kill("SIGKILL");
+    await ended;
+    const text = fs.readFileSync(file, "utf8");
+    expect(text).toContain("# ours");
+    const checked = checkConfig(text, agent.folder);
+    const ids = "config" in checked ? checked.config.devices.map(({ id }) => id) : checked.problems;
+    expect([["chem-1"], ["chem-1", "chem-2"]]).toContainEqual(ids);
+    found[text === before ? "old" : "new"] += 1;
+  }
+  process.stderr.write(`killed agents left: ${JSON.stringify(found)}\n`);
+  expect(Math.min(found.old, found.new)).toBeGreaterThan(0);
+  const last = spawn(process.execPath, [AGENT, "run", "--config", file], { stdio: "ignore" });
+  const ended = once(last, "exit");
+  await desk.tried("applied");
+  expect(await isOpen(second)).toBe(true);
+  last.kill("SIGTERM");
+  await ended;
+  expect(fs.readFileSync(file, "utf8")).toContain("Round 11");
+}, 240_000);

@@ -1,0 +1,116 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createMailer } from "../../../shared/alerts/smtp.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
+import { clinic, keyPermissions, study } from "../../server/harness.ts";
+import { makeUser, startDashboard } from "../harness.ts";
+
+const fp = newFp("clinic");
+const MINUTE = 60_000;
+
+/** The server's mail goes to a receiver of the test. */
+async function startWithMail() {
+  const server = await startDashboard(clinic(fp));
+  const receiver = await startSmtpReceiver();
+  server.senders.sendMail = createMailer({
+    ...{ host: "127.0.0.1", port: receiver.port, isTls: false, user: null, from: "vetwire@clinic.example" },
+    password: () => "",
+  });
+  return { ...server, receiver };
+}
+
+describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("an admin adds an address, tests it, sets quiet hours and removes the address", async () => {
+    const server = await startWithMail();
+    const page = await server.openAs(browser, "admin", fp, "/settings/notifications");
+    await page.getByText("Nobody is told yet").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Add an address" }).click();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("E-mail address").fill("nurse@clinic.example");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Send a test to nurse@clinic.example" }).click();
+    await page.getByText("The test arrived. 127.0.0.1 took the e-mail").waitFor();
+    expect(server.receiver.mails).toHaveLength(1);
+
+    server.receiver.answers.set("RCPT", "550 no such user");
+    server.clock.now += MINUTE;
+    await page.getByRole("button", { name: "Send a test to nurse@clinic.example" }).click();
+    await page.getByText("The test did not arrive. The mail server").waitFor();
+    await page.getByText("The last attempt failed").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await page.getByLabel("We have quiet hours").check();
+    await page.getByLabel("From").fill("21:30");
+    await page.getByLabel("Until").fill("06:15");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("From").inputValue()).toBe("21:30");
+    expect(await page.getByLabel("Send critical values at once all the same").isChecked()).toBe(true);
+
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByText("Kime haber verilir").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "nurse@clinic.example adresini kaldır" }).click();
+    await page.getByRole("button", { name: "Kaldır", exact: true }).last().click();
+    await page.getByText("Henüz kimseye haber verilmiyor").waitFor();
+  });
+
+  test("the secret of a webhook is shown once, and a server without a mail server says so", async () => {
+    const server = await startDashboard(clinic(fp));
+    const page = await server.openAs(browser, "admin", fp, "/settings/notifications");
+    await page.getByTestId("no-mail").waitFor();
+    await page.getByRole("button", { name: "Add an address" }).click();
+    await page.getByLabel("How").selectOption("webhook");
+    await page.getByLabel("URL").fill("https://10.0.0.1/hook");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByText("in a private network").waitFor();
+    await page.getByLabel("URL").fill("https://example.com/hook");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    const secret = await page.locator(".channel-secret code").textContent();
+    expect(secret).toMatch(/^whsec_/);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByText("https://example.com/hook").waitFor();
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  test("Today lists an open alert with what to do and a link, and the alert leaves by itself", async () => {
+    const server = await startWithMail();
+    const key = await server.makeKey(fp, keyPermissions);
+    const waiting = study();
+    await server.push(key, waiting);
+    server.clock.now += 31 * MINUTE;
+    const page = await server.openAs(browser, "reader", fp);
+    await page.getByText("Studies to place").waitFor();
+    expect(await page.getByText("Open alerts").count()).toBe(0);
+    await server.alerts.check();
+    const card = page.locator("section.card", { hasText: "Open alerts" });
+    await card.getByText("Open To place and choose their patients.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await card.getByRole("link", { name: "Studies without a patient: 1" }).click();
+    await page.waitForURL("**/dashboard/to-place**");
+    await page.goBack();
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByText("Hastası belirsiz tetkik: 1").waitFor();
+    const staff = await makeUser(server, "staff", fp);
+    expect((await staff.call("POST", `/to-place/${waiting.fp}/reject`, { revision: 1, reason: "a test" })).status).toBe(
+      200,
+    );
+    await server.alerts.check();
+    await page.getByText("Sizi bekleyen bir şey yok").waitFor();
+  });
+});

@@ -1,0 +1,135 @@
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { AGENT, freePort, until } from "../../support/processes.ts";
+import { TestAgent } from "../../support/running-agent.ts";
+import { clinic } from "../../server/harness.ts";
+import { startDashboard } from "../harness.ts";
+
+// Method: an admin in a real browser, `agent pair` as a real process, and a real agent.
+
+const problem = browserProblem();
+if (problem !== null) process.stderr.write(`pairing is not tested in a browser: ${problem}\n`);
+
+const run = promisify(execFile);
+
+async function startClinic() {
+  const fp = newFp("clinic");
+  const dashboard = await startDashboard(clinic(fp));
+  Object.defineProperty(dashboard.clock, "now", { get: () => Date.now() });
+  return { ...dashboard, fp };
+}
+
+/** Runs the command that the page shows. */
+async function pairAsShown(page: Page, keyFile: string, name: string): Promise<string> {
+  const command = (await page.getByRole("region", { name: "Command" }).textContent()) ?? "";
+  const [program, agent, ...words] = command.split(" ");
+  expect([program, agent]).toEqual(["vetwire", "agent"]);
+  const { stdout } = await run(process.execPath, [AGENT, ...words, "--key-file", keyFile, "--name", name]);
+  return stdout;
+}
+
+describe.skipIf(problem !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("an admin shows a code, the PC pairs with it and appears, and the admin ends its access", async () => {
+    const { openAs, fp, url, get } = await startClinic();
+    const page = await openAs(browser, "admin", fp, "/devices");
+    await page.getByRole("heading", { name: "No clinic PC is connected" }).waitFor();
+    await page.getByRole("button", { name: "Add a clinic PC" }).click();
+    await page.getByText("The code works once, for 15 more minutes.").waitFor();
+    const code = await page.locator(".pairing-code").textContent();
+    expect(code).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    const agent = new TestAgent();
+    onTestFinished(() => agent.close());
+    const keyFile = path.join(agent.folder, "agent.key");
+    expect(await pairAsShown(page, keyFile, "Lab PC")).toContain(`paired with A clinic (${fp}) at ${url}`);
+    await page.getByText("The PC “Lab PC” is connected to this clinic.").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("heading", { name: "Lab PC" }).waitFor();
+    await page.getByText("This PC has access, and has not told of itself yet.").waitFor();
+
+    await agent.runWith(url, [{ id: "chem-1", connection: { listen: `127.0.0.1:${await freePort()}` } }]);
+    await page.getByText("Running", { exact: true }).waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole("button", { name: "End access" }).click();
+    await page.getByRole("heading", { name: "End the access of “Lab PC”?" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "End access now" }).click();
+    await page.getByText("No access", { exact: true }).waitFor();
+    const key = fs.readFileSync(keyFile, "utf8").trim();
+    await until("the key ends", async () => (await get(key, "/agent/v1/ranges")).status === 401, 1000);
+    expect(await page.getByRole("button", { name: "End access" }).count()).toBe(0);
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByText("Erişimi yok").waitFor();
+    await page.getByRole("button", { name: "Klinik bilgisayarı ekle" }).click();
+    await page.getByText("Kod bir kez ve 15 dakika daha geçerli.").waitFor();
+    await expectFitsPhone(page);
+  });
+
+  test("staff see no code, no editor and no end of access", async () => {
+    const { openAs, fp, makeFreshKey } = await startClinic();
+    await makeFreshKey(fp, ["clinic.lab.ingest"], { name: "Lab PC", type: "device" });
+    const page = await openAs(browser, "staff", fp, "/devices");
+    await page.getByRole("heading", { name: "Lab PC" }).waitFor();
+    for (const name of ["Add a clinic PC", "End access", "Edit devices"])
+      expect(await page.getByRole("button", { name }).count()).toBe(0);
+  });
+
+  test("an admin edits devices: a faulty line comes back with its reason, the corrected one runs", async () => {
+    const { openAs, fp, url, makeFreshKey } = await startClinic();
+    const [first, second] = [await freePort(), await freePort()];
+    const agent = new TestAgent();
+    onTestFinished(() => agent.close());
+    const permissions = ["clinic.lab.ingest", "clinic.patient.view", "clinic.calendar.view"] as const;
+    const key = await makeFreshKey(fp, [...permissions], { name: "Lab PC", type: "device" });
+    fs.writeFileSync(path.join(agent.folder, "agent.key"), key);
+    const devices = [{ id: "chem-1", connection: { listen: `127.0.0.1:${first}` } }];
+    await agent.runWith(url, devices);
+    const page = await openAs(browser, "admin", fp, "/devices");
+    await page.getByRole("button", { name: "Edit devices" }).click();
+    const field = page.getByLabel("Devices", { exact: true });
+    await page.getByText("The PC works with these devices.").waitFor();
+    const text = await field.inputValue();
+    expect(text).toContain(`listen: 127.0.0.1:${first}`);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    const more = `- id: chem-2\n  profile: generic-astmm\n  connection:\n    listen: 127.0.0.1:${second}\n`;
+    await field.fill(text + more);
+    await page.getByRole("button", { name: "Save and send to the PC" }).click();
+    await page.getByText("Saved. The PC fetches the devices").first().waitFor();
+    // The agent hears of it with its next heartbeat, at the latest after a minute.
+    const line = text.split("\n").length + 1;
+    await page.getByRole("button", { name: `Line ${line}` }).waitFor({ timeout: 100_000 });
+    await page.getByText("generic-astmm").last().waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: `Line ${line}` }).click();
+    expect(await page.evaluate("getSelection().toString()")).toContain("profile: generic-astmm");
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByText("This PC refused the devices that were saved here").waitFor();
+
+    await page.getByRole("button", { name: "Edit devices" }).click();
+    await field.fill((text + more).replace("generic-astmm", "generic-astm"));
+    await page.getByRole("button", { name: "Save and send to the PC" }).click();
+    await page.getByText("The PC works with these devices.").waitFor({ timeout: 100_000 });
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("article").filter({ hasText: "chem-2" }).waitFor();
+    const socket = net.connect(second, "127.0.0.1");
+    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+    socket.destroy();
+  }, 300_000);
+});

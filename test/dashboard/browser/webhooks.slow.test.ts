@@ -1,0 +1,101 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { Webhook } from "standardwebhooks";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { WebhookDispatcher } from "../../../server/webhooks/dispatcher.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { sendWebhook } from "../../../shared/webhook/send.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { clinic } from "../../server/harness.ts";
+import { startDashboard } from "../harness.ts";
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("a webhook is made, tested against a receiver that fails and then works, sent again, paused and deleted", async () => {
+    let status = 500;
+    const verified: unknown[] = [];
+    let secret = "";
+    const receiver = http.createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        verified.push(new Webhook(secret).verify(body, request.headers as Record<string, string>));
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => void receiver.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void receiver.close());
+    const local = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const address = "https://receiver.example/hook";
+
+    const fp = newFp("clinic");
+    const { openAs, store, clock } = await startDashboard(clinic(fp));
+    clock.now = Date.now();
+    const logger = pino({ enabled: false });
+    // The public name stands for the receiver of the test.
+    const dispatcher = new WebhookDispatcher(store, {
+      logger,
+      allowPrivate: true,
+      send: async (to, message, options) => sendWebhook({ ...to, url: local }, message, options),
+    });
+    dispatcher.start();
+    onTestFinished(() => dispatcher.stop());
+
+    const page = await openAs(browser, "admin", fp, "/settings/webhooks");
+    await page.getByText("There is no webhook yet").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "New webhook" }).click();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Address of the program").fill("https://169.254.169.254/");
+    await page.getByRole("button", { name: "Create webhook" }).click();
+    await page.getByText("which can be no receiver: enter another host").waitFor();
+    await page.getByLabel("Address of the program").fill(address);
+    await page.getByRole("button", { name: "Create webhook" }).click();
+    secret = await page.getByLabel("The secret that signs the messages").inputValue();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("link", { name: address }).click();
+
+    await page.getByText("There is no message yet").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("The receiver answered 500, expected 2xx: look into its log.").waitFor();
+    await page.getByText("Is tried again").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    status = 204;
+    await page.getByRole("button", { name: "Send again" }).click();
+    await expect.poll(() => verified.length).toBe(2);
+    await page.reload();
+    await page.getByText("Delivered", { exact: true }).waitFor();
+    await page.getByText("answered 204").waitFor();
+    expect(verified[1]).toEqual(verified[0]);
+
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("Its messages wait until you resume it.").waitFor();
+    await page.getByLabel("Language").selectOption("tr");
+    await page.getByText("Duraklatıldı").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Sil" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Sil" }).click();
+    await page.getByText("Henüz webhook yok").waitFor();
+  });
+
+  test("a reader sees why the webhooks are closed", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "reader", fp, "/settings/webhooks");
+    await page.getByText("Your role does not allow this").waitFor();
+    expect(await page.getByRole("button", { name: "New webhook" }).count()).toBe(0);
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { DeliveryPage, NewWebhook, WebhookList } from "../../../shared/dashboard/webhooks.ts";
+import { clinic, startServer } from "../../server/harness.ts";
+import { makeUser } from "../harness.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+const url = "https://example.com/hook";
+
+async function world() {
+  const server = await startServer(clinic(ours), clinic(theirs));
+  const admin = await makeUser(server, "admin", ours);
+  const stranger = await makeUser(server, "admin", theirs);
+  const make = async (body: unknown = { url, types: ["study.filed"] }) =>
+    admin.call<NewWebhook & { error: { message: string } }>("POST", "/webhooks", body);
+  return { server, admin, stranger, make };
+}
+
+test("the secret of a webhook is shown once, and neither a list nor the log contains it", async () => {
+  const { server, admin, make } = await world();
+  const { body } = await make();
+  expect(body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const list = await admin.call<WebhookList>("GET", "/webhooks");
+  expect(list.body).toEqual({
+    webhooks: [
+      {
+        id: body.id,
+        url,
+        types: ["study.filed"],
+        paused: false,
+        created_at: "2026-11-21T12:00:00.000Z",
+        waiting: 0,
+        given_up: 0,
+        delivered_at: null,
+      },
+    ],
+    private_allowed: false,
+  });
+  const log = await admin.call("GET", `/webhooks/${body.id}/deliveries`);
+  const audit = await admin.call("GET", "/audit");
+  expect(audit.text).toContain("webhooks create");
+  for (const text of [list.text, log.text, audit.text, server.log.join()]) expect(text).not.toContain(body.secret);
+});
+
+test("an address in the private network, without https or with a password is refused with its remedy", async () => {
+  const { make } = await world();
+  for (const [given, reason] of [
+    ["http://example.com/", "enter one that begins with https://"],
+    ["https://169.254.169.254/latest/meta-data", "which can be no receiver: enter another host"],
+    ["https://192.168.1.20/", "start the program with --allow-private-webhooks"],
+    ["https://a:b@example.com/", "holds a user name or a password: remove it"],
+  ]) {
+    const { status, body } = await make({ url: given, types: ["study.filed"] });
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining(reason ?? "")]);
+  }
+  expect((await make({ url, types: [] })).status).toBe(400);
+  expect((await make({ url, types: ["webhook.test"] })).status).toBe(400);
+});
+
+test("a clinic has ten webhooks at most", async () => {
+  const { make } = await world();
+  for (let count = 0; count < 10; count += 1) expect((await make()).status).toBe(200);
+  const { status, body } = await make();
+  expect([status, body.error.message]).toEqual([409, "The clinic has 10 webhooks, the most. Delete one first."]);
+});
+
+test("a webhook of another clinic answers like a missing one, and nothing of it changes", async () => {
+  const { admin, stranger, make } = await world();
+  const { id } = (await make()).body;
+  const missing = "wh_01EXAMP1E00000000000000000";
+  for (const [method, path, body] of [
+    ["GET", "deliveries", undefined],
+    ["POST", "pause", { paused: true }],
+    ["POST", "test", {}],
+    ["POST", "resend", { id: `msg_${id}_1` }],
+    ["POST", "delete", {}],
+  ] as const) {
+    const foreign = await stranger.call(method, `/webhooks/${id}/${path}`, body);
+    const none = await stranger.call(method, `/webhooks/${missing}/${path}`, body);
+    expect([path, foreign.status, foreign.text]).toEqual([path, 404, none.text]);
+  }
+  const { body } = await admin.call<WebhookList>("GET", "/webhooks");
+  expect(body.webhooks).toMatchObject([{ paused: false, waiting: 0 }]);
+});
+
+test("a test message waits in the log, a pause is kept, and deleting removes the webhook with its log", async () => {
+  const { server, admin, make } = await world();
+  const { id } = (await make()).body;
+  await admin.call("POST", `/webhooks/${id}/test`, {});
+  await admin.call("POST", `/webhooks/${id}/pause`, { paused: true });
+  const { body } = await admin.call<DeliveryPage>("GET", `/webhooks/${id}/deliveries`);
+  const at = new Date(server.clock.now).toISOString();
+  expect(body).toMatchObject({
+    webhook: { paused: true, waiting: 1 },
+    deliveries: [{ type: "webhook.test", fp: ours, state: "new", changed_at: at, next_at: at, attempts: [] }],
+    total: 1,
+  });
+  // What waits for its first attempt is not sent twice.
+  expect((await admin.call("POST", `/webhooks/${id}/resend`, { id: body.deliveries[0]?.id })).status).toBe(404);
+  expect((await admin.call("POST", `/webhooks/${id}/delete`, {})).status).toBe(200);
+  expect((await admin.call("GET", `/webhooks/${id}/deliveries`)).status).toBe(404);
+  expect((await admin.call<WebhookList>("GET", "/webhooks")).body.webhooks).toEqual([]);
+});

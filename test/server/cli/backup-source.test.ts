@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { backupSource, restoreTarget, SERVER_BACKUP } from "../../../server/cli/backup-source.ts";
+import { openSqlite } from "../../../server/store/database/sqlite.ts";
+import { makeBackup } from "../../../shared/care/backup.ts";
+import { checkBackup, restoreBackup } from "../../../shared/care/restore.ts";
+import { temporaryFolder } from "../../support/processes.ts";
+
+function oldDatabase(): { root: string; data: string } {
+  vi.stubEnv("DATABASE_URL", undefined);
+  const root = temporaryFolder();
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    fs.rmSync(root, { recursive: true, force: true });
+  });
+  const data = path.join(root, "data");
+  fs.mkdirSync(data);
+  const db = new Database(path.join(data, "vetwire.db"));
+  db.exec(readFileSync(path.join(import.meta.dirname, "../store/database/schema-7.sqlite.sql"), "utf8"));
+  db.close();
+  fs.writeFileSync(path.join(data, "pepper"), Buffer.alloc(32, 1));
+  return { root, data };
+}
+
+test("a backup of an older server is restored with its pepper, and migrated at the next start", async () => {
+  const { root, data } = oldDatabase();
+  const [file, fresh] = [path.join(root, "one.backup"), path.join(root, "fresh")];
+  const { manifest } = await makeBackup(backupSource(data), file);
+  expect(manifest).toMatchObject({ program: "server", schema: 7 });
+  restoreBackup(
+    file,
+    checkBackup(file, SERVER_BACKUP, () => undefined),
+    restoreTarget(fresh),
+    false,
+  );
+  expect(fs.readFileSync(path.join(fresh, "pepper"))).toEqual(Buffer.alloc(32, 1));
+  const store = await openSqlite(fresh, 1000);
+  await store.close();
+  const db = new Database(path.join(fresh, "vetwire.db"), { readonly: true });
+  expect(db.prepare("SELECT MAX(version) FROM migration").pluck().get()).toBe(SERVER_BACKUP.schema);
+  db.close();
+});
+
+test("a restore ends the sessions of the dashboard", async () => {
+  const { root, data } = oldDatabase();
+  await (await openSqlite(data, 1000)).close();
+  const db = new Database(path.join(data, "vetwire.db"));
+  db.pragma("foreign_keys = OFF");
+  const columns = db.prepare("SELECT name, type FROM pragma_table_info('dashboard_session')").all() as {
+    name: string;
+  }[];
+  const names = columns.map(({ name }) => name).join(", ");
+  db.prepare(`INSERT INTO dashboard_session (${names}) VALUES (${columns.map(() => "1").join(", ")})`).run();
+  db.close();
+  const [file, fresh] = [path.join(root, "one.backup"), path.join(root, "fresh")];
+  await makeBackup(backupSource(data), file);
+  restoreBackup(
+    file,
+    checkBackup(file, SERVER_BACKUP, () => undefined),
+    restoreTarget(fresh),
+    false,
+  );
+  const restored = new Database(path.join(fresh, "vetwire.db"), { readonly: true });
+  expect(restored.prepare("SELECT COUNT(*) FROM dashboard_session").pluck().get()).toBe(0);
+  restored.close();
+});
+
+test("a missing pepper ends a backup, because no key works without it", async () => {
+  const { root, data } = oldDatabase();
+  fs.rmSync(path.join(data, "pepper"));
+  const file = path.join(root, "one.backup");
+  await expect(makeBackup(backupSource(data), file)).rejects.toThrow(
+    `${path.join(data, "pepper")} is missing, and the backup needs it: restore it first`,
+  );
+});
+
+test("on PostgreSQL a backup names its tools and the pepper", () => {
+  vi.stubEnv("DATABASE_URL", "postgres://localhost/vetwire");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(() => backupSource("data")).toThrow(/pg_dump .* pg_restore, or pgbackrest\. Save data.pepper with it/);
+});

@@ -1,0 +1,225 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { AlertWatch } from "../../../server/alerts/watch.ts";
+import type { Machine } from "../../../server/domain/alerts.ts";
+import { readAlertBook, readNotifications, saveNotifications } from "../../../server/store/alerts.ts";
+import { openStore } from "../../../server/store/database/open.ts";
+import { readToday } from "../../../server/store/dashboard/today.ts";
+import { findClinic } from "../../../server/store/keys.ts";
+import { createMailer } from "../../../shared/alerts/smtp.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { newWebhookSecret } from "../../../shared/webhook/sign.ts";
+import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
+import { clinic, keyPermissions, startServer, study } from "../harness.ts";
+
+// Alerts of a server with a real mail server and a real receiver of webhooks, on both engines.
+
+const MINUTE = 60_000;
+const ours = newFp("clinic");
+
+interface Received {
+  readonly id: string;
+  readonly body: { readonly type: string; readonly data: Record<string, unknown> };
+}
+
+/** A receiver that checks each signature. */
+async function startWebhookReceiver() {
+  const secret = newWebhookSecret();
+  const [received, status]: [Received[], { code: number }] = [[], { code: 204 }];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const headers = request.headers as Record<string, string>;
+      const body = new Webhook(secret).verify(Buffer.concat(parts).toString(), headers) as Received["body"];
+      if (status.code < 300) received.push({ id: headers["webhook-id"] ?? "", body });
+      response.writeHead(status.code).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, secret, received, status };
+}
+
+/** A clinic that tells a mailbox and a webhook. */
+async function watchedClinicServer() {
+  const server = await startServer(clinic(ours));
+  const { store, clock } = server;
+  const clinicId = (await findClinic(store, ours))?.id ?? 0;
+  const [smtp, hook] = [await startSmtpReceiver(), await startWebhookReceiver()];
+  const machine: { now: Machine } = { now: { name: "pc", freeBytes: null, lastBackup: null } };
+  await store.transaction((session) =>
+    saveNotifications(
+      session,
+      clinicId,
+      {
+        quiet: null,
+        receivers: [
+          { id: "mail", type: "email", target: "nurse@clinic.example", secret: "" },
+          { id: "hook", type: "webhook", target: hook.url, secret: hook.secret },
+        ],
+      },
+      clock.now,
+    ),
+  );
+  const watchOn = (its = store) =>
+    new AlertWatch({
+      ...{
+        store: its,
+        now: () => clock.now,
+        logger: pino({ enabled: false }),
+        dashboard: "https://vet.example/dashboard",
+      },
+      senders: {
+        sendMail: createMailer({
+          ...{ host: "127.0.0.1", port: smtp.port, isTls: false, user: null, from: "vetwire@clinic.example" },
+          password: () => "",
+        }),
+        webhooks: { allowPrivate: true, now: Date.now },
+      },
+      machine: async () => machine.now,
+    });
+  const watch = watchOn();
+  const passMinutes = async (minutes: number, its = watch) => {
+    clock.now += minutes * MINUTE;
+    await its.check();
+    await its.delivered();
+  };
+  const book = () => readAlertBook(store, clinicId);
+  return { ...server, clinicId, smtp, hook, machine, watch, watchOn, passMinutes, book };
+}
+
+const failed = (at: number): Machine => ({
+  ...{ name: "pc", freeBytes: null },
+  lastBackup: { at: new Date(at).toISOString(), error: "The disk is full." },
+});
+
+describe("alerts of a server", () => {
+  test("a cause is told once by e-mail and webhook when it opens, and once when it closes, also after a restart", async () => {
+    const { clock, smtp, hook, machine, watchOn, passMinutes, database, book } = await watchedClinicServer();
+    machine.now = failed(clock.now);
+    await passMinutes(0);
+    await passMinutes(1);
+    const reopened = await openStore(database);
+    onTestFinished(() => reopened.close());
+    const restarted = watchOn(reopened);
+    await passMinutes(1, restarted);
+    expect(smtp.mails).toEqual([
+      {
+        to: "nurse@clinic.example",
+        subject: "Vetwire: The last backup of pc failed",
+        text: expect.stringContaining("https://vet.example/dashboard") as string,
+      },
+    ]);
+    expect(hook.received.map(({ body }) => [body.type, body.data["kind"]])).toEqual([
+      ["alert.opened", "backup-failed"],
+    ]);
+    machine.now = { ...machine.now, lastBackup: null };
+    await passMinutes(1, restarted);
+    await passMinutes(1, restarted);
+    await passMinutes(60, restarted);
+    expect(smtp.mails.map(({ subject }) => subject)).toEqual([
+      "Vetwire: The last backup of pc failed",
+      "Vetwire: Over: The last backup of pc failed",
+    ]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
+    expect(await book()).toMatchObject({ open: [], messages: [] });
+  });
+
+  test("an unmatched study opens after half an hour, and no message names an animal or an owner", async () => {
+    const { makeKey, push, smtp, hook, passMinutes, store, clinicId, clock } = await watchedClinicServer();
+    const hint = { ...study().patient_hint, name: "Karabas", owner: "Yilmaz", identifier: "10021" };
+    const key = await makeKey(ours, keyPermissions);
+    await push(key, study({ patient_hint: hint }), study({ patient_hint: hint }));
+    await passMinutes(29);
+    expect(hook.received).toEqual([]);
+    await passMinutes(1);
+    await passMinutes(1);
+    expect(smtp.mails).toMatchObject([{ subject: "Vetwire: Studies without a patient: 2" }]);
+    expect(hook.received).toMatchObject([{ body: { data: { kind: "unmatched", count: 2 } } }]);
+    expect(JSON.stringify([smtp.mails, hook.received])).not.toMatch(/Karabas|Yilmaz|10021/);
+    const today = await readToday(store, { clinicId, timeZone: null, isAdmin: false, now: clock.now });
+    expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
+  });
+
+  test("an alert that the agent tells is on Today, and the server tells of it only when the agent does not", async () => {
+    const { app, makeKey, hook, passMinutes, store, clinicId, clock } = await watchedClinicServer();
+    const key = await makeKey(ours, keyPermissions);
+    const beat = async (alerts: object[]) => {
+      const headers = { "x-api-key": key };
+      const answer = await app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload: { alerts } });
+      expect(answer.statusCode).toBe(200);
+      await passMinutes(1);
+    };
+    const disk = { key: "disk-full", kind: "disk-full", subject: "pc", since: new Date(clock.now).toISOString() };
+    await beat([{ ...disk, told: true }]);
+    const today = () => readToday(store, { clinicId, timeZone: null, isAdmin: true, now: clock.now });
+    expect((await today()).alerts).toMatchObject([{ kind: "disk-full", subject: "pc" }]);
+    expect(hook.received).toEqual([]);
+    await beat([{ ...disk, told: false }]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened"]);
+    await beat([]);
+    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
+    expect((await today()).alerts).toEqual([]);
+  });
+
+  test("a receiver that fails is repeated until it works, and the others are not told again", async () => {
+    const { clock, smtp, hook, machine, passMinutes, book } = await watchedClinicServer();
+    hook.status.code = 500;
+    machine.now = failed(clock.now);
+    for (let minute = 0; minute < 5; minute += 1) await passMinutes(1);
+    expect((await book()).health["hook"]?.fault?.reason).toContain("answered 500");
+    hook.status.code = 200;
+    for (let minute = 0; minute < 10; minute += 1) await passMinutes(1);
+    expect([smtp.mails.length, hook.received.length]).toEqual([1, 1]);
+    expect((await book()).health["hook"]).toMatchObject({ fault: null });
+  });
+
+  test("a mail server that breaks off after the text gets a repeat that says so", async () => {
+    const { clock, smtp, machine, passMinutes } = await watchedClinicServer();
+    machine.now = failed(clock.now);
+    smtp.answers.set("DATA.", null);
+    await passMinutes(0);
+    await passMinutes(1);
+    smtp.answers.delete("DATA.");
+    await passMinutes(2);
+    expect(smtp.mails).toMatchObject([
+      { text: expect.stringContaining("You may have got this e-mail already") as string },
+    ]);
+  });
+
+  test("two servers on one database tell once", async () => {
+    const { clock, smtp, hook, machine, watch, watchOn, database, passMinutes } = await watchedClinicServer();
+    const store = await openStore(database);
+    onTestFinished(() => store.close());
+    const other = watchOn(store);
+    machine.now = failed(clock.now);
+    await Promise.all([watch.check(), other.check()]);
+    await Promise.all([watch.delivered(), other.delivered()]);
+    clock.now += MINUTE;
+    await Promise.all([watch.check(), other.check()]);
+    await Promise.all([watch.delivered(), other.delivered()]);
+    await passMinutes(5);
+    await passMinutes(5, other);
+    expect([smtp.mails.length, hook.received.length]).toEqual([1, 1]);
+  });
+
+  test("a stopped server repeats what it had begun to send, under the same id", async () => {
+    const { clock, store, hook, machine, watch, passMinutes, clinicId } = await watchedClinicServer();
+    machine.now = failed(clock.now);
+    hook.status.code = 500;
+    await passMinutes(0);
+    const { messages } = await readAlertBook(store, clinicId);
+    hook.status.code = 200;
+    await watch.stop();
+    await passMinutes(2);
+    expect(hook.received.map(({ id }) => id)).toEqual(
+      messages.filter(({ channel }) => channel === "hook").map(({ id }) => id),
+    );
+    expect((await readNotifications(store, clinicId)).receivers).toHaveLength(2);
+  });
+});

@@ -1,0 +1,198 @@
+import { expect, onTestFinished, test } from "vitest";
+import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
+import { openStore } from "../../../../server/store/database/open.ts";
+import type { Store } from "../../../../server/store/database/store.ts";
+import { findClinic } from "../../../../server/store/keys.ts";
+import { assignStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
+import { fileStudies } from "../../../../server/store/studies/filing.ts";
+import { listStudies } from "../../../../server/store/studies/study-list.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { PushedStudy } from "../../../../shared/api/study.ts";
+import { diceOf } from "../../../support/dice.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  noon,
+  onPostgres,
+  patient,
+  startServer,
+  study,
+} from "../../harness.ts";
+import { addUser } from "../../webhooks.ts";
+
+const own = newFp("clinic");
+const other = newFp("clinic");
+const shared = patient({ name: "Shared" });
+const single = patient({ name: "Single" });
+
+async function world() {
+  const server = await startServer(
+    [clinic(own), clinic(other), shared, single],
+    [connection(shared.fp, own), connection(shared.fp, other), connection(single.fp, own)],
+  );
+  return { ...server, key: await server.makeKey(own, keyPermissions), reader: new Reader(server.store, own) };
+}
+
+/** A client that asks as the document says: with the `updated_at` of the first study, and anew if the total falls. */
+class Reader {
+  readonly #store: Store;
+  readonly #clinicFp: string;
+  /** What the client knows: the last content of each study that it saw. */
+  readonly seen = new Map<string, string>();
+  #since: number | null = null;
+
+  constructor(store: Store, clinicFp: string) {
+    this.#store = store;
+    this.#clinicFp = clinicFp;
+  }
+
+  /** @returns the fps that it read, the last changed first */
+  async sync(pageSize = 3, between = async () => {}): Promise<string[]> {
+    const clinicId = (await findClinic(this.#store, this.#clinicFp))?.id ?? 0;
+    let next = this.#since;
+    for (;;) {
+      const fps: string[] = [];
+      let total = 0;
+      for (let page = 1; ; page += 1) {
+        const filter = { clinicId, patientFp: null, updatedSince: this.#since, page, pageSize };
+        const found = await listStudies(this.#store, filter);
+        if (found.total < total) break;
+        total = found.total;
+        for (const { updated_at, ...content } of found.items) {
+          if (page === 1 && fps.length === 0) next = Date.parse(updated_at);
+          fps.push(content.fp);
+          this.seen.set(content.fp, JSON.stringify(content));
+        }
+        if (page * pageSize >= total) {
+          this.#since = next;
+          return fps;
+        }
+        await between();
+      }
+    }
+  }
+}
+
+test("a study that a person files later is in the next run, and one that is taken back is no longer listed", async () => {
+  const { push, key, reader, store, clock } = await world();
+  const [early, late] = [study({ patient_fp: single.fp }), study()];
+  await push(key, late, early);
+  expect(await reader.sync()).toEqual([early.fp]);
+  clock.now += 3_600_000;
+  const actor = { fp: late.fp, by: "test", now: clock.now };
+  await store.transaction((session) => assignStudy(session, { ...actor, patientFp: single.fp }));
+  expect(await reader.sync()).toEqual([late.fp, early.fp]);
+  await store.transaction((session) => reopenStudy(session, actor));
+  expect(await reader.sync()).toEqual([]);
+});
+
+test("the studies of a patient that is connected later are in the next run of that clinic alone", async () => {
+  const { push, key, reader, store, clock } = await world();
+  const [a, b] = [study({ patient_fp: single.fp }), study({ patient_fp: shared.fp })];
+  await push(key, a, b);
+  const theirs = new Reader(store, other);
+  expect(await theirs.sync()).toEqual([b.fp]);
+  expect(await reader.sync()).toEqual([b.fp, a.fp]);
+  clock.now += 60_000;
+  const clinicId = (await findClinic(store, other))?.id ?? 0;
+  const actor = { clinicId, userId: await addUser(store), by: "test", now: clock.now };
+  await store.transaction((session) => changeConnection(session, single.fp, true, actor));
+  expect(await theirs.sync()).toEqual([a.fp, b.fp]);
+  expect(await reader.sync()).toEqual([b.fp, a.fp]);
+  await store.transaction((session) => changeConnection(session, single.fp, false, actor));
+  await importEntities(store, { ...single, deleted_at: "2026-11-21T00:00:00.000Z" });
+  expect(await new Reader(store, other).sync()).toEqual([b.fp]);
+  expect(await new Reader(store, own).sync()).toEqual([b.fp]);
+});
+
+test("a server whose clock is behind or ahead hides no study from a client", async () => {
+  const { reader, store } = await world();
+  const clinicId = (await findClinic(store, own))?.id ?? 0;
+  const file = async (now: number) => {
+    const pushed = study({ patient_fp: single.fp });
+    await store.transaction((session) => fileStudies(session, clinicId, [pushed], now));
+    return pushed.fp;
+  };
+  const ahead = await file(noon + 3_600_000);
+  expect(await reader.sync()).toEqual([ahead]);
+  const behind = await file(noon - 3_600_000);
+  expect(await reader.sync()).toContain(behind);
+  const between = await file(noon);
+  expect(await reader.sync()).toContain(between);
+  const later = await file(noon + 7_200_000);
+  expect(await reader.sync()).toContain(later);
+  expect(await reader.sync()).toEqual([later]);
+});
+
+test.each([1, 2, 3])(
+  "a client that syncs while others write has every study in its last revision (%i)",
+  async (seed) => {
+    const served = await world();
+    // Two servers on PostgreSQL, and one on SQLite. They wait long for each other, on a slow machine too.
+    const [store, second] = onPostgres() ? await twoServers(served.database) : [served.store, served.store];
+    const reader = new Reader(store, own);
+    const clinicId = (await findClinic(store, own))?.id ?? 0;
+    const dice = diceOf(seed);
+    const latest = new Map<string, PushedStudy>();
+    let isWriting = true;
+    async function write(server: Store, skewMs: number): Promise<void> {
+      const mine: PushedStudy[] = [];
+      for (let count = 0; count < 25; count += 1) {
+        const known = mine[dice(mine.length + 1)];
+        const pushed =
+          known === undefined
+            ? study({ patient_fp: dice(2) === 0 ? single.fp : shared.fp })
+            : { ...known, revision: known.revision + 1, device_name: `Device ${count}` };
+        const now = noon + count + skewMs - dice(100);
+        // A transaction that takes a while commits after others that began later.
+        await server.transaction(async (session) => {
+          await fileStudies(session, clinicId, [pushed], now);
+          await new Promise((resolve) => void setTimeout(resolve, dice(5)));
+        });
+        if (known === undefined) mine.push(pushed);
+        else mine[mine.indexOf(known)] = pushed;
+        latest.set(pushed.fp, pushed);
+      }
+    }
+    async function read(): Promise<void> {
+      const pause = async () => new Promise<void>((resolve) => void setImmediate(resolve));
+      for (; isWriting; await pause()) await reader.sync(2, pause);
+    }
+    const reading = read();
+    await Promise.all([write(store, 0), write(second, 5000), write(store, -60_000), write(second, 40)]);
+    isWriting = false;
+    await reading;
+    await reader.sync();
+    const names = new Map([...reader.seen].map(([fp, text]) => [fp, (JSON.parse(text) as PushedStudy).device_name]));
+    expect(names).toEqual(new Map([...latest].map(([fp, { device_name }]) => [fp, device_name])));
+  },
+);
+
+async function twoServers(database: string): Promise<[Store, Store]> {
+  const stores: [Store, Store] = [await openStore(database, 30_000), await openStore(database, 30_000)];
+  onTestFinished(async () => void (await Promise.all(stores.map(async (store) => store.close()))));
+  return stores;
+}
+
+test("a study that leaves the list between two pages makes the client begin again, and it misses none", async () => {
+  const { push, key, reader, store, clock } = await world();
+  const all = Array.from({ length: 6 }, () => study({ patient_fp: single.fp }));
+  await push(key, ...all);
+  let isFirst = true;
+  const fps = await reader.sync(2, async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    const fp = all[5]?.fp ?? "";
+    const placed = { fp, by: "test", now: clock.now };
+    await store.transaction((session) => assignStudy(session, { ...placed, patientFp: shared.fp }));
+    await store.transaction((session) => reopenStudy(session, placed));
+  });
+  expect(fps).toEqual(
+    all
+      .slice(0, 5)
+      .map(({ fp }) => fp)
+      .toReversed(),
+  );
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { agentProgram } from "../../../agent/cli/program.ts";
+import { dispatch, vetwireProgram } from "../../../shared/cli/vetwire.ts";
+
+const bare = { ...agentProgram, commands: new Map(), help: {} };
+const load = () => Promise.reject(new Error("no command is loaded"));
+const equipped = {
+  ...bare,
+  commands: new Map(["setup", "doctor", "status"].map((name) => [name, load])),
+  help: { setup: { summary: "set up this PC", examples: [] }, doctor: { summary: "find faults", examples: [] } },
+};
+
+test.each([
+  ["agent status --json", "agent", "status --json"],
+  ["server keys list", "server", "keys list"],
+  ["help agent", "agent", "help"],
+  ["help server keys list", "server", "help keys list"],
+  ["doctor --json", "agent", "doctor --json"],
+  ["help setup", "agent", "help setup"],
+  ["agent agent", "agent", "agent"],
+  ["pair", "vetwire", "pair"],
+  ["status", "vetwire", "status"],
+  ["--version", "vetwire", "--version"],
+  ["help", "vetwire", "help"],
+  ["", "vetwire", ""],
+])("%j is for the program %s with %j", (line, program, words) => {
+  const split = (text: string) => text.split(" ").filter((word) => word !== "");
+  expect(dispatch(split(line), equipped)).toEqual({ program, words: split(words) });
+});
+
+test("a short form exists only if the agent has the command", () => {
+  expect(dispatch(["doctor"], bare).program).toBe("vetwire");
+  expect(Object.keys(vetwireProgram(bare).help)).toEqual(["agent", "server"]);
+  expect(vetwireProgram(equipped).help).toMatchObject({
+    setup: { summary: "set up this PC (short for: agent setup)" },
+    doctor: { summary: "find faults (short for: agent doctor)" },
+  });
+  expect(vetwireProgram(equipped).examples).toContain("doctor");
+});
