@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { BackupSource } from "../../shared/care/backup.ts";
 import { CONFIG_PREFIX, type RestoreTarget } from "../../shared/care/restore.ts";
-import { VERSION } from "../../shared/runtime/version.ts";
+import { VERSION } from "../../shared/runtime/program-files.ts";
 import { namedFiles } from "../config/named-files.ts";
 import type { Config } from "../config/schema.ts";
 import { IMAGES_FOLDER } from "../imaging/image-folder.ts";

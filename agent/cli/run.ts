@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
 import { RecentLog } from "../../shared/runtime/recent-log.ts";
-import { VERSION } from "../../shared/runtime/version.ts";
+import { VERSION } from "../../shared/runtime/program-files.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const runCommand = new Command("run")

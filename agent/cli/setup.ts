@@ -4,7 +4,7 @@ import { cancel, intro, log, outro } from "@clack/prompts";
 import { Command } from "commander";
 import { pino } from "pino";
 import { printable } from "../../shared/runtime/printable.ts";
-import { VERSION } from "../../shared/runtime/version.ts";
+import { VERSION } from "../../shared/runtime/program-files.ts";
 import type { Host } from "../host/host.ts";
 import { startHost } from "../host/host.ts";
 import { agentPage } from "../page/page.ts";

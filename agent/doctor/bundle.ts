@@ -5,7 +5,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { strToU8, zipSync } from "fflate";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { VERSION } from "../../shared/runtime/version.ts";
+import { VERSION } from "../../shared/runtime/program-files.ts";
 import { type Config, ConfigSchema, type DeviceConfig, DeviceSchema } from "../config/schema.ts";
 import { countImages } from "../imaging/catalogue.ts";
 import { readSpool } from "../spool/access.ts";

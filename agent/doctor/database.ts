@@ -46,7 +46,7 @@ function openedFindings(file: string): Finding[] {
 
 /** Reads the database in a thread, so that a running agent goes on with its devices. */
 async function integrity(file: string): Promise<Finding> {
-  const worker = startWorker(import.meta.url, "./quick-check", { workerData: { file, ms: CHECK_MS } });
+  const worker = startWorker("agent/doctor/quick-check", { workerData: { file, ms: CHECK_MS } });
   const answer = await new Promise<DatabaseAnswer>((resolve) => {
     worker.once("message", resolve);
     worker.once("error", (error) => resolve({ is: "damaged", reason: error.message }));

@@ -96,7 +96,7 @@ class ParserThread {
   }
 
   #start(): Worker {
-    const worker = startWorker(import.meta.url, "./header-worker", {
+    const worker = startWorker("agent/imaging/header-worker", {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
     });
     worker.on("message", (message: HeaderResult | "started") => {

@@ -7,7 +7,7 @@ const MEMORY_MB_MAX = 512;
 
 /** Draws one frame of an instance in a thread with a time limit. @throws with the reason if there is no picture */
 export function drawPreview(request: PreviewRequest, timeMs = TIME_MS_MAX, signal?: AbortSignal): Promise<Preview> {
-  const worker = startWorker(import.meta.url, "./preview-worker", {
+  const worker = startWorker("agent/imaging/preview-worker", {
     workerData: request,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
   });

@@ -44,7 +44,7 @@ export class DicomThread {
   constructor(options: DicomThreadOptions, spool: Pick<Spool, "openPort">) {
     const port = spool.openPort();
     const workerData: ImagingWorkerData = { ...options, data: path.resolve(options.data), spool: port };
-    this.#worker = startWorker(import.meta.url, "./worker", {
+    this.#worker = startWorker("agent/imaging/worker", {
       workerData,
       transferList: [port],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },

@@ -260,7 +260,7 @@ const NO_CALLER: Omit<PendingCall, "call"> = { resolve: () => undefined, reject:
 async function startSpoolWorker(folder: string, bytesMax: number): Promise<{ worker: Worker; next: SpoolStart }> {
   makePrivateFolder(folder);
   const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax };
-  const worker = startWorker(import.meta.url, "./worker", { workerData });
+  const worker = startWorker("agent/spool/worker", { workerData });
   const first = await new Promise<WorkerReply>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);

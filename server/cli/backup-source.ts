@@ -1,6 +1,6 @@
 import type { BackupSource } from "../../shared/care/backup.ts";
 import type { RestoreTarget } from "../../shared/care/restore.ts";
-import { VERSION } from "../../shared/runtime/version.ts";
+import { VERSION } from "../../shared/runtime/program-files.ts";
 import path from "node:path";
 import { isPostgresUrl } from "../store/database/open.ts";
 import { SCHEMA_VERSION } from "../store/database/migrations.ts";

@@ -4,18 +4,19 @@ import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { moduleFile } from "../../shared/runtime/program-files.ts";
 import { demoClinics, demoFile } from "./data.ts";
 
 // npm start: runs the whole system on one machine through the commands of the programs. Server and agent are separate
 // processes.
 
 const data = path.resolve("data/demo");
-const program = (name: "server" | "agent") =>
-  path.join(import.meta.dirname, "../..", name, `main${path.extname(import.meta.url)}`);
+const program = (name: "server" | "agent") => moduleFile(`${name}/main`);
 /** A module that ends a program together with the demo. */
-const childModule = new URL(`./child${path.extname(import.meta.url)}`, import.meta.url).href;
+const childModule = pathToFileURL(moduleFile("server/demo/child")).href;
 /** The environment without DATABASE_URL, so that the demo's data stays in its own folder. */
 const env = { ...process.env, DATABASE_URL: undefined };
 const isOnce = process.argv.includes("--once");

@@ -44,7 +44,7 @@ export function scheduleBackups(
     if (worker !== null || !isDue(Date.now(), schedule.at, state)) return;
     const startedAt = Date.now();
     const file = path.join(schedule.folder, backupName(source().program, os.hostname(), startedAt));
-    worker = startWorker(import.meta.url, "./backup-worker", {
+    worker = startWorker("shared/care/backup-worker", {
       workerData: { source: source(), file } satisfies BackupOrder,
     });
     const end = (reply: BackupReply) => {

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { PROGRAM_FOLDER } from "../runtime/version.ts";
+import { PROGRAM_FOLDER } from "../runtime/program-files.ts";
 
 // The default places of the agent's configuration and the server's data.
 

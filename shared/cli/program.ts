@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
 import { errorMessage } from "../runtime/error-message.ts";
-import { VERSION } from "../runtime/version.ts";
+import { VERSION } from "../runtime/program-files.ts";
 import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
 import { printError } from "./output.ts";
 

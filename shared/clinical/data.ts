@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { CODE_FOLDER } from "../runtime/program-files.ts";
 
 // Reads the files of shared/data.
 
 /** Reads the bytes of a file in shared/data, for a digest of the catalogue. */
 export function dataFile(name: string): Buffer {
-  return readFileSync(new URL(`../data/${name}`, import.meta.url));
+  return readFileSync(join(CODE_FOLDER, "shared/data", name));
 }
 
 /** Reads a file of shared/data. Throws an error with the first row that does not match the schema. */

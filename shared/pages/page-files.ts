@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { CODE_FOLDER } from "../runtime/program-files.ts";
 
 // The files of the pages as `npm run build` makes them: of the server's dashboard, and of the agent's own page.
 
@@ -20,7 +21,7 @@ export const PAGE_HEADERS = {
 
 /** The built pages: beside the build of this module, else in dist. The sources have no `assets`. Undefined if there are none. */
 export function builtPages(): string | undefined {
-  const candidates = ["../../server/web", "../../dist/server/web"].map((path) => join(import.meta.dirname, path));
+  const candidates = ["server/web", "dist/server/web"].map((folder) => join(CODE_FOLDER, folder));
   return candidates.find((folder) => existsSync(join(folder, "assets")));
 }
 

@@ -1,0 +1,61 @@
+import fs from "node:fs";
+import path from "node:path";
+import { build } from "esbuild";
+
+// Bundles the programs: agent, server, their threads, and what they import from npm. The result has the folders of the sources,
+// so that shared/runtime/program-files.ts finds the same names in both.
+
+const ROOT = path.join(import.meta.dirname, "../..");
+
+/** The modules that a process or a thread starts with. */
+const ENTRIES = [
+  "agent/main",
+  "agent/doctor/quick-check",
+  "agent/imaging/header-worker",
+  "agent/imaging/preview-worker",
+  "agent/imaging/worker",
+  "agent/spool/worker",
+  "server/main",
+  "server/demo/child",
+  "server/demo/main",
+  "shared/care/backup-worker",
+  "shared/main",
+];
+
+/** Packages that stay in node_modules, because they load files of their own: native code, WASM, fonts, a web page. */
+export const LOADED_FROM_DISK = [
+  "@cornerstonejs/codec-charls",
+  "@cornerstonejs/codec-openjpeg",
+  "@fastify/swagger-ui",
+  "better-sqlite3",
+  "pdfmake",
+  "serialport",
+];
+
+/** Writes the bundle and the reference data to `folder`, and removes what was there before. Its pages are built by vite. */
+export async function bundle(folder: string): Promise<void> {
+  for (const part of ["agent", "server", "shared", "chunks"]) {
+    fs.rmSync(path.join(folder, part), { recursive: true, force: true });
+  }
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ENTRIES.map((entry) => `${entry}.ts`),
+    outbase: ".",
+    outdir: path.resolve(folder),
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    // pg loads pg-native if a program asks for it; ours does not.
+    external: [...LOADED_FROM_DISK, "pg-native"],
+    // Packages in CommonJS call require for the modules of Node.
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module";const require = requireOf(import.meta.url);',
+    },
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  fs.cpSync(path.join(ROOT, "shared/data"), path.join(folder, "shared/data"), { recursive: true });
+}

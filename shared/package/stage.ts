@@ -1,0 +1,112 @@
+import { execFileSync } from "node:child_process";
+import crypto from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { bundle } from "./bundle.ts";
+
+// Lays out the folder of the program for one platform: Node, the bundle, and the packages that it loads from disk. Every kind of
+// package carries this folder.
+
+const ROOT = path.join(import.meta.dirname, "../..");
+const RUNTIME = path.join(import.meta.dirname, "runtime");
+const CACHE = path.join(ROOT, "node_modules/.cache/vetwire-package");
+
+/** The platforms, with the npm package of their Node and the folders of their native code. */
+export const PLATFORMS = {
+  "linux-x64": { os: "linux", cpu: "x64", serialport: "linux-x64" },
+  "linux-arm64": { os: "linux", cpu: "arm64", serialport: "linux-arm64" },
+  "darwin-x64": { os: "darwin", cpu: "x64", serialport: "darwin-x64+arm64" },
+  "win-x64": { os: "win32", cpu: "x64", serialport: "win32-x64" },
+} as const;
+
+export type Platform = keyof typeof PLATFORMS;
+
+/** What every package of a version has in common. */
+export interface Release {
+  readonly version: string;
+  /** The time of every file (s since 1970), so that the same sources give the same bytes. */
+  readonly time: number;
+  /** The file with the minisign key that signs the releases. Without it, the program refuses every upgrade. */
+  readonly publicKey: string | null;
+}
+
+/** Parts of npm packages that no program loads. */
+const NOT_LOADED =
+  /(\.map|\.d\.ts|\.md)$|^\.|^node-(darwin|linux|win|shawl|addon-api)|^(better-sqlite3\/(src|deps)|pdfmake\/(build|src)|@serialport\/bindings-cpp\/(src|build)|@fastify\/swagger-ui\/(test|e2e|examples|scripts|types))(\/|$)/;
+
+/**
+ * Writes the program's folder: `runtime/` with Node, `app/` with the bundle and its packages, `bin/vetwire`. `folder` must not
+ * exist. npm checks what it downloads against the lock file, and runs no install script.
+ */
+export async function stage(folder: string, platform: Platform, release: Release): Promise<void> {
+  const { version, time, publicKey } = release;
+  const packages = installed(platform);
+  const app = path.join(folder, "app");
+  fs.mkdirSync(app, { recursive: true });
+  await bundle(app);
+  fs.cpSync(builtPages(), path.join(app, "server/web"), { recursive: true });
+  fs.writeFileSync(
+    path.join(app, "package.json"),
+    `${JSON.stringify({ name: "vetwire", version, type: "module", private: true }, null, 2)}\n`,
+  );
+  if (publicKey !== null) fs.copyFileSync(publicKey, path.join(app, "release.pub"));
+  copyPackages(packages, path.join(app, "node_modules"), platform);
+  const isWindows = platform === "win-x64";
+  const node = isWindows ? "node.exe" : "node";
+  fs.mkdirSync(path.join(folder, "runtime"));
+  fs.copyFileSync(path.join(packages, `node-${platform}/bin`, node), path.join(folder, "runtime", node));
+  fs.mkdirSync(path.join(folder, "bin"));
+  const command = isWindows ? "vetwire.cmd" : "vetwire";
+  fs.copyFileSync(path.join(import.meta.dirname, "files", command), path.join(folder, "bin", command));
+  fs.copyFileSync(path.join(ROOT, "LICENSE"), path.join(folder, "LICENSE"));
+  settle(folder, time);
+}
+
+/** Installs the locked packages of a platform in the cache, once for each state of the lock file. */
+function installed(platform: Platform): string {
+  const { os, cpu } = PLATFORMS[platform];
+  const lock = fs.readFileSync(path.join(RUNTIME, "package-lock.json"));
+  const digest = crypto.createHash("sha256").update(lock).digest("hex").slice(0, 16);
+  const folder = path.join(CACHE, `${platform}-${digest}`);
+  if (!fs.existsSync(folder)) {
+    fs.mkdirSync(CACHE, { recursive: true });
+    const draft = fs.mkdtempSync(path.join(CACHE, "draft-"));
+    fs.cpSync(RUNTIME, draft, { recursive: true });
+    const words = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", `--os=${os}`, `--cpu=${cpu}`];
+    execFileSync("npm", words, { cwd: draft, stdio: ["ignore", "ignore", "inherit"] });
+    fs.renameSync(draft, folder);
+  }
+  return path.join(folder, "node_modules");
+}
+
+/** The pages, which vite has built before. */
+function builtPages(): string {
+  const folder = path.join(ROOT, "dist/server/web");
+  if (!fs.existsSync(folder)) throw new Error("the pages are not built: run npm run build first");
+  return folder;
+}
+
+function copyPackages(from: string, to: string, platform: Platform): void {
+  const { os, cpu, serialport } = PLATFORMS[platform];
+  fs.cpSync(from, to, {
+    recursive: true,
+    filter: (file) => {
+      const name = path.relative(from, file).split(path.sep).join("/");
+      if (NOT_LOADED.test(name)) return false;
+      const native = /^(.+)\/prebuilds\/([^/]+)/.exec(name);
+      if (native === null) return true;
+      return native[1] === "better-sqlite3" ? native[2] === `${os}-${cpu}.node` : native[2] === serialport;
+    },
+  });
+}
+
+/** Gives every file of the folder the time of the release, and the modes of a package: no umask in the result. */
+function settle(folder: string, time: number): void {
+  for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    const isProgram = entry.isDirectory() || /\/(runtime\/node(\.exe)?|bin\/vetwire)$/.test(file);
+    fs.chmodSync(file, isProgram ? 0o755 : 0o644);
+    fs.utimesSync(file, time, time);
+  }
+  fs.utimesSync(folder, time, time);
+}
