@@ -23,7 +23,7 @@ const ENTRIES = [
 ];
 
 /** Packages that stay in node_modules, because they load files of their own: native code, WASM, fonts, a web page. */
-export const LOADED_FROM_DISK = [
+const LOADED_FROM_DISK = [
   "@cornerstonejs/codec-charls",
   "@cornerstonejs/codec-openjpeg",
   "@fastify/swagger-ui",

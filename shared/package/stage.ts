@@ -12,7 +12,7 @@ const RUNTIME = path.join(import.meta.dirname, "runtime");
 const CACHE = path.join(ROOT, "node_modules/.cache/vetwire-package");
 
 /** The platforms, with the npm package of their Node and the folders of their native code. */
-export const PLATFORMS = {
+const PLATFORMS = {
   "linux-x64": { os: "linux", cpu: "x64", serialport: "linux-x64" },
   "linux-arm64": { os: "linux", cpu: "arm64", serialport: "linux-arm64" },
   "darwin-x64": { os: "darwin", cpu: "x64", serialport: "darwin-x64+arm64" },

@@ -24,7 +24,7 @@ async function loadedWith(file: string, from: string, to: string): Promise<Loade
   const copy = mkdtempSync(join(tmpdir(), "vetwire-data-"));
   copies.push(copy);
   cpSync(shared, join(copy, "shared"), { recursive: true });
-  symlinkSync(join(shared, "../node_modules"), join(copy, "node_modules"));
+  for (const name of ["node_modules", "package.json"]) symlinkSync(join(shared, "..", name), join(copy, name));
   const path = join(copy, "shared/data", file);
   const before = readFileSync(path, "utf8");
   expect(before).toContain(from);
