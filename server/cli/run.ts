@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
+import { isUndoRequested } from "../../shared/care/schema-steps.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
@@ -99,7 +100,7 @@ async function run(options: RunOptions): Promise<void> {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
-  const store = await openStore(location);
+  const store = await openStore(location, undefined, isUndoRequested());
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
