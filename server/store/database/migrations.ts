@@ -501,6 +501,9 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       changed_at bigint not null
     );
   `,
+  // The line of keys that rolls make, so that the revocation of an agent reaches a predecessor within its grace period. Without a
+  // reference, because SQLite drops no column that has one.
+  () => "alter table api_key add column rolled_from bigint;",
 ];
 
 const soapContent = [
