@@ -533,6 +533,12 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
       alter table migration drop column program;
     `,
   }),
+  // The line of keys that rolls make, so that the revocation of an agent reaches a predecessor within its grace period. Without a
+  // reference, because SQLite drops no column that has one.
+  () => ({
+    sql: "alter table api_key add column rolled_from bigint;",
+    undo: "alter table api_key drop column rolled_from;",
+  }),
 ];
 
 /** Version of the schema that this program knows. */
