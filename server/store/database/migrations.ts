@@ -501,6 +501,17 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       changed_at bigint not null
     );
   `,
+  // The last update of the clinic PCs, and how far each PC is.
+  () => `
+    create table rollout (
+      clinic_id bigint not null primary key references clinic (id),
+      version text not null,
+      pcs text not null,
+      started_at bigint not null,
+      stopped_at bigint,
+      user_id bigint not null references dashboard_user (id)
+    );
+  `,
 ];
 
 const soapContent = [
