@@ -10,6 +10,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
+import { stopOrder } from "../../shared/upgrade/parent.ts";
 import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
@@ -86,9 +87,7 @@ async function run(options: RunOptions): Promise<void> {
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
   const logger = createLog({ redact }, { file: logFileOf(options) });
   const backups = startBackups(options, logger);
-  const stopSignal = new Promise<string>((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
-  });
+  const stopSignal = stopOrder();
   const rights = makePrivate(data, DATA_FILES);
   if (rights.tightened.length > 0) {
     logger.warn(
