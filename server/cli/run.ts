@@ -1,9 +1,11 @@
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
+import { isUndoRequested } from "../../shared/care/schema-steps.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
@@ -15,6 +17,7 @@ import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
+import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
@@ -100,7 +103,7 @@ async function run(options: RunOptions): Promise<void> {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
-  const store = await openStore(location);
+  const store = await openStore(location, undefined, isUndoRequested());
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
@@ -123,6 +126,7 @@ async function run(options: RunOptions): Promise<void> {
     concealUnconnected,
     certificate,
     allowPrivateWebhooks,
+    releaseFolder: join(data, RELEASES),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
