@@ -72,6 +72,7 @@ export class Launcher {
       }
       // An accepted order, or the fault of a new version, asks for another version.
       if (this.#choose().version === choice.version) return end.code ?? 1;
+      if (choice.trial !== null && this.#versions.pending === null) this.#tidy([this.#inForce()]);
     }
   }
 
