@@ -14,7 +14,7 @@ import {
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
 import { query, type Session } from "../database/query.ts";
 import { readAlertBook } from "../alerts.ts";
-import { readAgents } from "./devices.ts";
+import { readHeardAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -36,13 +36,13 @@ export async function readToday(
   const waiting = await session.first(toPlace, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
-  const agents = await readAgents(session, { clinicId, timeZone, now });
+  const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: await unseenCritical(session, clinicId, now),
     conflicts: await unseenConflicts(session, clinicId),
-    silent: silentSources(agents, (keyId) => keys.some(({ public_id }) => public_id === keyId)),
+    silent: silentSources(agents, keys),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || kind !== "key-ends")
@@ -217,8 +217,10 @@ const conflicts = query((db, p: { clinicId: number }) =>
 export const keysInUse = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("api_key")
-    .select(["public_id", "name", "expires_at"])
-    .where("clinic_id", "=", p.clinicId)
-    .where("revoked_at", "is", null)
-    .orderBy("id"),
+    .leftJoin("api_key as first", "first.id", "api_key.rolled_from")
+    .select(["api_key.public_id", "api_key.name", "api_key.expires_at"])
+    .select((select) => select.fn.coalesce("first.public_id", "api_key.public_id").as("line"))
+    .where("api_key.clinic_id", "=", p.clinicId)
+    .where("api_key.revoked_at", "is", null)
+    .orderBy("api_key.id"),
 );
