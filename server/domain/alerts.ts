@@ -99,9 +99,17 @@ function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: num
         ];
   const unseen = critical.map(({ fp, device_name, received_at }): Condition => {
     const path = `/results/${fp}`;
-    return { key: `critical ${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
+    return { key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
   });
   return [...unmatched, ...unseen];
+}
+
+/** Begin of the key of an alert about a critical study. Its fp follows. */
+const CRITICAL = "critical ";
+
+/** @returns the studies of alerts about critical values */
+export function criticalStudies(alerts: readonly Pick<Condition, "key" | "kind">[]): string[] {
+  return alerts.filter(({ kind }) => kind === "critical-unseen").map(({ key }) => key.slice(CRITICAL.length));
 }
 
 function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, now: number): Condition[] {

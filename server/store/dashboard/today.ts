@@ -180,22 +180,31 @@ const newest = query((db, p: { clinicId: number; since: number }) =>
     .limit(NEWEST_MAX),
 );
 
-// An imported file may hold the values of years, so that its studies count by the time of the sample. Canonical JSON has no
-// blanks, and a quotation mark inside a text is escaped.
-export const critical = query((db, p: { clinicId: number; since: number }) =>
-  visible(db, p)
+/** Studies with critical values that no user of the clinic saw. */
+function unseenCriticalOf(db: Kysely<Tables>, p: { clinicId: number }) {
+  // Canonical JSON has no blanks, and a quotation mark inside a text is escaped.
+  return visible(db, p)
     .where("study.results", "like", '%"flag":"critical"%')
-    .where("study.received_at", ">=", p.since)
-    .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
     .leftJoin("study_seen as seen", (join) =>
       join.onRef("seen.study_id", "=", "study.id").on("seen.clinic_id", "=", p.clinicId),
     )
     .where((where) =>
       where.or([where("seen.revision", "is", null), where("seen.revision", "<", where.ref("study.revision"))]),
-    )
+    );
+}
+
+// An imported file may hold the values of years, so that its studies count by the time of the sample.
+export const critical = query((db, p: { clinicId: number; since: number }) =>
+  unseenCriticalOf(db, p)
+    .where("study.received_at", ">=", p.since)
+    .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
     .orderBy("study.received_at", "desc")
     .orderBy("study.id", "desc")
     .limit(LISTED_MAX),
+);
+
+export const criticalByFp = query((db, p: { clinicId: number; fp: string }) =>
+  unseenCriticalOf(db, p).where("study.fp", "=", p.fp),
 );
 
 const conflicts = query((db, p: { clinicId: number }) =>
