@@ -2,6 +2,7 @@ import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
 import type { AgentShown, CallerShown, DeviceShown } from "../../../shared/dashboard/devices.ts";
 import { agentState, deviceState, STUDIES_SINCE_MS, workingHours } from "../../domain/device-state.ts";
 import type { HeardAgent } from "../../domain/today.ts";
+import { lastUpgrade } from "../../domain/rollout.ts";
 import { editableDevices } from "../../domain/agent-configuration.ts";
 import { query, type Session } from "../database/query.ts";
 
@@ -91,7 +92,7 @@ function agentShown(
     last_seen_at: timestampOf(received_at),
     version: version ?? null,
     platform: platform ?? null,
-    upgrade: upgrade ?? null,
+    upgrade: lastUpgrade(version ?? null, upgrade ?? null),
     clock_offset_s: clock_offset_s ?? null,
     outbox: outbox === undefined ? null : { depth: outbox.depth, oldest_at: outbox.oldest_at ?? null },
     devices,
