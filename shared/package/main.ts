@@ -5,6 +5,7 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { VERSION } from "../runtime/program-files.ts";
 import { bundle } from "./bundle.ts";
+import { packMsi } from "./msi.ts";
 import type { Pack, PackOrder } from "./pack.ts";
 import { type Platform, stage } from "./stage.ts";
 import { packTar } from "./tar.ts";
@@ -14,6 +15,7 @@ import { packTar } from "./tar.ts";
 /** The kinds of packages, each with the platforms that it is for. The first is the default. */
 const KINDS: Readonly<Record<string, { readonly pack: Pack; readonly platforms: readonly Platform[] }>> = {
   tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "darwin-x64"] },
+  msi: { pack: packMsi, platforms: ["win-x64"] },
 };
 
 interface PackageOptions {
@@ -22,6 +24,8 @@ interface PackageOptions {
   readonly out: string;
   readonly releaseVersion: string;
   readonly publicKey?: string;
+  readonly authenticodeCertificate?: string;
+  readonly authenticodeKey?: string;
 }
 
 const program = new Command("package").description("makes the bundle and the packages of Vetwire");
@@ -30,7 +34,7 @@ program
   .description("bundle the programs into dist/")
   .action(() => bundle("dist"));
 for (const [kind, { pack, platforms }] of Object.entries(KINDS)) {
-  program
+  const command = program
     .command(kind)
     .description(`make the package: ${kind}`)
     .addOption(
@@ -41,12 +45,17 @@ for (const [kind, { pack, platforms }] of Object.entries(KINDS)) {
     .option("--release-version <version>", "version of the package", VERSION)
     .option("--public-key <file>", "minisign key that the program trusts for upgrades")
     .action((options: PackageOptions) => makePackages(pack, options));
+  if (kind !== "msi") continue;
+  command
+    .option("--authenticode-certificate <file>", "certificate of the owner, with its chain, in PEM: sign for Windows")
+    .option("--authenticode-key <file>", "private key of the certificate in PEM");
 }
 await program.parseAsync();
 
 async function makePackages(pack: Pack, options: PackageOptions): Promise<void> {
   const platform = options.platform ?? "linux-x64";
   const release = { version: options.releaseVersion, time: releaseTime(), publicKey: options.publicKey ?? null };
+  const authenticode = signer(options);
   const out = path.resolve(options.out);
   fs.mkdirSync(out, { recursive: true });
   const draft = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-package-"));
@@ -58,12 +67,22 @@ async function makePackages(pack: Pack, options: PackageOptions): Promise<void> 
     for (const name of programs) {
       const work = path.join(draft, name);
       fs.mkdirSync(work);
-      const file = await pack({ program: name, platform, release, staged, work, out });
+      const file = await pack({ program: name, platform, release, staged, work, out, authenticode });
       process.stdout.write(`${file} (${Math.round(fs.statSync(file).size / 1e6)} MB)\n`);
     }
   } finally {
     fs.rmSync(draft, { recursive: true, force: true });
   }
+}
+
+function signer({
+  authenticodeCertificate: certificate,
+  authenticodeKey: key,
+}: PackageOptions): PackOrder["authenticode"] {
+  if (certificate === undefined && key === undefined) return null;
+  if (certificate !== undefined && key !== undefined)
+    return { certificate: path.resolve(certificate), key: path.resolve(key) };
+  throw new Error("a signature needs both: give --authenticode-certificate and --authenticode-key");
 }
 
 /** The time of the newest commit, or SOURCE_DATE_EPOCH (reproducible-builds.org), in s. */
