@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { isUndoRequested } from "../shared/care/schema-steps.ts";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { AgentAlerts } from "./alerts/agent-alerts.ts";
@@ -140,7 +141,8 @@ function protectFiles(config: Config, log: Logger): void {
 }
 
 async function openSpool(folder: string, metrics: Metrics, log: Logger): Promise<Spool> {
-  const spool = await Spool.open(folder, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
+  const undoNewer = isUndoRequested();
+  const spool = await Spool.open(folder, { undoNewer, onCommit: (ms) => metrics.commits.observe(ms / 1000) });
   const loss = readSpool(folder, recentLoss);
   if (loss !== null) log.error({ stage: "spool", ...loss }, lossSentence(loss));
   return spool;

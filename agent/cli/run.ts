@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
 import { RecentLog } from "../../shared/runtime/recent-log.ts";
+import { stopOrder } from "../../shared/upgrade/parent.ts";
 import { VERSION } from "../../shared/runtime/program-files.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
@@ -36,10 +37,7 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     remote: remoteDevices,
   });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
-  await new Promise<void>((resolve) => {
-    // The handlers stay: a second signal does not interrupt the stop.
-    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => resolve());
-  });
+  await stopOrder();
   await host.stop();
   process.exit(0);
 }

@@ -4,11 +4,13 @@ import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
+import { isUndoRequested } from "../../shared/care/schema-steps.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
+import { stopOrder } from "../../shared/upgrade/parent.ts";
 import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
@@ -84,9 +86,7 @@ async function run(options: RunOptions): Promise<void> {
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
   const logger = createLog({ redact }, { file: logFileOf(options) });
   const backups = startBackups(options, logger);
-  const stopSignal = new Promise<string>((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
-  });
+  const stopSignal = stopOrder();
   const rights = makePrivate(data, DATA_FILES);
   if (rights.tightened.length > 0) {
     logger.warn(
@@ -100,7 +100,7 @@ async function run(options: RunOptions): Promise<void> {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
-  const store = await openStore(location);
+  const store = await openStore(location, undefined, isUndoRequested());
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };

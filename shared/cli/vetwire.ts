@@ -1,9 +1,19 @@
+import { Command } from "commander";
 import type { ProgramDefinition } from "./program.ts";
 
 // The command `vetwire`, which holds the programs of the agent and of the server.
 
 /** Commands of the agent that `vetwire` also takes without `agent`. One exists if the agent has it. */
 const SHORT_FORMS: readonly string[] = ["setup", "doctor", "pair"];
+
+const SERVICE_EXAMPLES: readonly string[] = [
+  "service run agent --name vetwire-agent --versions /var/lib/vetwire/agent/versions -- --config /etc/vetwire/agent.yaml",
+];
+
+async function serviceCommand(): Promise<Command> {
+  const { serviceRunCommand } = await import("./service-run.ts");
+  return new Command("service").description("the service of this machine").addCommand(serviceRunCommand);
+}
 
 /** The program that the words name, and the words for it. */
 export interface Dispatch {
@@ -28,12 +38,13 @@ export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
   return {
     name: "vetwire",
     description: "Carries results from a veterinary clinic's devices to its records",
-    commands: new Map(),
+    commands: new Map([["service", serviceCommand]]),
     renamed: [],
     help: {
       ...Object.fromEntries(short),
       agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },
       server: { summary: "the read API and the dashboard, and their data", examples: [] },
+      service: { summary: "the service of this machine", examples: SERVICE_EXAMPLES },
     },
     examples: [...short.map(([name]) => name), "agent status", "agent run", "server run", "agent messages --help"],
   };
