@@ -50,11 +50,17 @@ async function revoke(fp: string, { data }: DataOption): Promise<void> {
 }
 
 const agentTable: Table<AgentDescription> = {
-  head: ["AGENT", "CLINIC", "KEY", "PAIRING", "STATE", "NAME"],
-  cells: ({ fp, clinic_fp, name, key, paired_at, last_heartbeat_at, revoked_at }) => {
+  head: ["AGENT", "CLINIC", "KEY", "PAIRING", "VERSION", "UPGRADE", "STATE", "NAME"],
+  cells: ({ fp, clinic_fp, name, key, paired_at, last_heartbeat_at, version, upgrade, revoked_at }) => {
     const origin = paired_at === null ? "not paired" : `paired ${paired_at}`;
     const heard = last_heartbeat_at === null ? "never heard" : `heard ${last_heartbeat_at}`;
     const state = revoked_at === null ? heard : `revoked ${revoked_at}`;
-    return [fp, clinic_fp, key, origin, state, name];
+    return [fp, clinic_fp, key, origin, version ?? "unknown", upgradeText(upgrade), state, name];
   },
 };
+
+function upgradeText(upgrade: AgentDescription["upgrade"]): string {
+  if (upgrade === null) return "none";
+  const { to, state, reason } = upgrade;
+  return reason === null ? `${to} ${state}` : `${to} ${state}: ${reason}`;
+}

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
@@ -16,6 +17,7 @@ import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
+import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
@@ -123,6 +125,7 @@ async function run(options: RunOptions): Promise<void> {
     concealUnconnected,
     certificate,
     allowPrivateWebhooks,
+    releaseFolder: join(data, RELEASES),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 

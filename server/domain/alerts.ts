@@ -3,6 +3,7 @@ import { type AlertKind, type Condition, isAlertKind, kinds, limits } from "../.
 import type { Heartbeat } from "../../shared/api/study.ts";
 import type { AgentShown } from "../../shared/dashboard/devices.ts";
 import { type Span, workingMs } from "./device-state.ts";
+import type { RolloutPc } from "./rollout.ts";
 import { endingKeys, type KeyEnd, silentSources } from "./today.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in shared/alerts/kinds.ts.
@@ -24,6 +25,8 @@ export interface ClinicFacts {
   readonly keys: readonly KeyEnd[];
   readonly toPlace: { readonly count: number; readonly oldest: number | null };
   /** Studies with critical values that nobody saw. */
+  /** PCs on which the last update from here was rolled back. */
+  readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
 
@@ -39,6 +42,7 @@ export function clinicConditions(facts: ClinicFacts, machine: Machine, now: numb
     ...facts.agents.flatMap(({ shown, alerts }) => alerts.flatMap((alert) => heardAlert(shown, alert, now))),
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
+    ...facts.failedUpdates.map(failedUpdate),
     ...ofMachine(machine, now),
   ];
 }
@@ -111,6 +115,11 @@ function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: num
 function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, now: number): Condition[] {
   const since = expires_at - limits.keyEndsMs;
   return since > now ? [] : [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }];
+}
+
+function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][number]): Condition {
+  const why = reason === null ? {} : { reason };
+  return { key: `update-failed ${agent}`, kind: "update-failed", subject: name, since: at, ...why };
 }
 
 function ofMachine({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {

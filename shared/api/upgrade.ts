@@ -21,6 +21,8 @@ export const UpgradeReport = Type.Object({
   state: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
   /** Why it was rolled back or refused. */
   reason: Type.Union([Type.String({ maxLength: REASON_CHARS_MAX }), Type.Null()]),
+  /** Time of its last change by the agent's clock. It tells two equal failures apart. */
+  at: Type.Optional(Type.String({ maxLength: RELEASE_WORD_CHARS_MAX })),
 });
 export type UpgradeReport = Static<typeof UpgradeReport>;
 

@@ -78,7 +78,7 @@ function hasEnded({ expires_at, revoked_at }: AgentRow, now: number): boolean {
 
 function agentShown(
   { public_id: id, name, received_at, revoked_at, paired_at, fp, version: savedVersion, saved_devices }: AgentRow,
-  { version, clock_offset_s, outbox, callers = [], configuration }: Heartbeat,
+  { version, clock_offset_s, outbox, callers = [], configuration, platform, upgrade }: Heartbeat,
   is: AgentShown["is"],
   devices: DeviceShown[],
 ): AgentShown {
@@ -93,6 +93,8 @@ function agentShown(
     is,
     last_seen_at: timestampOf(received_at),
     version: version ?? null,
+    platform: platform ?? null,
+    upgrade: upgrade ?? null,
     clock_offset_s: clock_offset_s ?? null,
     outbox: outbox === undefined ? null : { depth: outbox.depth, oldest_at: outbox.oldest_at ?? null },
     devices,

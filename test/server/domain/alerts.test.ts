@@ -8,7 +8,14 @@ const now = Date.parse("2026-11-23T12:00:00Z");
 const at = (minutesAgo: number) => new Date(now - minutesAgo * MINUTE).toISOString();
 
 const pc: Machine = { name: "pc", freeBytes: null, lastBackup: null };
-const empty: ClinicFacts = { agents: [], hours: [], keys: [], toPlace: { count: 0, oldest: null }, critical: [] };
+const empty: ClinicFacts = {
+  agents: [],
+  hours: [],
+  keys: [],
+  toPlace: { count: 0, oldest: null },
+  critical: [],
+  failedUpdates: [],
+};
 
 const device: DeviceShown = {
   ...{ id: "chem-1", name: "VetScan", profile: null, protocol: null, connection: null, state: { is: "ready" } },
@@ -18,6 +25,7 @@ const device: DeviceShown = {
 function agent(changes: Partial<AgentShown> = {}, alerts: ClinicFacts["agents"][number]["alerts"] = []) {
   const shown: AgentShown = {
     ...{ key: { id: "key_1", name: "reception" }, is: "running", last_seen_at: at(0), version: null },
+    ...{ platform: null, upgrade: null },
     ...{ clock_offset_s: null, outbox: null, devices: [], callers: [] },
     ...{ fp: null, configuration: "unknown", paired_at: null, is_revoked: false },
     ...changes,

@@ -18,7 +18,7 @@ const agent = (name: string, is: AgentShown["is"], ...states: DeviceState[]): Ag
   ...{ fp: null, configuration: "unknown" as const, paired_at: null, is_revoked: false },
   is,
   last_seen_at: "2026-11-21T11:00:00.000Z",
-  ...{ version: null, clock_offset_s: null, outbox: null, callers: [] },
+  ...{ version: null, platform: null, upgrade: null, clock_offset_s: null, outbox: null, callers: [] },
   devices: states.map((state, index) => ({
     ...{ id: `dev-${index}`, name: index === 0 ? "VetScan" : null, profile: null, protocol: null, connection: null },
     ...{ state, last_message_at: null, study_name: null, today: null },
