@@ -1,16 +1,13 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { dataFolderRights, WINDOWS_PROGRAMS, type WindowsProgram } from "./windows-program.ts";
+import { dataFolderRights, recoveryLines, WINDOWS_PROGRAMS, type WindowsProgram } from "./windows-program.ts";
 import { COMMAND, componentKey, DATA_DIRECTORY, PROGRAM_DIRECTORY, SERVER_DIRECTORY } from "./wxs.ts";
 
 // Adds to an installer what wixl cannot write: PATH, rights of folders, recovery of the service, and fixed marks of its making.
 
 /** Deferred, as the system, result ignored: a command line in a folder. (Windows Installer, custom action type 34) */
 const COMMAND_AS_SYSTEM = 34 + 0x400 + 0x800 + 0x40;
-/** The installer's own user cannot say that Windows starts shawl again if it dies. shawl starts the program again. */
-const RECOVERY = "reset= 86400 actions= restart/5000/restart/30000/restart/300000";
-
 type Row = readonly (string | number)[];
 
 /** A table in the text form of the Windows Installer (IDT): names, types, key columns, rows. */
@@ -21,12 +18,10 @@ interface Table {
   readonly rows: readonly Row[];
 }
 
-function newTables({ program }: WindowsProgram): Table[] {
-  const rights: Row[] = [
-    ["Data", DATA_DIRECTORY, "CreateFolder", dataFolderRights(WINDOWS_PROGRAMS.agent.service), ""],
-  ];
-  const server = dataFolderRights(WINDOWS_PROGRAMS.server.service);
-  if (program === "server") rights.push(["ServerData", SERVER_DIRECTORY, "CreateFolder", server, ""]);
+function newTables({ service }: WindowsProgram): Table[] {
+  const rights: Row[] = [["Data", DATA_DIRECTORY, "CreateFolder", dataFolderRights(WINDOWS_PROGRAMS.agent), ""]];
+  const server = dataFolderRights(WINDOWS_PROGRAMS.server);
+  if (service.program === "server") rights.push(["ServerData", SERVER_DIRECTORY, "CreateFolder", server, ""]);
   return [
     {
       name: "Environment",
@@ -44,8 +39,12 @@ function newTables({ program }: WindowsProgram): Table[] {
   ];
 }
 
-function queries({ service }: WindowsProgram): string[] {
-  const recovery = `[System64Folder]sc.exe failure ${service} ${RECOVERY}`;
+function queries(program: WindowsProgram): string[] {
+  // Between InstallServices (5800) and StartServices (5900).
+  const recovery = recoveryLines(program).flatMap((line, index) => [
+    `INSERT INTO \`CustomAction\` (\`Action\`, \`Type\`, \`Source\`, \`Target\`) VALUES ('Recovery${index}', ${COMMAND_AS_SYSTEM}, '${PROGRAM_DIRECTORY}', '${line}')`,
+    action(`Recovery${index}`, "NOT REMOVE", 5850 + index),
+  ]);
   return [
     // A package replaces a newer file too. The old package is removed before the files are copied, so a file that the installer
     // does not copy would be missing: wixl gives no versions of files, and Windows keeps a file with a version.
@@ -56,8 +55,7 @@ function queries({ service }: WindowsProgram): string[] {
     "UPDATE `InstallExecuteSequence` SET `Sequence` = 1501 WHERE `Action` = 'RemoveExistingProducts'",
     action("RemoveEnvironmentStrings", "", 3300),
     action("WriteEnvironmentStrings", "", 5200),
-    `INSERT INTO \`CustomAction\` (\`Action\`, \`Type\`, \`Source\`, \`Target\`) VALUES ('Recovery', ${COMMAND_AS_SYSTEM}, '${PROGRAM_DIRECTORY}', '${recovery}')`,
-    action("Recovery", "NOT REMOVE", 5850),
+    ...recovery,
   ];
 }
 

@@ -1,73 +1,87 @@
 import crypto from "node:crypto";
+import type { ServiceDescription } from "../service/description.ts";
+import { shawlWords, windows } from "../service/windows.ts";
 import type { PackOrder } from "./pack.ts";
 
 // Names a program and its service on Windows.
 
 export interface WindowsProgram {
-  readonly program: PackOrder["program"];
   readonly title: string;
   readonly description: string;
   /** The code by which Windows knows all versions of the program. It never changes. */
   readonly upgradeCode: string;
-  readonly service: string;
-  readonly account: string;
-  /** The options of shawl and the command that it runs, with the folders of the installer in brackets. */
-  readonly serviceArguments: string;
+  /** The service, with drives in place of the folders that the installer knows. */
+  readonly service: ServiceDescription;
   /** The page that the start menu opens. */
   readonly page: string;
 }
 
-const DATA = "[CommonAppDataFolder]Vetwire";
+/** Stand for the folders that the installer knows: the rules for paths of Windows need a drive. */
+const PROGRAM_DRIVE = "P:\\";
+const DATA_DRIVE = "D:\\";
 
-/** Windows ends a service 5 s after the machine began to shut down (WaitToKillServiceTimeout). */
-const STOP_MS = 4_500;
-/** A stop on purpose, and a configuration that only a person can correct. */
-const NO_RESTART = [0, 78];
+const AGENT = service("agent", "agent");
+const SERVER = service("server", "server");
 
 export const WINDOWS_PROGRAMS: Readonly<Record<PackOrder["program"], WindowsProgram>> = {
   agent: {
-    program: "agent",
     title: "Vetwire Agent",
     description: "Takes results from the clinic's devices to its records",
     upgradeCode: "6F0D0C5A-33C1-4D2B-9C4F-0B1E5D3A7A11",
-    service: "vetwire-agent",
-    account: virtualAccount("vetwire-agent"),
-    serviceArguments: serviceArguments("agent", DATA, `--set-up --config "${DATA}\\agent.yaml"`),
+    service: AGENT,
     page: "http://127.0.0.1:8081/",
   },
   server: {
-    program: "server",
     title: "Vetwire Server",
     description: "Keeps the clinic's records and shows them",
     upgradeCode: "B2A6F6C8-8E0E-4B57-8A53-6B6A3F2C9D22",
-    service: "vetwire-server",
-    account: virtualAccount("vetwire-server"),
-    serviceArguments: serviceArguments("server", `${DATA}\\server`, `--data "${DATA}\\server"`),
+    service: SERVER,
     page: "http://127.0.0.1:8080/",
   },
 };
 
-/** Windows makes this account with the service: no password, no rights of its own, and no other service has it. */
-function virtualAccount(service: string): string {
-  return `NT SERVICE\\${service}`;
+function service(program: PackOrder["program"], folder: string): ServiceDescription {
+  return {
+    program,
+    name: `vetwire-${program}`,
+    node: `${PROGRAM_DRIVE}runtime\\node.exe`,
+    main: `${PROGRAM_DRIVE}app\\shared\\main.js`,
+    config: program === "agent" ? `${DATA_DRIVE}Vetwire\\agent.yaml` : null,
+    state: `${DATA_DRIVE}Vetwire\\${folder}`,
+    writable: [],
+    options: [],
+  };
 }
 
-function serviceArguments(program: PackOrder["program"], state: string, run: string): string {
-  const shawl = [
-    `run --name vetwire-${program} --restart-if-not ${NO_RESTART.join(",")} --stop-timeout ${STOP_MS}`,
-    // A quoted folder must not end in a backslash, which would quote the quote.
-    `--log-dir "${state}\\logs" --cwd "${state}"`,
-  ];
-  const node = `"[INSTALLDIR]runtime\\node.exe" "[INSTALLDIR]app\\shared\\main.js"`;
-  return `${shawl.join(" ")} -- ${node} ${program} run ${run}`;
+/** Returns the options of shawl and the command that it runs, as `vetwire service install` writes them. */
+export function serviceArguments({ service }: WindowsProgram): string {
+  return installerLine(shawlWords(service).slice(1));
+}
+
+/** Returns the commands that tell Windows to start shawl again if it dies. shawl itself starts the program again. */
+export function recoveryLines({ service }: WindowsProgram): string[] {
+  return windows.install(service).flatMap((step) => {
+    if (step.do !== "run" || !/^failure/.test(step.words[1] ?? "")) return [];
+    return [`[System64Folder]${installerLine(step.words)}`];
+  });
+}
+
+/** Writes the folders in the way of the installer: a name in brackets, whose value ends in a backslash and may have spaces. */
+function installerLine(words: readonly string[]): string {
+  return words
+    .map((word) => {
+      const folders = word.replace(PROGRAM_DRIVE, "[INSTALLDIR]").replace(DATA_DRIVE, "[CommonAppDataFolder]");
+      return folders === word ? word : `"${folders}"`;
+    })
+    .join(" ");
 }
 
 /**
  * Returns the SDDL of a data folder: full rights for the system, administrators and the service alone, also for what is made in
  * it. Nothing is inherited from ProgramData, where every user may read.
  */
-export function dataFolderRights(service: string): string {
-  const full = ["SY", "BA", serviceSid(service)].map((who) => `(A;OICI;FA;;;${who})`);
+export function dataFolderRights({ service }: WindowsProgram): string {
+  const full = ["SY", "BA", serviceSid(service.name)].map((who) => `(A;OICI;FA;;;${who})`);
   return `D:PAI${full.join("")}`;
 }
 

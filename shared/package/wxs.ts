@@ -1,5 +1,5 @@
 import path from "node:path";
-import { nameGuid, type WindowsProgram } from "./windows-program.ts";
+import { nameGuid, serviceArguments, type WindowsProgram } from "./windows-program.ts";
 
 // Describes the Windows package in the XML of WiX, which wixl reads. wixl knows a part of WiX only: msi-tables.ts has the rest.
 
@@ -36,7 +36,7 @@ export function wxs({ program, version, files, source, shortcut }: Wxs): string 
     return component(componentKey(name), `<File ${words} KeyPath="yes"/>${service}`);
   };
   const menuFile = `<File Id="Shortcut" Name="${program.title}.url" Source="${escaped(shortcut)}" KeyPath="yes"/>`;
-  const dataFolders = program.program === "server" ? [DATA_DIRECTORY, SERVER_DIRECTORY] : [DATA_DIRECTORY];
+  const dataFolders = program.service.program === "server" ? [DATA_DIRECTORY, SERVER_DIRECTORY] : [DATA_DIRECTORY];
   const components = [...files.map(componentKey), MENU, ...dataFolders.map((key) => `${key}_`)];
   const serverFolder = `<Directory Id="${SERVER_DIRECTORY}" Name="server">${component(`${SERVER_DIRECTORY}_`, "<CreateFolder/>")}</Directory>`;
   return `<?xml version="1.0" encoding="utf-8"?>
@@ -50,7 +50,7 @@ export function wxs({ program, version, files, source, shortcut }: Wxs): string 
 ${folderElements(files, file)}
 </Directory></Directory>
 <Directory Id="CommonAppDataFolder"><Directory Id="${DATA_DIRECTORY}" Name="Vetwire">
-${component(`${DATA_DIRECTORY}_`, "<CreateFolder/>")}${program.program === "server" ? serverFolder : ""}
+${component(`${DATA_DIRECTORY}_`, "<CreateFolder/>")}${program.service.program === "server" ? serverFolder : ""}
 </Directory></Directory>
 <Directory Id="ProgramMenuFolder">${component(MENU, menuFile)}</Directory>
 </Directory>
@@ -72,13 +72,16 @@ function fileKey(name: string): string {
 }
 
 function serviceElements(program: WindowsProgram): string {
+  const { name } = program.service;
+  // Windows makes this account with the service: it has no password, and no other service has it. Its name has no translations.
+  const account = `NT SERVICE\\${name}`;
   const words = [
-    `Id="Service" Name="${program.service}" DisplayName="${program.title}" Description="${program.description}"`,
-    `Type="ownProcess" Start="auto" ErrorControl="normal" Account="${program.account}"`,
-    `Arguments="${escaped(program.serviceArguments)}"`,
+    `Id="Service" Name="${name}" DisplayName="${program.title}" Description="${program.description}"`,
+    `Type="ownProcess" Start="auto" ErrorControl="normal" Account="${account}"`,
+    `Arguments="${escaped(serviceArguments(program))}"`,
   ];
   // Without Start="install", the service stays stopped after an upgrade.
-  const control = `Name="${program.service}" Start="install" Stop="both" Remove="uninstall" Wait="yes"`;
+  const control = `Name="${name}" Start="install" Stop="both" Remove="uninstall" Wait="yes"`;
   return `<ServiceInstall ${words.join(" ")}/><ServiceControl Id="ServiceControl" ${control}/>`;
 }
 
