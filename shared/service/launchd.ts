@@ -8,6 +8,7 @@ const USER = "daemon";
 /** Least time between two starts, also after a refused configuration: launchd cannot tell exit codes apart. */
 const RESTART_S = 10;
 const STOP_S = 30;
+const OWNER_ONLY = 0o077;
 
 export const launchd: Platform = {
   asAdministrator: (command) => `sudo ${command}`,
@@ -65,7 +66,7 @@ ${words.join("\n")}
     <key>ExitTimeOut</key>
     <integer>${STOP_S}</integer>
     <key>Umask</key>
-    <integer>${0o077}</integer>
+    <integer>${OWNER_ONLY}</integer>
     <key>ProcessType</key>
     <string>Interactive</string>
   </dict>

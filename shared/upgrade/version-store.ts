@@ -17,10 +17,22 @@ export interface FailedStart {
   readonly sentence: string | null;
 }
 
+/** The process of the program that the launcher started last. */
+export interface RunningProgram {
+  readonly version: string;
+  readonly started_at: string;
+  readonly process: number;
+}
+
 const STARTS_MAX = 10;
 /** Drafts of the folder: archives and versions that are not whole yet. */
 const DRAFTS = "drafts";
-const FILES = { versions: "current.json", upgrades: "upgrades.json", starts: "starts.json" } as const;
+const FILES = {
+  versions: "current.json",
+  upgrades: "upgrades.json",
+  starts: "starts.json",
+  running: "running.json",
+} as const;
 
 export function readVersions(folder: string): Versions {
   return { ...NO_UPGRADE, ...(readJson(folder, FILES.versions) as Partial<Versions> | null) };
@@ -46,6 +58,15 @@ export function readStarts(folder: string): readonly FailedStart[] {
 
 export function addStart(folder: string, start: FailedStart): void {
   writeJson(folder, FILES.starts, [...readStarts(folder), start].slice(-STARTS_MAX));
+}
+
+/** @returns the last process, which may have ended; null before the first start */
+export function readRunning(folder: string): RunningProgram | null {
+  return readJson(folder, FILES.running) as RunningProgram | null;
+}
+
+export function writeRunning(folder: string, running: RunningProgram): void {
+  writeJson(folder, FILES.running, running);
 }
 
 /** Returns the versions that are unpacked whole. */
