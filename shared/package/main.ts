@@ -5,6 +5,7 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { VERSION } from "../runtime/program-files.ts";
 import { bundle } from "./bundle.ts";
+import { packDeb } from "./deb.ts";
 import type { Pack, PackOrder } from "./pack.ts";
 import { type Platform, stage } from "./stage.ts";
 import { packTar } from "./tar.ts";
@@ -14,6 +15,7 @@ import { packTar } from "./tar.ts";
 /** The kinds of packages, each with the platforms that it is for. The first is the default. */
 const KINDS: Readonly<Record<string, { readonly pack: Pack; readonly platforms: readonly Platform[] }>> = {
   tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "darwin-x64"] },
+  deb: { pack: packDeb, platforms: ["linux-x64", "linux-arm64"] },
 };
 
 interface PackageOptions {
