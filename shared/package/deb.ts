@@ -139,7 +139,7 @@ function filesOf(tree: string): string[] {
     .readdirSync(tree, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(tree, path.join(entry.parentPath, entry.name)))
-    .sort();
+    .toSorted();
 }
 
 /** Takes the umask out of the folders. dpkg-deb itself sets back times after the release. */
