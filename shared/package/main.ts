@@ -5,6 +5,7 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { VERSION } from "../runtime/program-files.ts";
 import { bundle } from "./bundle.ts";
+import { packDeb } from "./deb.ts";
 import { packMsi } from "./msi.ts";
 import type { Pack, PackOrder } from "./pack.ts";
 import { seal } from "./seal.ts";
@@ -28,6 +29,7 @@ const BOTH = ["agent", "server"] as const;
 /** The kinds of packages. */
 const KINDS: Readonly<Record<string, Kind>> = {
   tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "darwin-x64", "win-x64"] },
+  deb: { pack: packDeb, platforms: ["linux-x64", "linux-arm64"], tools: { "dpkg-deb": "dpkg" } },
   msi: { pack: packMsi, platforms: ["win-x64"], tools: { wixl: "wixl", msibuild: "msitools" } },
 };
 

@@ -49,7 +49,8 @@ export class Load {
     return { world, load: new Load(world, ports) };
   }
 
-  private constructor(world: World, ports: readonly number[]) {
+  /** @param ports of the agent's devices, in turn ASTM and HL7 */
+  constructor(world: World, ports: readonly number[]) {
     this.#world = world;
     this.#ports = ports;
   }
