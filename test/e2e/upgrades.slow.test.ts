@@ -14,7 +14,7 @@ import { type Patch, releaseProblem, Releases } from "../support/staged-release.
 // ordered one after the other. At the end every acknowledged message is exactly one study of its patient.
 
 /** The probation of the tests. The launcher reads it from its environment, since a minute for each upgrade is too long. */
-const PROBATION_MS = 8_000;
+const PROBATION_MS = 20_000;
 
 interface Kind {
   readonly name: string;
@@ -42,7 +42,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "crashes while it proves itself",
-    patch: { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 4000);' },
+    patch: { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 6000);' },
     reason: /ended with code 1: .*planted: a crash/,
     outcome: "rolled back",
   },
