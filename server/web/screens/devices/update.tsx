@@ -1,5 +1,11 @@
 import { useState } from "preact/hooks";
-import type { RolloutBody, RolloutPcShown, RolloutShown, UpdatePlan } from "../../../../shared/dashboard/rollout.ts";
+import type {
+  RolloutBody,
+  RolloutPcShown,
+  RolloutPcState,
+  RolloutShown,
+  UpdatePlan,
+} from "../../../../shared/dashboard/rollout.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
@@ -113,7 +119,8 @@ function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown
   const isBad = state === "rolled back" || state === "silent";
   return (
     <>
-      <strong>{name}</strong> <Versions from={from} to={version} />{" "}
+      <strong>{name}</strong>{" "}
+      {staysBehind.includes(state) ? <span class="quiet">{from}</span> : <Versions from={from} to={version} />}{" "}
       <span class={isBad ? "bad" : undefined}>{t(`pc ${state}`)}</span>
       {state === "rolled back" && (
         <div class="note note-bad">
@@ -128,6 +135,9 @@ function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown
     </>
   );
 }
+
+/** States after which a PC has its old version. */
+const staysBehind: readonly RolloutPcState[] = ["rolled back", "skipped", "kept"];
 
 function Versions({ from, to }: { from: string | null; to: string }) {
   return (
