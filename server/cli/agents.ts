@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { type AgentDescription, findAgent, listAgents } from "../store/agents/agents.ts";
 import { auditCommand } from "../store/audit.ts";
-import { revokeKey } from "../store/keys.ts";
+import { revokeKeyLine } from "../store/keys.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
 
@@ -41,7 +41,7 @@ async function revoke(fp: string, { data }: DataOption): Promise<void> {
     await store.transaction(async (session) => {
       const agent = await findAgent(session, fp);
       if (agent === undefined) throw new Error(`agent ${fp} does not exist, expected one that agents list shows`);
-      await revokeKey(session, agent.key, now);
+      await revokeKeyLine(session, agent.key, now);
       const actor = { by: userInfo().username, now, clinicId: agent.clinicId };
       await auditCommand(session, "agents revoke", [fp, agent.key], actor);
     });

@@ -94,6 +94,8 @@ export interface Tables {
     expires_at: number | null;
     revoked_at: number | null;
     last_used_at: number | null;
+    /** The first key of its line; null for a key that is no successor of another one. */
+    rolled_from: number | null;
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
   soap: SoapColumns & { id: Generated<number> };
