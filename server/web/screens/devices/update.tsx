@@ -41,7 +41,9 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
       <span class="quiet">{t("available", { version })}</span>
       {isAsking && (
         <Confirm title={t("title", { version })} button={button} act={start} close={() => setAsking(false)}>
-          <p>{t("how")}</p>
+          <p>
+            {t("how")} <a href="/dashboard/help/updates">{t("help")}</a>
+          </p>
           <ul class="update-pcs">
             {pcs.map(({ agent, name, from }) => (
               <li key={agent}>
