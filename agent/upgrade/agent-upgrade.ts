@@ -30,6 +30,8 @@ export class AgentUpgrade implements UpgradeLink {
   /** Null until the agent has started. */
   #host: Host | null = null;
   #isAnswered = false;
+  /** The version of the server's last answer. */
+  #wanted: string | null = null;
   #told = "";
   /** The last version of the server that failed, and when it may be tried again. */
   #failed = { version: "", times: 0, until: 0 };
@@ -69,7 +71,7 @@ export class AgentUpgrade implements UpgradeLink {
         "the upgrade was rolled back: this version runs again",
       );
     }
-    serveRequests(this.#parent.folder, this.#upgrader, this.#fetch);
+    serveRequests(this.#parent.folder, this.#upgrader, { fetch: this.#fetch, wanted: () => this.#wanted });
     this.#tell();
     setInterval(() => this.#tell(), HEALTH_MS).unref();
   }
@@ -80,6 +82,7 @@ export class AgentUpgrade implements UpgradeLink {
 
   answered(version: string | null): void {
     this.#isAnswered = true;
+    this.#wanted = version;
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
     if (version === null || version === this.#version || isTooEarly) return;
     // A minute passes until the next answer. A version that is under way is not ordered twice.
