@@ -98,11 +98,11 @@ export interface Running {
 }
 
 export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
+  return startProgram(process.execPath, [script, ...args], { ...process.env, ...env });
+}
+
+export function startProgram(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+  const child = spawn(file, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], env });
   let output = "";
   const keep = (text: Buffer) => {
     output = (output + text.toString()).slice(-200_000);
