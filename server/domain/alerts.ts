@@ -30,14 +30,14 @@ const KINDS_OF_AGENTS: readonly AlertKind[] = [
   ...(["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong", "backup-failed"] as const),
 ];
 
-export function clinicConditions(facts: ClinicFacts, machine: Machine, now: number): Condition[] {
+/** The machine's conditions are in `machineConditions`. */
+export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
   return [
     ...agentsAway(facts, now),
     ...facts.agents.flatMap((agent) => silentDevices(agent, now)),
     ...facts.agents.flatMap((agent) => agent.alerts.flatMap((alert) => heardAlert(agent, alert, now))),
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
-    ...ofMachine(machine, now),
   ];
 }
 
@@ -117,7 +117,15 @@ function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: numbe
   return since > now ? [] : [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }];
 }
 
-function ofMachine({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
+const MACHINE_KEYS = ["disk", "backup-failed"];
+
+/** Tells whether an alert is about the server's machine, and of no clinic. */
+export function isOfMachine({ key }: Pick<Condition, "key">): boolean {
+  return MACHINE_KEYS.includes(key);
+}
+
+/** They hold paths and the name of the server, which is the business of those who run it. */
+export function machineConditions({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
   const { opens, closes } = limits.freeBytes;
   const disk: Condition[] =
     freeBytes === null || freeBytes >= closes
