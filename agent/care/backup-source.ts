@@ -16,6 +16,7 @@ export function backupSource(config: Config, images: boolean): BackupSource {
   return {
     program: "agent",
     version: VERSION,
+    schema: SCHEMA_VERSION,
     schemaQuery: "SELECT user_version FROM pragma_user_version",
     folder: config.data,
     database: DATABASE,

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { WantedVersion } from "./upgrade.ts";
 
 // The devices of an agent, as an admin edits them at the dashboard: a YAML list, without paths and secrets of the PC.
 
@@ -34,6 +35,8 @@ export type ConfigurationReport = Static<typeof ConfigurationReport>;
 export const HeartbeatAnswer = Type.Object({
   /** The version of the devices that the agent should have. Absent if nobody wrote any. */
   configuration_version: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Absent unless the dashboard wants the agent at a version now. */
+  upgrade: Type.Optional(WantedVersion),
 });
 
 /** The answer of `GET /agent/v1/configuration`. */

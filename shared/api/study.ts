@@ -1,4 +1,5 @@
 import { ConfigurationReport } from "./configuration.ts";
+import { RELEASE_WORD_CHARS_MAX, UpgradeReport } from "./upgrade.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
@@ -309,5 +310,8 @@ export const Heartbeat = Type.Object({
   backup: Type.Optional(Nullable(HeardBackup)),
   configuration: Type.Optional(ConfigurationReport),
   alerts: Type.Optional(Type.Array(HeardAlert, { maxItems: HEARTBEAT_ALERTS_MAX })),
+  /** The platform of the packages that this agent runs from, such as linux-x64. Absent if it cannot upgrade itself. */
+  platform: Type.Optional(Type.String({ maxLength: RELEASE_WORD_CHARS_MAX })),
+  upgrade: Type.Optional(Nullable(UpgradeReport)),
 });
 export type Heartbeat = Static<typeof Heartbeat>;

@@ -5,6 +5,19 @@ import type { ProgramDefinition } from "./program.ts";
 /** Commands of the agent that `vetwire` also takes without `agent`. One exists if the agent has it. */
 const SHORT_FORMS: readonly string[] = ["setup", "doctor", "pair"];
 
+const SERVICE_EXAMPLES: readonly string[] = [
+  "service install agent",
+  "service install server -- --port 9000",
+  "service install agent --name vetwire-agent-lab --config /etc/vetwire/lab.yaml",
+  "service status",
+  "service status server --json",
+  "service stop agent",
+  "service start agent",
+  "service logs agent --follow",
+  "service uninstall agent",
+  "service run agent --name vetwire-agent --versions /var/lib/vetwire/agent/versions -- --config /etc/vetwire/agent.yaml",
+];
+
 /** The program that the words name, and the words for it. */
 export interface Dispatch {
   readonly program: "vetwire" | "agent" | "server";
@@ -28,14 +41,22 @@ export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
   return {
     name: "vetwire",
     description: "Carries results from a veterinary clinic's devices to its records",
-    commands: new Map(),
+    commands: new Map([["service", async () => (await import("./service.ts")).serviceCommand]]),
     renamed: [],
     help: {
       ...Object.fromEntries(short),
       agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },
       server: { summary: "the read API and the dashboard, and their data", examples: [] },
+      service: { summary: "install a program as a service of this machine, and watch it", examples: SERVICE_EXAMPLES },
     },
-    examples: [...short.map(([name]) => name), "agent status", "agent run", "server run", "agent messages --help"],
+    examples: [
+      ...short.map(([name]) => name),
+      "agent status",
+      "agent run",
+      "server run",
+      "service install agent",
+      "agent messages --help",
+    ],
   };
 }
 

@@ -1,12 +1,15 @@
+import path from "node:path";
+
 // Describes one installed program. The files and commands of each platform are functions of it.
 
-export type ServiceProgram = "agent" | "server";
+export const PROGRAMS = ["agent", "server"] as const;
+export type ServiceProgram = (typeof PROGRAMS)[number];
 
 export interface ServiceDescription {
   readonly program: ServiceProgram;
   /** The name at the service manager: `vetwire-agent`, `vetwire-agent-lab`. */
   readonly name: string;
-  /** Node, and the file of the command `vetwire` that it runs. Both paths are absolute. */
+  /** Node, and the file of the command `vetwire` that it runs. All paths are absolute and have the form of the platform. */
   readonly node: string;
   readonly main: string;
   /** The agent's agent.yaml; null for the server. */
@@ -17,4 +20,70 @@ export interface ServiceDescription {
   readonly writable: readonly string[];
   /** Further options of `run`. */
   readonly options: readonly string[];
+}
+
+/** What the command line of an installed service tells. */
+export type InstalledService = Omit<ServiceDescription, "writable">;
+
+/** Folders that the user of a service has to write. */
+export function writtenFolders({ config, state, writable }: ServiceDescription): string[] {
+  return [...(config === null ? [] : [pathOf(state).dirname(config)]), state, ...writable];
+}
+
+/** The folder of the versions that an upgrade unpacked. */
+export function versionsFolder(state: string): string {
+  return pathOf(state).join(state, "versions");
+}
+
+/** The log where no service manager keeps one. */
+export function logFile(state: string): string {
+  return pathOf(state).join(state, "service.log");
+}
+
+/**
+ * Returns the command line that each service manager starts. It is the only record of what is installed: `installedService`
+ * reads it.
+ */
+export function launcherWords(service: InstalledService, log: string | null): string[] {
+  const { program, name, node, main, config, state, options } = service;
+  const run = program === "agent" ? ["--set-up", "--config", config ?? ""] : ["--data", state];
+  return [
+    ...[node, main, "service", "run", program],
+    ...["--name", name, "--versions", versionsFolder(state)],
+    ...(log === null ? [] : ["--log", log]),
+    ...["--", ...run, ...options],
+  ];
+}
+
+/** Reads the service of a command line; null for one of another program. */
+export function installedService(words: readonly string[]): InstalledService | null {
+  const at = words.findIndex((word, index) => word === "service" && words[index + 1] === "run");
+  const [node, main] = [words[at - 2], words[at - 1]];
+  const program = PROGRAMS.find((each) => each === words[at + 2]);
+  const end = words.indexOf("--", at);
+  const name = valueOf(words.slice(0, end), "--name");
+  const versions = valueOf(words.slice(0, end), "--versions");
+  if (at < 2 || end < 0 || node === undefined || main === undefined || program === undefined) return null;
+  if (name === undefined || versions === undefined) return null;
+  const run = words.slice(end + 1);
+  const config = program === "agent" ? (valueOf(run, "--config") ?? null) : null;
+  const options = run.slice(program === "agent" ? 3 : 2);
+  return { program, name, node, main, config, state: pathOf(versions).dirname(versions), options };
+}
+
+function valueOf(words: readonly string[], option: string): string | undefined {
+  const at = words.indexOf(option);
+  return at < 0 ? undefined : words[at + 1];
+}
+
+/** The rules for paths of the form of this one. The texts of every platform are made and read on each of them. */
+function pathOf(place: string): path.PlatformPath {
+  return /^[A-Za-z]:\\|^\\\\/.test(place) ? path.win32 : path.posix;
+}
+
+/** @returns a sentence that refuses the name, or null */
+export function nameProblem(name: string): string | null {
+  // The longest name of a Windows user, which the service's account has, is 20 letters shorter than a service's; 40 are enough.
+  if (/^[a-z][a-z0-9-]{0,39}$/.test(name)) return null;
+  return `${name} is not a name for a service: use up to 40 of a-z, 0-9 and -, with a letter first, such as vetwire-agent-lab`;
 }

@@ -1,6 +1,5 @@
 import path from "node:path";
-import type { ServiceDescription } from "./description.ts";
-import { launcherWords } from "./launcher-words.ts";
+import { launcherWords, type ServiceDescription, writtenFolders } from "./description.ts";
 
 // The unit of systemd, also of the Debian package. `systemd-analyze security` judges it in a test.
 
@@ -8,6 +7,9 @@ import { launcherWords } from "./launcher-words.ts";
 const RESTART_S = 5;
 /** Time for the program's own stop: an agent finishes a change of its configuration first. */
 const STOP_S = 30;
+
+/** The user of both programs. The Debian package makes it, so that they share /etc/vetwire. */
+export const SERVICE_USER = "vetwire";
 
 /** Folders that ProtectHome=tmpfs hides. A source checkout is often in one. */
 const HIDDEN = ["/home", "/root", "/run/user"];
@@ -20,7 +22,7 @@ export function defaultsFile(name: string): string {
 /** Returns the text of NAME.service. */
 export function systemdUnit(service: ServiceDescription): string {
   const isAgent = service.program === "agent";
-  const words = launcherWords(service).map(quoted);
+  const words = launcherWords(service, null).map(quoted);
   return [
     "[Unit]",
     `Description=Vetwire ${service.program} (${(service.config ?? service.state).replaceAll("%", "%%")})`,
@@ -46,7 +48,7 @@ export function systemdUnit(service: ServiceDescription): string {
     `TimeoutStopSec=${STOP_S}`,
     "",
     "DynamicUser=yes",
-    "User=vetwire",
+    `User=${SERVICE_USER}`,
     ...places(service),
     ...(isAgent ? SERIAL_PORTS : ["PrivateDevices=yes"]),
     ...HARDENING,
@@ -97,20 +99,17 @@ const HARDENING = [
 ];
 
 /** The folders that the program may write, and those that it needs from hidden places. */
-function places({ config, state, node, main, writable }: ServiceDescription): string[] {
+function places(service: ServiceDescription): string[] {
+  const { state, node, main } = service;
   const relative = path.posix.relative("/var/lib", state);
   const isManaged = relative !== "" && !relative.startsWith("..");
-  const written = [
-    ...(config === null ? [] : [path.posix.dirname(config)]),
-    ...(isManaged ? [] : [state]),
-    ...writable,
-  ];
-  // dist/shared/main.js and runtime/node: the packages of a checkout are two folders above.
+  const written = writtenFolders(service).filter((folder) => folder !== state || !isManaged);
+  // dist/shared/main.js of a checkout, app/shared/main.js of a package: its folder is two above.
   const read = [node, path.posix.resolve(main, "../../..")].filter(isHidden);
   return [
     ...(isManaged ? [`StateDirectory=${quoted(relative)}`, "StateDirectoryMode=0700"] : []),
     ...read.map((place) => `BindReadOnlyPaths=${quoted(place)}`),
-    ...written.map((place) => `${isHidden(place) ? "BindPaths" : "ReadWritePaths"}=${quoted(place)}`),
+    ...[...new Set(written)].map((place) => `${isHidden(place) ? "BindPaths" : "ReadWritePaths"}=${quoted(place)}`),
   ];
 }
 
@@ -122,4 +121,13 @@ function isHidden(place: string): boolean {
 function quoted(word: string): string {
   const escaped = word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /[\s"'\\;]/.test(word) ? `"${escaped}"` : escaped;
+}
+
+/** Reads the command line of a unit's text, without its variables. */
+export function unitWords(text: string): string[] {
+  const [, line = ""] = /^ExecStart=(.*)$/m.exec(text) ?? [];
+  const words = Array.from(line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g), ([, inner, plain]) =>
+    (inner?.replaceAll(/\\(.)/g, "$1") ?? plain ?? "").replaceAll("%%", "%"),
+  );
+  return words.filter((word) => !/^\$\w/.test(word)).map((word) => word.replaceAll("$$", "$"));
 }

@@ -56,6 +56,7 @@ function sourceOf(data: string, values: Partial<BackupSource> = {}): BackupSourc
   return {
     program: "agent",
     version: "1.2.3",
+    schema: identity.schema,
     schemaQuery: "SELECT user_version FROM pragma_user_version",
     folder: data,
     database: "app.db",

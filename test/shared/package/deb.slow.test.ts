@@ -14,8 +14,6 @@ import { temporaryFolder, until } from "../../support/processes.ts";
 const problem = debianRootProblem();
 if (problem !== null) process.stderr.write(`the tests of the Debian packages do not run: ${problem}\n`);
 
-const FIXTURE = "fixtures/abaxis-vetscan-vs2/dog.astm";
-
 let folder: string;
 let packages: { agent: string; server: string; newer: string };
 let root: DebianRoot;
@@ -48,10 +46,8 @@ const installed: Installation = {
       `/var/lib/${setting("StateDirectory")}`,
     );
     const user = `--reuid=${setting("User")} --regid=${setting("User")} --clear-groups --no-new-privs`;
-    // STAND-IN
-    const start = setting("ExecStart").replace(/service run (agent|server) .*? -- /, "$1 run ");
     const variables = setting("EnvironmentFile").replace(/^-/, "");
-    return ["sh", "-c", `set -a; . ${variables}; exec setpriv ${user} ${start}`];
+    return ["sh", "-c", `set -a; . ${variables}; exec setpriv ${user} ${setting("ExecStart")}`];
   },
 };
 
@@ -100,12 +96,12 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     ports = await world.configureDevices(4, "abaxis-vetscan-vs2", "generic-hl7");
     await world.startAgent();
     await world.waitForPatients();
-    const run = { patient: "5000", species: "Dog", collected: "20251231120000", alt: 143 } as const;
+    const run = { patient: "5000", species: "Dog", collected: "20251231120000", alt: 80_000 } as const;
     fs.writeFileSync(root.at("/tmp/dog.astm"), session(vetScanRecords(run)));
     root.run("vetwire", "agent", "simulate", "/tmp/dog.astm", "--to", `tcp://127.0.0.1:${ports[0]}`);
     const study = await world.getStudy(await world.firstFiled("device-0"));
     expect(study).toMatchObject({ status: 200, body: { success: true, data: { status: "COMPLETED" } } });
-    expect(world.serverStudies()).toMatchObject([{ patient: world.patients[0]?.fp, results: [{ value: 143 }, {}] }]);
+    expect(world.serverStudies()).toMatchObject([{ patient: world.patients[0]?.fp, results: [{ value: 80_000 }, {}] }]);
   });
 
   test("an upgrade under sending devices loses no acknowledged message and files none twice", async () => {

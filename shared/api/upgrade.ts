@@ -1,0 +1,62 @@
+import { type Static, Type } from "typebox";
+
+// The upgrade of an agent as server and agent talk about it. The server wants a version in its answer to a heartbeat, the agent
+// fetches the release and tells in its heartbeats how far it is.
+
+/** Longest version and platform, such as 0.2.0 and linux-x64. */
+export const RELEASE_WORD_CHARS_MAX = 64;
+
+const REASON_CHARS_MAX = 1_000;
+
+/**
+ * How far an upgrade is. `preparing`: the agent fetches and checks the release, and waits until no device sends. `trying`: the new
+ * version runs for its first minute. `done`: it stays. `rolled back`: the version before runs again. `refused`: it was never started.
+ */
+export type UpgradeState = "preparing" | "trying" | "done" | "rolled back" | "refused";
+
+/** The last upgrade of an agent, in its heartbeat. A later agent may know further states. */
+export const UpgradeReport = Type.Object({
+  /** The version that was wanted. */
+  to: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
+  state: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
+  /** Why it was rolled back or refused. */
+  reason: Type.Union([Type.String({ maxLength: REASON_CHARS_MAX }), Type.Null()]),
+  /** Time of its last change by the agent's clock. It tells two equal failures apart. */
+  at: Type.Optional(Type.String({ maxLength: RELEASE_WORD_CHARS_MAX })),
+});
+export type UpgradeReport = Static<typeof UpgradeReport>;
+
+/** The part of the answer to a heartbeat by which the server wants the agent at a version. */
+export const WantedVersion = Type.Object({ version: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }) });
+
+/** A release of the agent for a platform. */
+export interface Release {
+  /** Three numbers, such as 0.2.0. */
+  readonly version: string;
+  /** The system and processor of Node, such as linux-x64 or win-x64. */
+  readonly platform: string;
+}
+
+const NAME = /^vetwire-agent-(\d{1,5}\.\d{1,5}\.\d{1,5})-([a-z0-9]{1,16}-[a-z0-9]{1,16})\.tar\.gz$/;
+
+/** Names the archive of a release. Its signature is beside it with `.minisig`. */
+export function archiveName({ version, platform }: Release): string {
+  return `vetwire-agent-${version}-${platform}.tar.gz`;
+}
+
+/** Reads the name of an archive. @returns undefined for any other name */
+export function readArchiveName(name: string): Release | undefined {
+  const [, version, platform] = NAME.exec(name) ?? [];
+  return version === undefined || platform === undefined ? undefined : { version, platform };
+}
+
+/** Compares two versions of three numbers. @returns below 0 if `one` is the older one; NaN if one of them is no such version */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [numbersOf(one), numbersOf(other)];
+  const differing = a.findIndex((number, index) => number !== b[index]);
+  return differing === -1 ? 0 : (a[differing] ?? Number.NaN) - (b[differing] ?? Number.NaN);
+}
+
+function numbersOf(version: string): number[] {
+  return /^\d{1,5}\.\d{1,5}\.\d{1,5}$/.test(version) ? version.split(".").map(Number) : [Number.NaN];
+}

@@ -1,0 +1,44 @@
+import { Argument, Command } from "commander";
+import { pino } from "pino";
+import { DEFAULT_LOG, LogFile } from "../runtime/log-file.ts";
+import { createLog } from "../runtime/log.ts";
+import { makePrivateFolder } from "../runtime/private-folder.ts";
+import { VERSION } from "../runtime/program-files.ts";
+import { Launcher } from "../upgrade/launcher.ts";
+
+/** Time that a new version has to live and to be healthy. */
+const PROBATION_MS = 60_000;
+/** Interval between attempts to write the log file. */
+const RETRY_MS = 1_000;
+
+export const serviceRunCommand = new Command("run")
+  .description("start a program in its version in force, and watch its upgrades; service managers call this")
+  .addArgument(new Argument("<program>", "agent or server").choices(["agent", "server"]))
+  .argument("[options...]", "options of `run`, after --")
+  .requiredOption("--name <name>", "name of the service")
+  .requiredOption("--versions <folder>", "folder of the versions that upgrades unpack")
+  .option("--log <file>", "file for all output, which starts again at a size; for service managers that keep no log")
+  .action(run);
+
+async function run(
+  program: "agent" | "server",
+  options: readonly string[],
+  { name, versions, log: file }: { readonly name: string; readonly versions: string; readonly log?: string },
+): Promise<void> {
+  makePrivateFolder(versions);
+  const logFile = file === undefined ? null : openLog(file);
+  const settings = { level: process.env["LOG_LEVEL"] ?? "info", base: { service: name } };
+  const log = logFile === null ? createLog(settings) : pino(settings, logFile);
+  const output = logFile === null ? null : (text: string) => logFile.write(text);
+  // Tests alone set the variable: sixty seconds for each upgrade are too long for them.
+  const probationMs = Number(process.env["VETWIRE_PROBATION_MS"] ?? PROBATION_MS);
+  const launcher = new Launcher({ program, options, folder: versions, version: VERSION, probationMs, log, output });
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => launcher.stop());
+  if (program === "server" && process.platform !== "win32") process.on("SIGHUP", () => launcher.reload());
+  process.exit(await launcher.run());
+}
+
+function openLog(file: string): LogFile {
+  const options = { file, bytesMax: DEFAULT_LOG.megabytes * 1e6, keep: DEFAULT_LOG.keep };
+  return new LogFile(options, (sentence) => process.stderr.write(`${sentence}\n`), RETRY_MS);
+}

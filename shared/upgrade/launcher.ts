@@ -1,0 +1,219 @@
+import type { Logger } from "pino";
+import { errorMessage } from "../runtime/error-message.ts";
+import { Child, type End } from "./child.ts";
+import {
+  addStart,
+  draftsFolder,
+  readUpgrades,
+  readVersions,
+  removeOthers,
+  unpackedVersions,
+  writeRunning,
+  writeUpgrades,
+  writeVersions,
+} from "./version-store.ts";
+import {
+  accept,
+  type Choice,
+  choose,
+  countStart,
+  discountStart,
+  type Expectation,
+  fault,
+  order,
+  type Pending,
+  recorded,
+  refusal,
+  rollBack,
+  type UpgradeRecord,
+  versionInForce,
+  type Versions,
+} from "./versions.ts";
+
+// The launcher: a service manager starts it, and it starts the version of the program that is in force. A new version has a
+// probation; if it fails, the version before runs again. The launcher itself comes from the package and holds nothing of a clinic.
+
+export interface Launch {
+  readonly program: "agent" | "server";
+  /** The options of `run`. */
+  readonly options: readonly string[];
+  /** The versions folder. */
+  readonly folder: string;
+  /** The version of the package. */
+  readonly version: string;
+  readonly probationMs: number;
+  readonly log: Logger;
+  /** Takes the program's output in place of the launcher's own. */
+  readonly output: ((text: string) => void) | null;
+}
+
+export class Launcher {
+  readonly #launch: Launch;
+  #versions: Versions;
+  #records: readonly UpgradeRecord[];
+  #child: Child | null = null;
+  #isStopping = false;
+
+  constructor(launch: Launch) {
+    this.#launch = launch;
+    this.#versions = readVersions(launch.folder);
+    this.#records = readUpgrades(launch.folder);
+  }
+
+  /** Runs until the program ends for another reason than an upgrade. @returns the exit code of the program */
+  async run(): Promise<number> {
+    draftsFolder(this.#launch.folder);
+    for (;;) {
+      const choice = this.#next();
+      const end = await this.#runOnce(choice);
+      if (this.#isStopping) {
+        if (this.#isOnTrial(choice)) this.#store(discountStart(this.#versions));
+        return end.code ?? 1;
+      }
+      // An accepted order, or the fault of a new version, asks for another version.
+      if (this.#choose().version === choice.version) return end.code ?? 1;
+      if (choice.trial !== null && this.#versions.pending === null) this.#tidy([this.#inForce()]);
+    }
+  }
+
+  /** Ends the program as its service manager asks. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#child?.stop();
+  }
+
+  /** Lets the server read its renewed certificate. */
+  reload(): void {
+    this.#child?.reload();
+  }
+
+  #choose(): Choice {
+    return choose(this.#launch.version, this.#versions, unpackedVersions(this.#launch.folder));
+  }
+
+  /** Returns the version to start. The start of a new version is on the disk before it happens. */
+  #next(): Choice {
+    const choice = this.#choose();
+    const { trial } = choice;
+    if (trial === null) return choice;
+    const counted = countStart(this.#versions, trial);
+    if (counted === null) this.#fail(trial, "the machine or the service ended again and again in its first minute");
+    else if (!this.#store(counted)) this.#fail(trial, "the disk takes no file: make room there");
+    return this.#choose();
+  }
+
+  async #runOnce({ version, trial }: Choice): Promise<End> {
+    const { program, options, folder, version: own, probationMs, log, output } = this.#launch;
+    log.info({ version }, trial === null ? `starts the ${program}` : `tries the new version of the ${program}`);
+    const isOwn = version === own;
+    const child = new Child({ program, options, folder, version, isOwn, undo: this.#versions.undo, output });
+    this.#child = child;
+    this.#noteRunning(version, child.id);
+    if (this.#isStopping) child.stop();
+    child.onMessage((message) => {
+      switch (message.is) {
+        case "health":
+          if (trial === null && this.#versions.undo) this.#store({ ...this.#versions, undo: false });
+          break;
+        case "upgrade":
+          child.send({ is: "answer", reason: this.#order(message.version, version, message.expects) });
+          break;
+        case "refused":
+          this.#record({ from: version, to: message.version, outcome: "refused", reason: message.reason });
+      }
+    });
+    const probation = trial === null ? undefined : setTimeout(() => void this.#judge(child, trial), probationMs);
+    const end = await child.ended;
+    clearTimeout(probation);
+    this.#child = null;
+    if (this.#isStopping) return end;
+    if (trial !== null && this.#isOnTrial({ trial })) {
+      this.#recordStart(version, end);
+      this.#fail(trial, end.sentence);
+    } else if (this.#choose().version === version) {
+      this.#recordStart(version, end);
+    }
+    return end;
+  }
+
+  /** Whether the probation of that start has no verdict yet. */
+  #isOnTrial({ trial }: Pick<Choice, "trial">): boolean {
+    return trial !== null && this.#versions.pending?.version === trial.version;
+  }
+
+  /** Ends the probation of a new version: it stays, or it is stopped. */
+  async #judge(child: Child, trial: Pending): Promise<void> {
+    const reason = fault(child.health, trial.expects);
+    if (reason !== null) {
+      this.#fail(trial, reason);
+      await child.end();
+      return;
+    }
+    const from = this.#inForce();
+    if (!this.#store(accept(trial))) return;
+    this.#record({ from, to: trial.version, outcome: "done", reason: null });
+    this.#launch.log.info({ from, to: trial.version }, "the upgrade is done");
+    this.#tidy([trial.version, from]);
+  }
+
+  #order(to: string, running: string, expects: Expectation): string | null {
+    const reason = refusal(to, running, this.#records);
+    if (reason !== null) return reason;
+    if (this.#versions.pending !== null) return "another upgrade is under way: wait for its end";
+    if (!unpackedVersions(this.#launch.folder).includes(to)) return `version ${to} is not unpacked`;
+    return this.#store(order(this.#versions, to, expects)) ? null : "the disk takes no file: make room there";
+  }
+
+  /** Goes back to the version before, and never tries the new one again. */
+  #fail(trial: Pending, reason: string): void {
+    const from = this.#inForce();
+    this.#launch.log.error(
+      { from, to: trial.version, reason },
+      "the new version failed: the version before runs again",
+    );
+    // In memory the decision holds even if the disk takes no file.
+    this.#store(rollBack(this.#versions));
+    this.#record({ from, to: trial.version, outcome: "rolled back", reason });
+  }
+
+  #inForce(): string {
+    const { version, folder } = this.#launch;
+    return versionInForce(version, this.#versions, unpackedVersions(folder));
+  }
+
+  /** @returns false if the disk refuses; the launcher goes on with what it knows */
+  #store(versions: Versions): boolean {
+    this.#versions = versions;
+    return this.#try(() => writeVersions(this.#launch.folder, versions));
+  }
+
+  #record(record: Omit<UpgradeRecord, "at">): void {
+    this.#records = recorded(this.#records, { ...record, at: new Date().toISOString() });
+    this.#try(() => writeUpgrades(this.#launch.folder, this.#records));
+  }
+
+  #recordStart(version: string, { startedAt, code, signal, sentence }: End): void {
+    const [started_at, ended_at] = [startedAt, Date.now()].map((ms) => new Date(ms).toISOString()) as [string, string];
+    this.#try(() => addStart(this.#launch.folder, { started_at, ended_at, version, code, signal, sentence }));
+  }
+
+  #noteRunning(version: string, id: number | null): void {
+    if (id === null) return;
+    const running = { version, started_at: new Date().toISOString(), process: id };
+    this.#try(() => writeRunning(this.#launch.folder, running));
+  }
+
+  #tidy(kept: readonly string[]): void {
+    this.#try(() => removeOthers(this.#launch.folder, kept));
+  }
+
+  #try(write: () => void): boolean {
+    try {
+      write();
+      return true;
+    } catch (error) {
+      this.#launch.log.error({ reason: errorMessage(error) }, "the versions folder takes no change");
+      return false;
+    }
+  }
+}

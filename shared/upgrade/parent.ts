@@ -1,0 +1,68 @@
+import { Compile } from "typebox/compile";
+import { FromLauncher, type ToLauncher, VERSIONS_VARIABLE } from "./launcher-messages.ts";
+import type { Expectation, Health } from "./versions.ts";
+
+// The launcher, as the program that it started sees it.
+
+const fromLauncher = Compile(FromLauncher);
+
+export interface Parent {
+  /** The versions folder. */
+  readonly folder: string;
+  tell(health: Health): void;
+  /** Asks for an upgrade. @returns why the launcher refuses it; null if the program has to stop now */
+  ask(version: string, expects: Expectation): Promise<string | null>;
+  refused(version: string, reason: string): void;
+}
+
+/** @returns the launcher; null if the program was started by hand */
+export function findParent(): Parent | null {
+  const folder = process.env[VERSIONS_VARIABLE];
+  if (folder === undefined || process.send === undefined) return null;
+  return {
+    folder,
+    tell: (health) => send({ is: "health", problems: health.problems.map(bounded), heartbeat: health.heartbeat }),
+    ask(version, expects) {
+      const answer = new Promise<string | null>((resolve) => {
+        listen((message) => {
+          if (message.is === "answer") resolve(message.reason);
+        });
+      });
+      send({ is: "upgrade", version, expects: { heartbeat: expects.heartbeat, known: [...expects.known] } });
+      return answer;
+    },
+    refused: (version, reason) => send({ is: "refused", version, reason: reason.slice(0, TEXT_CHARS_MAX) }),
+  };
+}
+
+function send(message: ToLauncher): void {
+  // A launcher that ended ends this process too.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+/** Waits for the order to stop: a signal, a word of the launcher, or the launcher's end. @returns what came */
+export function stopOrder(): Promise<string> {
+  return new Promise((resolve) => {
+    // The handlers stay: a second signal does not interrupt the stop.
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, resolve);
+    if (process.send === undefined) return;
+    listen((message) => {
+      if (message.is === "stop") resolve("stop");
+    });
+    process.on("disconnect", () => resolve("the launcher ended"));
+    // The channel alone keeps no program alive.
+    process.channel?.unref();
+  });
+}
+
+function listen(listener: (message: FromLauncher) => void): void {
+  process.on("message", (message) => {
+    if (fromLauncher.Check(message)) listener(message);
+  });
+}
+
+const TEXT_CHARS_MAX = 1_000;
+
+function bounded({ what, reason }: Health["problems"][number]): Health["problems"][number] {
+  return { what: what.slice(0, TEXT_CHARS_MAX), reason: reason.slice(0, TEXT_CHARS_MAX) };
+}
