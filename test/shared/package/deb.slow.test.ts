@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -73,6 +74,22 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     const [file = ""] = makePackages("deb", again, "--program", "agent", "--release-version", "0.1.0");
     expect(fs.readFileSync(file).equals(fs.readFileSync(packages.agent))).toBe(true);
     fs.rmSync(again, { recursive: true });
+  });
+
+  test("systemd accepts the units", () => {
+    const tree = path.join(folder, "tree");
+    for (const file of [packages.agent, packages.server]) execFileSync("dpkg-deb", ["-x", file, tree]);
+    const units = path.join(tree, "usr/lib/systemd/system");
+    fs.cpSync("/usr/lib/systemd/system", units, { recursive: true, verbatimSymlinks: true });
+    for (const name of ["vetwire-agent", "vetwire-server"]) {
+      const words = ["verify", `--root=${tree}`, `${name}.service`];
+      const { status, stderr } = spawnSync("systemd-analyze", words, { encoding: "utf8" });
+      expect([name, status, stderr]).toEqual([name, 0, ""]);
+      const options = ["security", "--offline=true", path.join(units, `${name}.service`)];
+      const security = execFileSync("systemd-analyze", options, { encoding: "utf8" });
+      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(security)?.[1])).toBeLessThanOrEqual(3);
+    }
+    fs.rmSync(tree, { recursive: true });
   });
 
   test("dpkg installs both in a Debian without Node and without a compiler", () => {
