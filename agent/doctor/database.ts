@@ -1,11 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
+import { newerRemedy } from "../../shared/care/schema-steps.ts";
 import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { startWorker } from "../../shared/runtime/start-worker.ts";
-import { SCHEMA_VERSION, schemaVersion } from "../spool/schema.ts";
+import { SCHEMA_VERSION, storedSchema } from "../spool/schema.ts";
 import { configCheck } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { ok, problem, skipped, warning } from "./finding.ts";
@@ -29,12 +30,14 @@ export const database = configCheck("database", "Stored results", async ({ data 
 function openedFindings(file: string): Finding[] {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    const [own, stored] = [SCHEMA_VERSION, schemaVersion(db)];
-    if (stored > own) {
-      const remedy = "install the newer version of Vetwire again, or restore the backup from before it";
-      return [problem("database.newer", "a newer version of Vetwire has written the stored results", remedy)];
+    const stored = storedSchema(db);
+    if (stored.version > SCHEMA_VERSION) {
+      return [
+        problem("database.newer", "a newer version of Vetwire has written the stored results", newerRemedy(stored)),
+      ];
     }
-    if (stored < own) return [ok("database.older", "the agent updates the stored results when it starts")];
+    if (stored.version < SCHEMA_VERSION)
+      return [ok("database.older", "the agent updates the stored results when it starts")];
     const loss = recentLoss(db);
     if (loss === null) return [];
     const remedy = "compare the results of that time at the analyzers, and send missing ones again";

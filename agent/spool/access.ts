@@ -3,7 +3,7 @@ import path from "node:path";
 import fs from "node:fs";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
-import { isCurrent } from "./schema.ts";
+import { requireCurrent } from "./schema.ts";
 
 // Access to the spool of a data folder, for commands that run beside the agent. Each function throws if the folder has no
 // spool, or the spool has the schema of another version.
@@ -55,12 +55,6 @@ export function writeSpool<Result>(folder: string, write: (operations: Operation
     throw describeDamage(error, file);
   } finally {
     db.close();
-  }
-}
-
-function requireCurrent(db: Database.Database, folder: string): void {
-  if (!isCurrent(db)) {
-    throw new Error(`the spool in ${folder} has the schema of another version: start this version's agent first`);
   }
 }
 

@@ -16,7 +16,10 @@ const PAGES_PER_COMMIT = 12;
 /** Max wait of a commit for that of a command, in ms. */
 const BUSY_MS = 5_000;
 
-export function openDatabase({ folder, bytesMax }: WorkerOptions): { db: Database.Database; mark: CommitMark } {
+export function openDatabase({ folder, bytesMax, undoNewer }: WorkerOptions): {
+  db: Database.Database;
+  mark: CommitMark;
+} {
   makePrivateFile(path.join(folder, "spool.db"));
   const db = new Database(path.join(folder, "spool.db"), { timeout: BUSY_MS });
   db.pragma(`page_size = ${PAGE_BYTES}`);
@@ -25,7 +28,12 @@ export function openDatabase({ folder, bytesMax }: WorkerOptions): { db: Databas
   db.pragma(`wal_autocheckpoint = ${LOG_PAGES.max}`);
   // Keep the file, because growing it makes commits slower.
   db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
-  migrate(db);
+  try {
+    migrate(db, { undoNewer });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   const mark = new CommitMark(db, path.join(folder, "spool.mark"));
   // Room refuses the events of devices before SQLite reaches this bound.
   db.pragma(`max_page_count = ${Math.ceil((bytesMax + RESERVE_BYTES) / PAGE_BYTES)}`);
@@ -34,10 +42,11 @@ export function openDatabase({ folder, bytesMax }: WorkerOptions): { db: Databas
 
 /** Returns true for a fault of the disk (full, read-only, I/O), which fails the whole group; false for an error of one call. */
 export function isStorageFault(error: unknown): boolean {
+  const fault = error instanceof Error && error.cause instanceof Database.SqliteError ? error.cause : error;
   return (
-    error instanceof Database.SqliteError &&
-    !error.code.startsWith("SQLITE_CONSTRAINT") &&
-    error.code !== "SQLITE_ERROR"
+    fault instanceof Database.SqliteError &&
+    !fault.code.startsWith("SQLITE_CONSTRAINT") &&
+    fault.code !== "SQLITE_ERROR"
   );
 }
 

@@ -1,5 +1,9 @@
+import type { Migration } from "../../shared/care/schema-steps.ts";
+
 // The spool's tables. Migrations are append-only: the statements of a released one never change.
-export const MIGRATIONS: readonly string[] = [
+
+/** The migrations of 0.1.0, which have no undo. */
+const FIRST: readonly string[] = [
   `
   -- A session lasts from one idle state of a link to the next; a long connection has many. first_event bounds the scan of a replay.
   CREATE TABLE session (
@@ -244,4 +248,22 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX preview_queued ON preview (attempts, message) WHERE state = 'queued';
   `,
+];
+
+export const MIGRATIONS: readonly Migration[] = [
+  ...FIRST.map((sql) => ({ sql, undo: null })),
+  {
+    // The migrations from this one on, with the version of the program that applied them and the statements that undo them.
+    sql: `
+      CREATE TABLE migration (
+        version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL, program TEXT NOT NULL, undo TEXT NOT NULL
+      ) STRICT;
+    `,
+    undo: "DROP TABLE migration;",
+  },
+  {
+    // The alerts count these messages each 15 s, however old they are.
+    sql: "CREATE INDEX message_quarantined ON message (device, id) WHERE state = 'quarantined' AND completed_by IS NULL;",
+    undo: "DROP INDEX message_quarantined;",
+  },
 ];

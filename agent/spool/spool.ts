@@ -25,6 +25,8 @@ import type { SpoolStart, WorkerOptions, WorkerReply, WorkerRequest } from "./wi
 export interface SpoolOptions {
   /** Max bytes of the database; beyond it the spool refuses events. Default 8 GiB. */
   readonly bytesMax?: number;
+  /** Takes back the migrations of a newer agent. Without it a newer spool is refused. */
+  readonly undoNewer?: boolean;
   /** Callback with the duration of each group commit in ms. */
   readonly onCommit?: (ms: number) => void;
 }
@@ -83,7 +85,7 @@ export class Spool {
 
   /** @throws if another agent uses the folder, or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
-    const { worker, next } = await startSpoolWorker(folder, options.bytesMax ?? BYTES_MAX);
+    const { worker, next } = await startSpoolWorker(folder, options);
     return new Spool(worker, next, options);
   }
 
@@ -257,9 +259,12 @@ export class Spool {
 const NO_CALLER: Omit<PendingCall, "call"> = { resolve: () => undefined, reject: () => undefined };
 
 /** Starts the worker and waits until it has opened the database. */
-async function startSpoolWorker(folder: string, bytesMax: number): Promise<{ worker: Worker; next: SpoolStart }> {
+async function startSpoolWorker(
+  folder: string,
+  { bytesMax = BYTES_MAX, undoNewer = false }: SpoolOptions,
+): Promise<{ worker: Worker; next: SpoolStart }> {
   makePrivateFolder(folder);
-  const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax };
+  const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax, undoNewer };
   const worker = startWorker("agent/spool/worker", { workerData });
   const first = await new Promise<WorkerReply>((resolve, reject) => {
     worker.once("message", resolve);

@@ -16,6 +16,7 @@ export function backupSource(data: string): BackupSource {
   return {
     program: "server",
     version: VERSION,
+    schema: SCHEMA_VERSION,
     schemaQuery: "SELECT COALESCE(MAX(version), 0) FROM migration",
     folder: data,
     database: SERVER_BACKUP.database,

@@ -1,9 +1,11 @@
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
+import { isUndoRequested } from "../../shared/care/schema-steps.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
@@ -15,11 +17,13 @@ import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
+import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
+import { serveUpgrades } from "./serve-upgrades.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
@@ -99,7 +103,7 @@ async function run(options: RunOptions): Promise<void> {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
-  const store = await openStore(location);
+  const store = await openStore(location, undefined, isUndoRequested());
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
@@ -122,6 +126,7 @@ async function run(options: RunOptions): Promise<void> {
     concealUnconnected,
     certificate,
     allowPrivateWebhooks,
+    releaseFolder: join(data, RELEASES),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
@@ -152,7 +157,8 @@ async function run(options: RunOptions): Promise<void> {
   webhooks.start();
   alerts.start();
 
-  logger.info({ signal: await stopSignal }, "closing");
+  const upgrade = serveUpgrades(app, data, location, logger).then(() => "upgrade");
+  logger.info({ signal: await Promise.race([stopSignal, upgrade]) }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();

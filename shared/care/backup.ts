@@ -6,6 +6,8 @@ import type { Mark } from "../runtime/commit-mark.ts";
 import { describeDamage } from "../runtime/damaged-file.ts";
 import { syncFolder } from "../runtime/private-folder.ts";
 import { BackupWriter, type Manifest, type Progress } from "./backup-file.ts";
+import { newerSchema } from "./schema-steps.ts";
+import { newerMigrations } from "./sqlite-schema.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
 // Makes a backup of a data folder while its program runs. A read transaction gives one consistent state of the database.
@@ -14,6 +16,8 @@ import { storageAdvice } from "./storage-advice.ts";
 export interface BackupSource {
   readonly program: Manifest["program"];
   readonly version: string;
+  /** Version of the schema that this program knows. */
+  readonly schema: number;
   /** Query for the version of the database's schema. */
   readonly schemaQuery: string;
   /** The data folder. */
@@ -101,7 +105,7 @@ export function sourceName(folder: string): string {
 
 /** Copies the database in one state and checks the copy. The program may write meanwhile; its log grows until the end. */
 async function copyDatabase(
-  { folder, database: name, schemaQuery, images }: BackupSource,
+  { folder, database: name, schema: known, schemaQuery, images }: BackupSource,
   copy: string,
   progress: Progress,
 ) {
@@ -114,6 +118,7 @@ async function copyDatabase(
     db.exec("BEGIN");
     const mark = readMark(db);
     const schema = db.prepare(schemaQuery).pluck().get() as number;
+    if (schema > known) throw newerSchema(database, { version: schema, newer: newerMigrations(db, known) }, known);
     const names = images === null ? [] : (db.prepare(images.query).pluck().all() as string[]);
     const [pages, pageBytes] = ["page_count", "page_size"].map((each) => Number(db.pragma(each, { simple: true })));
     requireRoom(path.dirname(copy), pages! * pageBytes!);

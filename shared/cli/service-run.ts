@@ -3,7 +3,6 @@ import { Argument, Command } from "commander";
 import { pino } from "pino";
 import { DEFAULT_LOG, LogFile } from "../runtime/log-file.ts";
 import { createLog } from "../runtime/log.ts";
-import { makePrivateFolder } from "../runtime/private-folder.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { Launcher } from "../upgrade/launcher.ts";
 import { EXIT_CONFIG } from "./exit-codes.ts";
@@ -29,7 +28,6 @@ async function run(
   options: readonly string[],
   { name, versions, log: file }: { readonly name: string; readonly versions: string; readonly log?: string },
 ): Promise<void> {
-  makePrivateFolder(versions);
   const logFile = file === undefined ? null : openLog(file);
   const settings = { level: process.env["LOG_LEVEL"] ?? "info", base: { service: name } };
   const log = logFile === null ? createLog(settings) : pino(settings, logFile);

@@ -5,10 +5,14 @@ import { print } from "./figure.ts";
 import { hl7 } from "./hl7.ts";
 import { importing } from "./import.ts";
 import { poct1a } from "./poct1a.ts";
+import { starting } from "./start.ts";
 
 // npm run bench -- NAME [--quick] prints each figure beside its baseline from the same run. Exits 1 if a figure misses its bar.
 
-const benches = { astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard, import: importing };
+const benches = {
+  ...{ astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard },
+  ...{ import: importing, start: starting },
+};
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);

@@ -1,3 +1,5 @@
+import type { Migration } from "../../../shared/care/schema-steps.ts";
+
 /** SQL that differs between the engines. */
 export interface Engine {
   /** Column type of a key that the database counts up. */
@@ -18,8 +20,8 @@ export interface Engine {
   readonly renameIndex: (index: { from: string; to: string; on: string }) => string;
 }
 
-/** Migrations in order. Append only: a released migration never changes. */
-const migrations: readonly ((id: string, engine: Engine) => string)[] = [
+/** The migrations of 0.1.0, which have no undo. A released migration never changes. */
+const first: readonly ((id: string, engine: Engine) => string)[] = [
   (id, { orderedText }) => `
     create table clinic (id ${id}, fp ${orderedText} not null unique, name text not null);
     create table "user" (
@@ -518,21 +520,47 @@ const soapContent = [
   "amends_fp",
 ];
 
-/** Version of the schema that this program knows. */
-export const SCHEMA_VERSION = migrations.length;
+/** The migrations after them, with their undo. Append only. */
+const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
+  // The version of the program that applied a migration, and the statements that undo it.
+  () => ({
+    sql: `
+      alter table migration add column program text;
+      alter table migration add column undo text;
+    `,
+    undo: `
+      alter table migration drop column undo;
+      alter table migration drop column program;
+    `,
+  }),
+  // The line of keys that rolls make, so that the revocation of an agent reaches a predecessor within its grace period. Without a
+  // reference, because SQLite drops no column that has one.
+  () => ({
+    sql: "alter table api_key add column rolled_from bigint;",
+    undo: "alter table api_key drop column rolled_from;",
+  }),
+  // The last update of the clinic PCs, and how far each PC is.
+  () => ({
+    sql: `
+      create table rollout (
+        clinic_id bigint not null primary key references clinic (id),
+        version text not null,
+        pcs text not null,
+        started_at bigint not null,
+        stopped_at bigint,
+        user_id bigint not null references dashboard_user (id)
+      );
+    `,
+    undo: "drop table rollout;",
+  }),
+];
 
-/** @returns the missing migrations in order @throws if a newer program wrote `database` */
-export function missingMigrations(
-  database: string,
-  version: number,
-  engine: Engine,
-): { number: number; statements: string }[] {
-  if (version > migrations.length) {
-    throw new Error(
-      `${database} has schema version ${version}, this program knows versions up to ${migrations.length}: use the newer program`,
-    );
-  }
-  return migrations
-    .map((statements, index) => ({ number: index + 1, statements: statements(engine.id, engine) }))
-    .slice(version);
+/** Version of the schema that this program knows. */
+export const SCHEMA_VERSION = first.length + undoable.length;
+
+export function migrationsFor(engine: Engine): Migration[] {
+  return [
+    ...first.map((sql) => ({ sql: sql(engine.id, engine), undo: null })),
+    ...undoable.map((migration) => migration(engine.id, engine)),
+  ];
 }

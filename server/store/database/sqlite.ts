@@ -8,7 +8,7 @@ import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/priv
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { watchFiles } from "./file-watch.ts";
-import { type Engine, missingMigrations } from "./migrations.ts";
+import { migrate } from "./sqlite-schema.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -29,7 +29,7 @@ export function hasSqliteFile(folder: string): boolean {
 }
 
 /** Opens the SQLite database of a data folder. Committed data is durable (synchronous=FULL). */
-export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
+export async function openSqlite(folder: string, writeWaitMs: number, undoNewer = false): Promise<Store> {
   makePrivateFolder(folder);
   const path = join(folder, FILE);
   guarded(path, () => makePrivateFile(path));
@@ -38,7 +38,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
   const mark = await retryWhileBusy(path, writeWaitMs, () => {
-    migrate(writer, path);
+    migrate(writer, { undoNewer });
     return new CommitMark(writer, join(folder, "vetwire.mark"));
   });
   const reader = guarded(path, () => connect(path, writeWaitMs));
@@ -209,30 +209,6 @@ const builder = sqlBuilder({
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 });
-
-const sqlite: Engine = {
-  id: "integer primary key",
-  orderedText: "text",
-  shared: false,
-  refuse: ({ name, event, table, when, message }) =>
-    `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
-  // SQLite has no ALTER INDEX.
-  renameIndex: ({ from, to, on }) => `drop index ${from}; create index ${to} on ${on};`,
-};
-
-function migrate(connection: Sqlite.Database, path: string): void {
-  const run = connection.transaction(() => {
-    connection.exec("create table if not exists migration (version integer primary key, applied_at bigint not null)");
-    const { version } = connection.prepare("select coalesce(max(version), 0) as version from migration").get() as {
-      version: number;
-    };
-    for (const { number, statements } of missingMigrations(path, version, sqlite)) {
-      connection.exec(statements);
-      connection.prepare("insert into migration (version, applied_at) values (?, ?)").run(number, Date.now());
-    }
-  });
-  run.immediate();
-}
 
 /** Empties the write-ahead log. If another process uses the database, the log stays until the next attempt. */
 function emptyLog(connection: Sqlite.Database): void {

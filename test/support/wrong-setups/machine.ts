@@ -242,7 +242,7 @@ const FOLDER: readonly WrongSetup[] = [
   {
     title: "a newer version has written the database",
     finding: "database.newer",
-    remedy: /install the newer version of Vetwire again/,
+    remedy: /install the version that wrote it, or restore a backup/,
     make: (bench) => changeSpool(bench, (db) => void db.pragma("user_version = 9999")),
   },
   {

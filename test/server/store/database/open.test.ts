@@ -38,10 +38,10 @@ describe("the store", () => {
     const database = await temporaryDatabase();
     await (await openStore(database)).close();
     const other = await connectTo(database);
-    await other.run("insert into migration (version, applied_at) values (99, 0)");
+    await other.run("insert into migration (version, applied_at, program) values (99, 0, '9.8.7')");
     await other.close();
     await expect(openStore(database)).rejects.toThrow(
-      /(vetwire\.db|^the database) has schema version 99, this program knows versions up to \d+: use the newer program$/,
+      /(vetwire\.db|^the database of DATABASE_URL) has schema 99 of version 9\.8\.7, this version \S+ knows schemas up to \d+: install version 9\.8\.7 or newer, or restore a backup from before its update$/,
     );
   });
 
