@@ -56,6 +56,8 @@ export interface AppOptions {
   certificate?: Certificate | undefined;
   /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
   alerts?: AlertTester;
+  /** The folder with the releases of the agent. Without it, no agent is updated from here. */
+  releaseFolder?: string | null;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -74,6 +76,7 @@ export function buildApp(
     timeouts = defaultTimeouts,
     certificate,
     alerts = new AlertWatch({ store, now, logger }),
+    releaseFolder = null,
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
@@ -81,7 +84,7 @@ export function buildApp(
   const trail = startAuditTrail(app, new AuditQueue(store, logger, now));
   const limiter = new RateLimiter(limits, counters);
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
-  const context = { store, now, concealUnconnected };
+  const context = { store, now, concealUnconnected, releaseFolder };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app);
@@ -112,7 +115,18 @@ export function buildApp(
     auditRequests(pairing, trail, now);
     pairingRoutes(pairing, { store, now, pepper, countTry: createPairingLimit(counters) });
   });
-  const forDashboard = { store, now, logger, pepper, counters, limiter, setupCode, allowPrivateWebhooks, alerts };
+  const forDashboard = {
+    store,
+    now,
+    logger,
+    pepper,
+    counters,
+    limiter,
+    setupCode,
+    allowPrivateWebhooks,
+    alerts,
+    releaseFolder,
+  };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));

@@ -17,6 +17,7 @@ import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
+import { rolloutRoutes } from "./dashboard/routes/rollout.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { stockRoutes } from "./dashboard/routes/stock.ts";
 import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
@@ -57,6 +58,7 @@ export async function dashboardRoutes(
   stockRoutes(scope, context);
   deviceRoutes(scope, context);
   agentDevicesRoutes(scope, context);
+  rolloutRoutes(scope, context);
   todayRoutes(scope, context);
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);

@@ -45,9 +45,12 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
     const changed = done.filter(({ diff }) => diff.length > 0).length;
     return printError(`${messages}, ${changed} would change, nothing was stored`);
   }
-  const stored = store(config.data, done);
+  const { stored, overtaken } = store(config.data, done);
   const next = stored === 0 ? "" : ": a running agent sends them within some minutes";
   printError(`${messages}, ${stored} stored anew${next}`);
+  if (overtaken > 0) {
+    printError(`${plural(overtaken, "message")} left, because a newer result arrived meanwhile: run the command again`);
+  }
 }
 
 /** A head for each changed message, and below it the change. Consecutive images of a study share one change. */

@@ -13,11 +13,12 @@ const FREE_BYTES_MIN = 200e6;
 /** Free bytes below which a person should make room. */
 const FREE_BYTES_LOW = 1e9;
 
-/** Checks that the agent can write its data folder, and that no other user reads it. */
+/** Checks that the agent can write its data folder, and that no other user reads it. Rights of Windows are not checked. */
 export const dataFolder = configCheck("folder", "Data folder", ({ data }) => {
   const fault = folderFault(data);
   if (fault !== null) return [fault];
   if (!fs.existsSync(data)) return [ok("folder.new", `${data} does not exist yet: the agent creates it`)];
+  if (process.platform === "win32") return [ok("folder.writable", `${data} is writable`)];
   const rights = `chmod 700 ${data}`;
   return isOpenToOthers(data)
     ? [warning("folder.open", `other users of this machine can read ${data}, which holds results`, rights)]

@@ -29,7 +29,9 @@ export async function describeStep(state: State, around: Surroundings): Promise<
     case "place": {
       const { clinic, warnings } = state.server;
       const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-      return { at: "place", clinic, warnings, timeZone, data: "data" };
+      // systemd names the state folder of a service; elsewhere data lies beside the configuration.
+      const data = process.env["STATE_DIRECTORY"] ?? "data";
+      return { at: "place", clinic, warnings, timeZone, data };
     }
     case "line":
       return describeLine(around.config);

@@ -11,7 +11,7 @@ import {
 import { deliver, deliverTest, loggedReason, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
 import type { Teller } from "../../shared/alerts/email-text.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { clinicConditions, type Machine } from "../domain/alerts.ts";
+import { clinicConditions, criticalStudies, type Machine } from "../domain/alerts.ts";
 import {
   type Notifications,
   readAlertBook,
@@ -112,7 +112,8 @@ export class AlertWatch {
   async #step({ id, timeZone }: WatchedClinic, machine: Machine): Promise<void> {
     const { store, now: clock } = this.#options;
     const now = clock();
-    const facts = await readAlertFacts(store, { clinicId: id, timeZone, now });
+    const openCritical = criticalStudies((await readAlertBook(store, id)).open);
+    const facts = await readAlertFacts(store, { clinicId: id, timeZone, now, openCritical });
     const conditions = clinicConditions(facts, machine, now);
     await this.#change(id, (book, { receivers }) => stepBook(book, conditions, { channels: receivers, now }));
   }

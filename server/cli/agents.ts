@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { type AgentDescription, findAgent, listAgents } from "../store/agents/agents.ts";
 import { auditCommand } from "../store/audit.ts";
-import { revokeKey } from "../store/keys.ts";
+import { revokeKeyLine } from "../store/keys.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
 
@@ -41,7 +41,7 @@ async function revoke(fp: string, { data }: DataOption): Promise<void> {
     await store.transaction(async (session) => {
       const agent = await findAgent(session, fp);
       if (agent === undefined) throw new Error(`agent ${fp} does not exist, expected one that agents list shows`);
-      await revokeKey(session, agent.key, now);
+      await revokeKeyLine(session, agent.key, now);
       const actor = { by: userInfo().username, now, clinicId: agent.clinicId };
       await auditCommand(session, "agents revoke", [fp, agent.key], actor);
     });
@@ -50,11 +50,17 @@ async function revoke(fp: string, { data }: DataOption): Promise<void> {
 }
 
 const agentTable: Table<AgentDescription> = {
-  head: ["AGENT", "CLINIC", "KEY", "PAIRING", "STATE", "NAME"],
-  cells: ({ fp, clinic_fp, name, key, paired_at, last_heartbeat_at, revoked_at }) => {
+  head: ["AGENT", "CLINIC", "KEY", "PAIRING", "VERSION", "UPGRADE", "STATE", "NAME"],
+  cells: ({ fp, clinic_fp, name, key, paired_at, last_heartbeat_at, version, upgrade, revoked_at }) => {
     const origin = paired_at === null ? "not paired" : `paired ${paired_at}`;
     const heard = last_heartbeat_at === null ? "never heard" : `heard ${last_heartbeat_at}`;
     const state = revoked_at === null ? heard : `revoked ${revoked_at}`;
-    return [fp, clinic_fp, key, origin, state, name];
+    return [fp, clinic_fp, key, origin, version ?? "unknown", upgradeText(upgrade), state, name];
   },
 };
+
+function upgradeText(upgrade: AgentDescription["upgrade"]): string {
+  if (upgrade === null) return "none";
+  const { to, state, reason } = upgrade;
+  return reason === null ? `${to} ${state}` : `${to} ${state}: ${reason}`;
+}

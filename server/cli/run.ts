@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
@@ -16,11 +17,13 @@ import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
+import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl, openStore } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
+import { serveUpgrades } from "./serve-upgrades.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
@@ -123,6 +126,7 @@ async function run(options: RunOptions): Promise<void> {
     concealUnconnected,
     certificate,
     allowPrivateWebhooks,
+    releaseFolder: join(data, RELEASES),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
@@ -153,7 +157,8 @@ async function run(options: RunOptions): Promise<void> {
   webhooks.start();
   alerts.start();
 
-  logger.info({ signal: await stopSignal }, "closing");
+  const upgrade = serveUpgrades(app, data, location, logger).then(() => "upgrade");
+  logger.info({ signal: await Promise.race([stopSignal, upgrade]) }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();

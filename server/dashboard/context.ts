@@ -37,4 +37,6 @@ export interface DashboardContext {
   /** Whether webhooks may go to receivers in the local network. */
   readonly allowPrivateWebhooks: boolean;
   readonly alerts: AlertTester;
+  /** The folder with the releases of the agent; null for none. */
+  readonly releaseFolder: string | null;
 }

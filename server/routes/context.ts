@@ -8,6 +8,8 @@ export interface RouteContext {
   readonly store: Store;
   readonly now: () => number;
   readonly concealUnconnected: boolean;
+  /** The folder with the releases of the agent; null for none. */
+  readonly releaseFolder: string | null;
 }
 
 /** The page object of the lists. */

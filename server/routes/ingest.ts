@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import type { HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
 import { problems } from "../../shared/api/problems.ts";
 import { Heartbeat, Outcome } from "../../shared/api/study.ts";
@@ -8,7 +9,7 @@ import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { wantedDevices } from "../store/agents/configuration.ts";
-import { storeHeartbeat } from "../store/heartbeats.ts";
+import { stepWithHeartbeat, storeHeartbeat } from "../store/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
@@ -17,6 +18,7 @@ import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { previewRoutes } from "./previews.ts";
+import { releaseRoutes } from "./releases.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
@@ -37,6 +39,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   rangesRoute(app, context);
   codesRoute(app, context);
   configurationRoute(app, context);
+  releaseRoutes(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
@@ -74,11 +77,17 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
         throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
       }
       const { id, clinic_id } = keyOf(request);
-      const wanted = await store.transaction(async (session) => {
-        await storeHeartbeat(session, clinic_id, id, body, now());
-        return wantedDevices(session, id);
+      const actor = { by: request.ip, now: now(), clinicId: clinic_id };
+      return store.transaction(async (session): Promise<Static<typeof HeartbeatAnswer>> => {
+        const agent = await storeHeartbeat(session, clinic_id, id, body, actor.now);
+        const { version: running = null, upgrade = null } = body;
+        const version = await stepWithHeartbeat(session, { agent, version: running, upgrade }, actor);
+        const devices = await wantedDevices(session, id);
+        return {
+          ...(devices !== undefined && { configuration_version: devices.version }),
+          ...(version !== undefined && { upgrade: { version } }),
+        };
       });
-      return wanted === undefined ? {} : { configuration_version: wanted.version };
     },
   });
 }

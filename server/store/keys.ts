@@ -16,6 +16,8 @@ export interface ApiKey {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  /** Row id of the first key of its line: the key that was rolled into it, itself or through others. Null for a first key. */
+  rolled_from: number | null;
 }
 
 /** A key in the output of `keys list`. */
@@ -42,6 +44,7 @@ export interface NewKey {
   last_four: string;
   created_at: number;
   expires_at: number | null;
+  rolled_from: number | null;
 }
 
 export async function insertKey(session: Session, key: NewKey): Promise<void> {
@@ -103,6 +106,13 @@ export async function revokeKey(session: Session, publicId: string, now: number,
   return true;
 }
 
+/** Revokes a key with its predecessors and successors by rolls, which are the keys of one agent. */
+export async function revokeKeyLine(session: Session, publicId: string, now: number): Promise<void> {
+  const key = await findKeyById(session, publicId);
+  if (key === undefined) return;
+  await session.all(revokeLine, { first: key.rolled_from ?? key.id, clinicId: key.clinic_id, now });
+}
+
 /** Lists all keys of a clinic, the oldest first. */
 export async function listKeys(session: Session, clinicId: number): Promise<KeyDescription[]> {
   const rows = await session.all(byClinic, { clinicId });
@@ -144,6 +154,7 @@ const insert = query(
       last_four: p.last_four,
       created_at: p.created_at,
       expires_at: p.expires_at,
+      rolled_from: p.rolled_from,
     }),
   ({ clinic_id }) => ({ clinics: [clinic_id] }),
 );
@@ -158,6 +169,7 @@ const columns = [
   "expires_at",
   "revoked_at",
   "last_used_at",
+  "rolled_from",
 ] as const;
 
 const byDigest = query((db, p: { digest: string }) =>
@@ -213,6 +225,15 @@ const revoke = query(
       .updateTable("api_key")
       .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(p.now)) }))
       .where("id", "=", p.id),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
+);
+
+const revokeLine = query(
+  (db, p: { first: number; clinicId: number; now: number }) =>
+    db
+      .updateTable("api_key")
+      .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(p.now)) }))
+      .where((where) => where.or([where("id", "=", p.first), where("rolled_from", "=", p.first)])),
   ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 

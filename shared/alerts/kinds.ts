@@ -33,6 +33,8 @@ export const kinds = {
   "key-refused": { lastsMs: 2 * MINUTE_MS, goneMs: 0 },
   "server-unreachable": { lastsMs: 15 * MINUTE_MS, goneMs: MINUTE_MS },
   "backup-failed": { lastsMs: 0, goneMs: 0 },
+  /** The new version did not work on a PC, and the one before runs. */
+  "update-failed": { lastsMs: 0, goneMs: 0 },
 } as const satisfies Record<string, KindLimits>;
 
 export type AlertKind = keyof typeof kinds;

@@ -43,6 +43,7 @@ const paths: Record<AlertKind, string> = {
   "key-refused": "/settings/keys",
   "server-unreachable": "/devices",
   "backup-failed": "",
+  "update-failed": "/devices",
 };
 
 const english: Record<AlertKind, KindText> = {
@@ -97,6 +98,10 @@ const english: Record<AlertKind, KindText> = {
   "backup-failed": {
     title: "The last backup of {subject} failed",
     advice: "Check the disk of the backups, and make a backup by hand. Today says what failed.",
+  },
+  "update-failed": {
+    title: "The update of the clinic PC {subject} did not work",
+    advice: "It works on with the version before. Open Devices: it says why and what to do.",
   },
 };
 
@@ -153,5 +158,9 @@ const turkish: Record<AlertKind, KindText> = {
   "backup-failed": {
     title: "{subject} için son yedekleme başarısız oldu",
     advice: "Yedeklerin diskini kontrol edin ve elle bir yedek alın. Sorunun ne olduğu Bugün sayfasında yazar.",
+  },
+  "update-failed": {
+    title: "{subject} adlı klinik bilgisayarı güncellenemedi",
+    advice: "Bilgisayar önceki sürümle çalışmaya devam ediyor. Cihazlar sayfasını açın: nedeni ve çözümü orada yazar.",
   },
 };

@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import type { ProgramDefinition } from "./program.ts";
 
 // The command `vetwire`, which holds the programs of the agent and of the server.
@@ -7,13 +6,23 @@ import type { ProgramDefinition } from "./program.ts";
 const SHORT_FORMS: readonly string[] = ["setup", "doctor", "pair"];
 
 const SERVICE_EXAMPLES: readonly string[] = [
+  "service install agent",
+  "service install server -- --port 9000",
+  "service install agent --name vetwire-agent-lab --config /etc/vetwire/lab.yaml",
+  "service status",
+  "service status server --json",
+  "service stop agent",
+  "service start agent",
+  "service logs agent --follow",
+  "service uninstall agent",
   "service run agent --name vetwire-agent --versions /var/lib/vetwire/agent/versions -- --config /etc/vetwire/agent.yaml",
 ];
 
-async function serviceCommand(): Promise<Command> {
-  const { serviceRunCommand } = await import("./service-run.ts");
-  return new Command("service").description("the service of this machine").addCommand(serviceRunCommand);
-}
+const UPGRADE_EXAMPLES: readonly string[] = [
+  "upgrade",
+  "upgrade agent --version 0.2.0 --dry-run",
+  "upgrade server --from vetwire-server-0.2.0-linux-x64.tar.gz",
+];
 
 /** The program that the words name, and the words for it. */
 export interface Dispatch {
@@ -38,15 +47,26 @@ export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
   return {
     name: "vetwire",
     description: "Carries results from a veterinary clinic's devices to its records",
-    commands: new Map([["service", serviceCommand]]),
+    commands: new Map([
+      ["service", async () => (await import("./service.ts")).serviceCommand],
+      ["upgrade", async () => (await import("./upgrade.ts")).upgradeCommand],
+    ]),
     renamed: [],
     help: {
       ...Object.fromEntries(short),
       agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },
       server: { summary: "the read API and the dashboard, and their data", examples: [] },
-      service: { summary: "the service of this machine", examples: SERVICE_EXAMPLES },
+      service: { summary: "install a program as a service of this machine, and watch it", examples: SERVICE_EXAMPLES },
+      upgrade: { summary: "bring a service to a later version; one that fails goes back", examples: UPGRADE_EXAMPLES },
     },
-    examples: [...short.map(([name]) => name), "agent status", "agent run", "server run", "agent messages --help"],
+    examples: [
+      ...short.map(([name]) => name),
+      "agent status",
+      "agent run",
+      "server run",
+      "service install agent",
+      "agent messages --help",
+    ],
   };
 }
 

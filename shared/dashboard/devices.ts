@@ -1,3 +1,5 @@
+import type { UpgradeReport } from "../api/upgrade.ts";
+
 // The clinic PCs with their devices, as GET /clinic/v1/clinics/:clinic/devices shows them. Times are those of the API.
 
 /** The answer of `GET devices`. */
@@ -43,6 +45,10 @@ export interface AgentShown {
   last_seen_at: string | null;
   /** Null for an agent that does not tell it. */
   version: string | null;
+  /** The platform of its packages; null for an agent that does not tell it, or cannot upgrade itself. */
+  platform: string | null;
+  /** Its last upgrade. */
+  upgrade: UpgradeReport | null;
   /** The PC's clock minus the server's in seconds. Null for an agent that does not tell it. */
   clock_offset_s: number | null;
   /** Studies that wait for the server. Null for an agent that does not tell it. */

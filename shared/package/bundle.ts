@@ -20,6 +20,7 @@ const ENTRIES = [
   "server/demo/main",
   "shared/care/backup-worker",
   "shared/main",
+  "shared/upgrade/copy-worker",
 ];
 
 /** Packages that stay in node_modules, because they load files of their own: native code, WASM, fonts, a web page. */

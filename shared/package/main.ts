@@ -5,6 +5,8 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { VERSION } from "../runtime/program-files.ts";
 import { bundle } from "./bundle.ts";
+import { packDeb } from "./deb.ts";
+import { packMsi } from "./msi.ts";
 import type { Pack, PackOrder } from "./pack.ts";
 import { seal } from "./seal.ts";
 import { BILL_OF_MATERIALS, type Platform, type Release, stage } from "./stage.ts";
@@ -27,6 +29,8 @@ const BOTH = ["agent", "server"] as const;
 /** The kinds of packages. */
 const KINDS: Readonly<Record<string, Kind>> = {
   tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "darwin-x64", "win-x64"] },
+  deb: { pack: packDeb, platforms: ["linux-x64", "linux-arm64"], tools: { "dpkg-deb": "dpkg" } },
+  msi: { pack: packMsi, platforms: ["win-x64"], tools: { wixl: "wixl", msibuild: "msitools" } },
 };
 
 interface PackageOptions {
@@ -36,6 +40,8 @@ interface PackageOptions {
   readonly releaseVersion: string;
   readonly publicKey?: string;
   readonly signKey?: string;
+  readonly authenticodeCertificate?: string;
+  readonly authenticodeKey?: string;
 }
 
 const program = new Command("package").description("makes the bundle and the packages of Vetwire");
@@ -76,7 +82,9 @@ function packageCommand(name: string, description: string): Command {
     .option("--out <folder>", "folder of the finished packages", "release")
     .option("--release-version <version>", "version of the package", VERSION)
     .option("--public-key <file>", "minisign key that the program trusts for upgrades")
-    .option("--sign-key <file>", "secret minisign key that signs the packages");
+    .option("--sign-key <file>", "secret minisign key that signs the packages")
+    .option("--authenticode-certificate <file>", "certificate of the owner, with its chain, in PEM: sign for Windows")
+    .option("--authenticode-key <file>", "private key of the certificate in PEM");
 }
 
 /** Whether this machine has the tools of a kind. Prints what is missing. */
@@ -96,7 +104,7 @@ async function makePackages(jobs: readonly Job[], options: PackageOptions): Prom
   const out = path.resolve(options.out);
   fs.mkdirSync(out, { recursive: true });
   const made: string[] = [];
-  for (const job of jobs) made.push(...(await packPlatform(job, release, options.program, out)));
+  for (const job of jobs) made.push(...(await packPlatform(job, release, options, out)));
   seal(out, made, options.signKey ?? null);
   for (const file of made) process.stdout.write(`${file} (${Math.round(fs.statSync(file).size / 1e6)} MB)\n`);
 }
@@ -105,9 +113,10 @@ async function makePackages(jobs: readonly Job[], options: PackageOptions): Prom
 async function packPlatform(
   [platform, kinds]: Job,
   release: Release,
-  wanted: PackageOptions["program"],
+  options: PackageOptions,
   out: string,
 ): Promise<string[]> {
+  const authenticode = signer(options);
   const draft = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-package-"));
   try {
     const staged = path.join(draft, "staged");
@@ -118,15 +127,25 @@ async function packPlatform(
     );
     const files: string[] = [];
     for (const { pack, programs = BOTH } of kinds) {
-      for (const name of programs.filter((each) => wanted === "both" || each === wanted)) {
+      for (const name of programs.filter((each) => options.program === "both" || each === options.program)) {
         const work = fs.mkdtempSync(path.join(draft, `${name}-`));
-        files.push(await pack({ program: name, platform, release, staged, work, out }));
+        files.push(await pack({ program: name, platform, release, staged, work, out, authenticode }));
       }
     }
     return files;
   } finally {
     fs.rmSync(draft, { recursive: true, force: true });
   }
+}
+
+function signer({
+  authenticodeCertificate: certificate,
+  authenticodeKey: key,
+}: PackageOptions): PackOrder["authenticode"] {
+  if (certificate === undefined && key === undefined) return null;
+  if (certificate !== undefined && key !== undefined)
+    return { certificate: path.resolve(certificate), key: path.resolve(key) };
+  throw new Error("a signature needs both: give --authenticode-certificate and --authenticode-key");
 }
 
 /** The time of the newest commit, or SOURCE_DATE_EPOCH (reproducible-builds.org), in s. */

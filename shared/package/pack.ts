@@ -11,6 +11,8 @@ export interface PackOrder {
   readonly work: string;
   /** The folder of the finished packages. */
   readonly out: string;
+  /** The files that sign a package of Windows; null for one without a signature. */
+  readonly authenticode: { readonly certificate: string; readonly key: string } | null;
 }
 
 /** Makes one package and returns its file. The same order gives the same bytes. */

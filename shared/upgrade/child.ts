@@ -19,6 +19,8 @@ export interface ChildOrder {
   readonly isOwn: boolean;
   /** Whether this start may undo migrations of a later version. */
   readonly undo: boolean;
+  /** Takes the output in place of the launcher's own, where no service manager keeps it. */
+  readonly output: ((text: string) => void) | null;
 }
 
 /** How a process ended. */
@@ -46,12 +48,15 @@ export class Child {
     const [node, ...args] = commandOf(order);
     this.#process = spawn(node, [...args, order.program, "run", ...order.options], {
       env: environmentOf(order),
-      stdio: ["inherit", "inherit", "pipe", "ipc"],
+      stdio: ["inherit", order.output === null ? "inherit" : "pipe", "pipe", "ipc"],
       windowsHide: true,
     });
-    this.#process.stderr?.on("data", (text: Buffer) => {
-      process.stderr.write(text);
-      words.add(text.toString());
+    const { output } = order;
+    if (output !== null) this.#process.stdout?.setEncoding("utf8").on("data", output);
+    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      if (output === null) process.stderr.write(text);
+      else output(text);
+      words.add(text);
     });
     this.ended = new Promise((resolve) => {
       this.#process.once("error", (error) => {
@@ -67,6 +72,11 @@ export class Child {
         });
       });
     });
+  }
+
+  /** The number of the process; null if it does not start. */
+  get id(): number | null {
+    return this.#process.pid ?? null;
   }
 
   /** The last that the process told; null before its start is whole. */

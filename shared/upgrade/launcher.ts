@@ -8,6 +8,7 @@ import {
   readVersions,
   removeOthers,
   unpackedVersions,
+  writeRunning,
   writeUpgrades,
   writeVersions,
 } from "./version-store.ts";
@@ -42,6 +43,8 @@ export interface Launch {
   readonly version: string;
   readonly probationMs: number;
   readonly log: Logger;
+  /** Takes the program's output in place of the launcher's own. */
+  readonly output: ((text: string) => void) | null;
 }
 
 export class Launcher {
@@ -59,7 +62,8 @@ export class Launcher {
 
   /** Runs until the program ends for another reason than an upgrade. @returns the exit code of the program */
   async run(): Promise<number> {
-    draftsFolder(this.#launch.folder);
+    // A disk that takes no change must not keep the program from its start.
+    this.#try(() => void draftsFolder(this.#launch.folder));
     for (;;) {
       const choice = this.#next();
       const end = await this.#runOnce(choice);
@@ -69,6 +73,7 @@ export class Launcher {
       }
       // An accepted order, or the fault of a new version, asks for another version.
       if (this.#choose().version === choice.version) return end.code ?? 1;
+      if (choice.trial !== null && this.#versions.pending === null) this.#tidy([this.#inForce()]);
     }
   }
 
@@ -99,10 +104,12 @@ export class Launcher {
   }
 
   async #runOnce({ version, trial }: Choice): Promise<End> {
-    const { program, options, folder, version: own, probationMs, log } = this.#launch;
+    const { program, options, folder, version: own, probationMs, log, output } = this.#launch;
     log.info({ version }, trial === null ? `starts the ${program}` : `tries the new version of the ${program}`);
-    const child = new Child({ program, options, folder, version, isOwn: version === own, undo: this.#versions.undo });
+    const isOwn = version === own;
+    const child = new Child({ program, options, folder, version, isOwn, undo: this.#versions.undo, output });
     this.#child = child;
+    this.#noteRunning(version, child.id);
     if (this.#isStopping) child.stop();
     child.onMessage((message) => {
       switch (message.is) {
@@ -155,7 +162,10 @@ export class Launcher {
     if (reason !== null) return reason;
     if (this.#versions.pending !== null) return "another upgrade is under way: wait for its end";
     if (!unpackedVersions(this.#launch.folder).includes(to)) return `version ${to} is not unpacked`;
-    return this.#store(order(this.#versions, to, expects)) ? null : "the disk takes no file: make room there";
+    const before = this.#versions;
+    if (this.#store(order(before, to, expects))) return null;
+    this.#versions = before;
+    return "the disk takes no file: make room there";
   }
 
   /** Goes back to the version before, and never tries the new one again. */
@@ -189,6 +199,12 @@ export class Launcher {
   #recordStart(version: string, { startedAt, code, signal, sentence }: End): void {
     const [started_at, ended_at] = [startedAt, Date.now()].map((ms) => new Date(ms).toISOString()) as [string, string];
     this.#try(() => addStart(this.#launch.folder, { started_at, ended_at, version, code, signal, sentence }));
+  }
+
+  #noteRunning(version: string, id: number | null): void {
+    if (id === null) return;
+    const running = { version, started_at: new Date().toISOString(), process: id };
+    this.#try(() => writeRunning(this.#launch.folder, running));
   }
 
   #tidy(kept: readonly string[]): void {

@@ -17,10 +17,22 @@ export interface FailedStart {
   readonly sentence: string | null;
 }
 
+/** The process of the program that the launcher started last. */
+export interface RunningProgram {
+  readonly version: string;
+  readonly started_at: string;
+  readonly process: number;
+}
+
 const STARTS_MAX = 10;
 /** Drafts of the folder: archives and versions that are not whole yet. */
 const DRAFTS = "drafts";
-const FILES = { versions: "current.json", upgrades: "upgrades.json", starts: "starts.json" } as const;
+const FILES = {
+  versions: "current.json",
+  upgrades: "upgrades.json",
+  starts: "starts.json",
+  running: "running.json",
+} as const;
 
 export function readVersions(folder: string): Versions {
   return { ...NO_UPGRADE, ...(readJson(folder, FILES.versions) as Partial<Versions> | null) };
@@ -48,6 +60,15 @@ export function addStart(folder: string, start: FailedStart): void {
   writeJson(folder, FILES.starts, [...readStarts(folder), start].slice(-STARTS_MAX));
 }
 
+/** @returns the last process, which may have ended; null before the first start */
+export function readRunning(folder: string): RunningProgram | null {
+  return readJson(folder, FILES.running) as RunningProgram | null;
+}
+
+export function writeRunning(folder: string, running: RunningProgram): void {
+  writeJson(folder, FILES.running, running);
+}
+
 /** Returns the versions that are unpacked whole. */
 export function unpackedVersions(folder: string): string[] {
   return fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => compareVersions(name, name) === 0) : [];
@@ -57,13 +78,11 @@ export function versionFolder(folder: string, version: string): string {
   return path.join(folder, version);
 }
 
-/** Returns an empty folder for drafts. What an earlier upgrade left is removed, unless its name is kept. */
-export function draftsFolder(folder: string, kept: readonly string[] = []): string {
+/** Returns an empty folder for drafts. What an earlier upgrade left is removed. */
+export function draftsFolder(folder: string): string {
   const drafts = path.join(folder, DRAFTS);
+  fs.rmSync(drafts, { recursive: true, force: true });
   makePrivateFolder(drafts);
-  for (const name of fs.readdirSync(drafts)) {
-    if (!kept.includes(name)) fs.rmSync(path.join(drafts, name), { recursive: true, force: true });
-  }
   return drafts;
 }
 

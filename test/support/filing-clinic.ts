@@ -100,11 +100,16 @@ export class FilingClinic {
     return readSpool(this.folder, listMessages);
   }
 
-  /** Runs `reprocess` and stores its changes. @returns the changed messages */
-  async reprocess(filter: Partial<ReprocessFilter> = {}): Promise<ReassessedMessage[]> {
+  /** Computes the changes of `reprocess`, and stores nothing. */
+  reassess(filter: Partial<ReprocessFilter> = {}): Promise<ReassessedMessage[]> {
     const known = { analyzers: this.devices, imaging: new Map() };
     const wanted = { states: ["filed", "unmatched", "quarantined"] as const, since: 0, devices: [], ...filter };
-    const done = await reassess(this.folder, wanted, known, false, () => undefined);
+    return reassess(this.folder, wanted, known, false, () => undefined);
+  }
+
+  /** Runs `reprocess` and stores its changes. @returns the changed messages */
+  async reprocess(filter: Partial<ReprocessFilter> = {}): Promise<ReassessedMessage[]> {
+    const done = await this.reassess(filter);
     store(this.folder, done);
     return done.filter(({ diff }) => diff.length > 0);
   }

@@ -108,10 +108,10 @@ function reprocessingRoutes(app: FastifyInstance, host: Host): void {
         const agent = runningAgent(host);
         const done = await reassessed(agent, id);
         const diff = diffOf(done);
-        if (diff.join("\n") !== seen.join("\n")) {
+        const isSeen = diff.join("\n") === seen.join("\n");
+        if (!isSeen || store(agent.config.data, done).overtaken > 0) {
           throw new PageError(409, "the message changed meanwhile: look at the difference again");
         }
-        store(agent.config.data, done);
         return { diff };
       }),
   });

@@ -40,6 +40,8 @@ export interface ReassessedMessage {
   readonly settlement: Settlement;
   /** Accessions whose result has arrived. */
   readonly resulted: readonly string[];
+  /** The latest revision of each study when the settlement was computed, by dedupe key; 0 for a new study. */
+  readonly revisions: ReadonlyMap<string, number>;
   /** Changed lines, old with `-` and new with `+`; empty if nothing would change. */
   readonly diff: readonly string[];
 }
@@ -71,6 +73,8 @@ export async function reassess(
       };
       const studies = new WholeStudies(db, operations, assessAlone);
       for (const [index, { id, study }] of all.entries()) {
+        // One read transaction: the running agent changes no study between the reading of its messages and of its revision.
+        db.exec("BEGIN");
         const calls = callsOn(operations);
         const settlements =
           study === null
@@ -79,8 +83,10 @@ export async function reassess(
         for (const settlement of settlements) {
           const message = messageOf(db, settlement.message);
           const diff = diffOf(operations, message, settlement);
-          done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, diff });
+          const revisions = new Map(settlement.studies.map((draft) => operations.latestRevision(draft)));
+          done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, revisions, diff });
         }
+        db.exec("COMMIT");
         progress(index + 1, all.length);
       }
       return done;
@@ -104,16 +110,31 @@ function sourcesOn(spool: SpoolCalls, matchPatientsByName: boolean): FilingSourc
   return { spool, directory: new Directory(spool, away), matchPatientsByName };
 }
 
-/** Stores the changed messages; a running agent sends them with its next round. @returns their number */
-export function store(folder: string, reprocessed: readonly ReassessedMessage[]): number {
+/** Numbers of messages. An overtaken one was left as it is, because its study got a newer revision since it was assessed. */
+export interface Stored {
+  readonly stored: number;
+  readonly overtaken: number;
+}
+
+/** Stores the changed messages; a running agent sends them with its next round. */
+export function store(folder: string, reprocessed: readonly ReassessedMessage[]): Stored {
   const changed = reprocessed.filter(({ diff }) => diff.length > 0);
-  for (const { settlement, resulted } of changed) {
+  // Several messages of one study are stored one after the other, so each is checked against the revision that the last one made.
+  const own = new Map<string, number>();
+  let overtaken = 0;
+  for (const { settlement, resulted, revisions } of changed) {
     writeSpool(folder, (operations) => {
+      const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft));
+      if (latest().some(([key, revision]) => revision !== (own.get(key) ?? revisions.get(key) ?? 0))) {
+        overtaken++;
+        return;
+      }
       operations.settle(settlement);
       operations.noteOrders(resulted, "resulted");
+      for (const [key, revision] of latest()) own.set(key, revision);
     });
   }
-  return changed.length;
+  return { stored: changed.length - overtaken, overtaken };
 }
 
 /** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
@@ -165,7 +186,7 @@ async function assessStudy(
 }
 
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
-const away: ServerClient = { get: refused, post: refused, putPng: refused };
+const away: ServerClient = { get: refused, post: refused, putPng: refused, download: refused };
 
 /** Creates spool calls on operations of a read-only database; accessions to note are collected in `resulted`. */
 function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[] } {

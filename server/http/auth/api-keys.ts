@@ -35,6 +35,8 @@ export interface NewApiKey {
   now: number;
   /** Milliseconds since 1970, or null for a key that never expires. */
   expiresAt: number | null;
+  /** Row id of the first key of its line, for a successor. */
+  rolledFrom?: number;
   /** The user of the dashboard who creates it, for the audit. */
   actor?: AuditActor;
 }
@@ -96,6 +98,7 @@ export async function rollKey(
       clinicId: old.clinic_id,
       now,
       expiresAt: end,
+      rolledFrom: old.rolled_from ?? old.id,
       ...(actor && { actor }),
     });
     if (actor !== undefined) await auditCommand(session, "keys roll", [publicId], actor);
@@ -124,6 +127,7 @@ export async function addKey(session: Session, pepper: Buffer, key: string, want
     last_four: key.slice(-4),
     created_at: wanted.now,
     expires_at: wanted.expiresAt,
+    rolled_from: wanted.rolledFrom ?? null,
   });
   if (wanted.actor !== undefined) await auditCommand(session, "keys create", [publicId], wanted.actor);
   const added = await findKeyById(session, publicId);

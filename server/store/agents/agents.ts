@@ -1,4 +1,6 @@
 import { newFp } from "../../../shared/api/fp.ts";
+import type { Heartbeat } from "../../../shared/api/study.ts";
+import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
 import type { AgentColumns } from "../database/schema.ts";
 
@@ -14,6 +16,10 @@ export interface AgentDescription {
   /** Null for an agent whose key a person made. */
   paired_at: string | null;
   last_heartbeat_at: string | null;
+  /** Null for an agent that does not tell it. */
+  version: string | null;
+  /** Its last upgrade; null without one. */
+  upgrade: UpgradeReport | null;
   /** End of its access by a person. */
   revoked_at: string | null;
 }
@@ -46,12 +52,17 @@ export async function listAgents(session: Session, clinicFp?: string): Promise<A
   const rows = await session.all(all, {});
   return rows
     .filter(({ clinic_fp }) => clinicFp === undefined || clinic_fp === clinicFp)
-    .map(({ paired_at, received_at, revoked_at, ...agent }) => ({
-      ...agent,
-      paired_at: timestampOf(paired_at),
-      last_heartbeat_at: timestampOf(received_at),
-      revoked_at: timestampOf(revoked_at),
-    }));
+    .map(({ paired_at, received_at, revoked_at, body, ...agent }) => {
+      const { version, upgrade }: Heartbeat = body === null ? {} : (JSON.parse(body) as Heartbeat);
+      return {
+        ...agent,
+        paired_at: timestampOf(paired_at),
+        last_heartbeat_at: timestampOf(received_at),
+        version: version ?? null,
+        upgrade: upgrade ?? null,
+        revoked_at: timestampOf(revoked_at),
+      };
+    });
 }
 
 function timestampOf(milliseconds: number | null): string | null {
@@ -93,7 +104,7 @@ const all = query((db) =>
       join.onRef("heartbeat.api_key_id", "=", "agent.api_key_id").onRef("heartbeat.clinic_id", "=", "agent.clinic_id"),
     )
     .select(["agent.fp", "clinic.fp as clinic_fp", "api_key.name", "api_key.public_id as key", "agent.paired_at"])
-    .select(["heartbeat.received_at", "api_key.revoked_at"])
+    .select(["heartbeat.received_at", "heartbeat.body", "api_key.revoked_at"])
     .orderBy("clinic.fp")
     .orderBy("api_key.name")
     .orderBy("agent.id"),

@@ -533,6 +533,26 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
       alter table migration drop column program;
     `,
   }),
+  // The line of keys that rolls make, so that the revocation of an agent reaches a predecessor within its grace period. Without a
+  // reference, because SQLite drops no column that has one.
+  () => ({
+    sql: "alter table api_key add column rolled_from bigint;",
+    undo: "alter table api_key drop column rolled_from;",
+  }),
+  // The last update of the clinic PCs, and how far each PC is.
+  () => ({
+    sql: `
+      create table rollout (
+        clinic_id bigint not null primary key references clinic (id),
+        version text not null,
+        pcs text not null,
+        started_at bigint not null,
+        stopped_at bigint,
+        user_id bigint not null references dashboard_user (id)
+      );
+    `,
+    undo: "drop table rollout;",
+  }),
 ];
 
 /** Version of the schema that this program knows. */

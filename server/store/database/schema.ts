@@ -94,6 +94,8 @@ export interface Tables {
     expires_at: number | null;
     revoked_at: number | null;
     last_used_at: number | null;
+    /** The first key of its line; null for a key that is no successor of another one. */
+    rolled_from: number | null;
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
   soap: SoapColumns & { id: Generated<number> };
@@ -221,6 +223,7 @@ export interface Tables {
   /** Agents of clinic PCs. Each one has one key. */
   agent: AgentColumns & { id: Generated<number> };
   /** The devices that a user last wrote for an agent. */
+  rollout: RolloutColumns;
   agent_configuration: {
     agent_id: number;
     /** Grows with each change. */
@@ -406,4 +409,15 @@ export interface AgentColumns {
   api_key_id: number;
   /** Null for an agent whose key a person made. */
   paired_at: number | null;
+}
+
+export interface RolloutColumns {
+  clinic_id: number;
+  version: string;
+  /** The PCs in their order, as JSON (RolloutPc). */
+  pcs: string;
+  started_at: number;
+  stopped_at: number | null;
+  /** The user who started it. */
+  user_id: number;
 }

@@ -291,7 +291,7 @@ describe("reprocess", () => {
     ];
     expect(reprocessed.map((one) => one.diff)).toEqual([diff, diff]);
     expect(states()).toEqual(["unmatched", "unmatched"]);
-    expect(store(used.folder, reprocessed)).toBe(2);
+    expect(store(used.folder, reprocessed)).toEqual({ stored: 2, overtaken: 0 });
     expect(await send()).toEqual([dog.fp]);
     expect(states()).toEqual(["filed", "filed"]);
     expect(await again(["unmatched", "quarantined"])).toEqual([]);

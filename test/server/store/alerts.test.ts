@@ -7,12 +7,14 @@ import { AlertWatch } from "../../../server/alerts/watch.ts";
 import type { Machine } from "../../../server/domain/alerts.ts";
 import { readAlertBook, readNotifications, saveNotifications } from "../../../server/store/alerts.ts";
 import { openStore } from "../../../server/store/database/open.ts";
+import { markSeen } from "../../../server/store/dashboard/seen-studies.ts";
 import { readToday } from "../../../server/store/dashboard/today.ts";
 import { findClinic } from "../../../server/store/keys.ts";
 import { createMailer } from "../../../shared/alerts/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { newWebhookSecret } from "../../../shared/webhook/sign.ts";
 import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
+import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, keyPermissions, startServer, study } from "../harness.ts";
 
 // Alerts of a server with a real mail server and a real receiver of webhooks, on both engines.
@@ -144,6 +146,24 @@ describe("alerts of a server", () => {
     expect(JSON.stringify([smtp.mails, hook.received])).not.toMatch(/Karabas|Yilmaz|10021/);
     const today = await readToday(store, { clinicId, timeZone: null, isAdmin: false, now: clock.now });
     expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
+  });
+
+  test("a critical value that nobody saw stays an alert for days, until a user sees it", async () => {
+    const server = await watchedClinicServer();
+    const { makeKey, push, passMinutes, store, clinicId, clock, book } = server;
+    const key = await makeKey(ours, keyPermissions);
+    const seeing = { clinicId, userId: (await makeUser(server, "staff", ours)).id, revision: 1 };
+    const glu = { analyte: "GLU", value: 40, unit: "mmol/L", reference_range: "3.3-6.1", flag: "critical" } as const;
+    const critical = study({ results: [glu] });
+    await push(key, critical);
+    const kinds = async () => (await book()).open.map(({ kind }) => kind).filter((kind) => kind === "critical-unseen");
+    await passMinutes(11);
+    expect(await kinds()).toEqual(["critical-unseen"]);
+    await passMinutes(3 * 24 * 60);
+    expect(await kinds()).toEqual(["critical-unseen"]);
+    await markSeen(store, { ...seeing, fp: critical.fp, now: clock.now });
+    await passMinutes(1);
+    expect(await kinds()).toEqual([]);
   });
 
   test("an alert that the agent tells is on Today, and the server tells of it only when the agent does not", async () => {

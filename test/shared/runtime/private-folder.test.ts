@@ -58,3 +58,11 @@ test.skipIf(process.platform === "win32")("a failed sync of a folder is an error
   });
   expect(() => makePrivateFolder(path.join(root, "a"))).toThrow("EIO");
 });
+
+test("Windows names a new folder by a path of another form, and its parents are left alone", () => {
+  vi.spyOn(process, "platform", "get").mockReturnValue("win32");
+  const { mkdirSync } = fs;
+  vi.spyOn(fs, "mkdirSync").mockImplementationOnce((...args) => `\\\\?\\${mkdirSync(...args)!}`);
+  makePrivateFolder(path.join(root, "a/b"));
+  expect([fs.existsSync(path.join(root, "a/b")), synced]).toEqual([true, []]);
+});

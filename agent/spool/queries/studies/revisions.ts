@@ -84,6 +84,11 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
 
     keyOf,
 
+    /** The number of the latest revision under a dedupe key; 0 if there is none. */
+    numberOf(dedupeKey: string): number {
+      return latestRow(dedupeKey)?.revision ?? 0;
+    },
+
     /** The latest revision under a dedupe key; null if there is none. */
     latest(dedupeKey: string): HeldStudy | null {
       const row = latestRow(dedupeKey);

@@ -38,6 +38,12 @@ export function studyOperationsOn(
       return revisions.keyOf(draft);
     },
 
+    /** The dedupe key under which a draft is stored, and the number of the latest revision under it; 0 if there is none. */
+    latestRevision(draft: Pick<StudyDraft, "body" | "collect">): [dedupeKey: string, revision: number] {
+      const key = revisions.keyOf(draft);
+      return [key, revisions.numberOf(key)];
+    },
+
     /** The latest revision under a dedupe key; null if there is none. */
     latestStudy(dedupeKey: string): HeldStudy | null {
       return revisions.latest(dedupeKey);

@@ -180,7 +180,7 @@ describe("reprocess", () => {
     expect(listed()[0]?.state).toBe("unmatched");
     expect((await used.spool.call("outbox")).depth).toBe(0);
 
-    expect(store(used.folder, [reprocessed!])).toBe(1);
+    expect(store(used.folder, [reprocessed!])).toEqual({ stored: 1, overtaken: 0 });
     const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
     expect(batch.map(({ revision, patientFp }) => [revision, patientFp])).toEqual([[2, dog.fp]]);
     await answer("filed");
@@ -198,7 +198,7 @@ describe("reprocess", () => {
       "- quarantined: the server answered rejected: acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead",
       "+ to be sent",
     ]);
-    expect(store(used.folder, [reprocessed!])).toBe(1);
+    expect(store(used.folder, [reprocessed!])).toEqual({ stored: 1, overtaken: 0 });
     expect(listed()[0]?.state).toBe("pending");
     await answer("filed");
     expect(listed()[0]?.state).toBe("filed");
@@ -218,7 +218,7 @@ describe("reprocess", () => {
       "+ to be sent",
       `+ for ${dog.fp}`,
     ]);
-    expect(store(used.folder, [reprocessed!])).toBe(1);
+    expect(store(used.folder, [reprocessed!])).toEqual({ stored: 1, overtaken: 0 });
     expect(listed()[0]).toMatchObject({ state: "pending", study_fps: [expect.stringMatching(/^cds_/)] });
   });
 

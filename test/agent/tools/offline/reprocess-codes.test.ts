@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { genericAstm } from "../../../../agent/devices/generic-astm.ts";
 import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
+import { store } from "../../../../agent/tools/offline/reprocess.ts";
 import { cat, dog } from "../../../make-fixtures.ts";
 import { type FilingClinic, resultsOf, type Revision, useFilingClinic } from "../../../support/filing-clinic.ts";
 import { HEADER, only, resultRecord } from "../../records.ts";
@@ -132,6 +133,20 @@ describe("a new mapping of codes", () => {
     await receive(...at(["ALT", "70", "U/L"]));
     await clinic.push();
     teach({ "413": "GLU" });
+    const mapped = only(await reprocessed());
+    expect(resultsOf(mapped).toSorted()).toEqual(["ALT 70 U/L normal catalogue", "GLU 118 mg/dL high clinic"]);
+  });
+
+  test("does not overwrite a correction that arrives between its reading and its storing", async () => {
+    await receive(...at(["413", "118", "mg/dL"], ["ALT", "52", "U/L"]));
+    await clinic.push();
+    teach({ "413": "GLU" });
+    const older = await clinic.reassess({ states: ["filed"] });
+    await receive(...at(["ALT", "70", "U/L"]));
+    await clinic.push();
+
+    expect(store(clinic.folder, older)).toEqual({ stored: 0, overtaken: 1 });
+    expect(await clinic.push()).toEqual([]);
     const mapped = only(await reprocessed());
     expect(resultsOf(mapped).toSorted()).toEqual(["ALT 70 U/L normal catalogue", "GLU 118 mg/dL high clinic"]);
   });

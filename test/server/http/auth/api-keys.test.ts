@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, rollKey } from "../../../../server/http/auth/api-keys.ts";
-import { listKeys, revokeKey } from "../../../../server/store/keys.ts";
+import { listKeys, revokeKey, revokeKeyLine } from "../../../../server/store/keys.ts";
 import { query } from "../../../../server/store/database/query.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { CHARS_SHOWN, longestSecretPart } from "../../../support/secrets.ts";
@@ -50,6 +50,27 @@ test("a successor keeps the expiry of its key, and an expired key has no success
   await expect(rollKey(server.store, server.pepper, unknown)).rejects.toThrow(
     "key key_x does not exist, expected an id that keys list shows",
   );
+});
+
+test("the revocation of an agent ends every key of its line at once, and no key of another PC with its name", async () => {
+  const server = await startServer(clinic(ours));
+  const make = () => server.makeFreshKey(ours, ["clinic.patient.view"], { type: "device", name: "Lab PC" });
+  const first = await make();
+  const ids = async () => (await listKeys(server.store, 1)).map(({ id }) => id);
+  const roll = async (publicId = "") =>
+    (await rollKey(server.store, server.pepper, { publicId, graceMs: 24 * HOUR_MS, now: noon })).key;
+  const second = await roll((await ids())[0]);
+  const third = await roll((await ids())[1]);
+  const branch = await roll((await ids())[0]);
+  const other = await make();
+  const statuses = async () => {
+    const keys = [first, second, third, branch, other];
+    return Promise.all(keys.map(async (key) => (await server.get(key, "/api/v1/patients")).status));
+  };
+  expect(await statuses()).toEqual([200, 200, 200, 200, 200]);
+  const current = (await ids())[2] ?? "";
+  await server.store.transaction((session) => revokeKeyLine(session, current, server.clock.now));
+  expect(await statuses()).toEqual([401, 401, 401, 401, 200]);
 });
 
 test("a clinic has at most 25 active keys, without its revoked and expired ones", async () => {

@@ -1,0 +1,103 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+// Windows programs under wine, in a Windows folder of their own.
+
+/** True if wine is installed. Tests with it are skipped without it, with a message. */
+export const wine = isInstalled("wine", "--version");
+if (!wine) process.stdout.write("wine: skipped, wine is not installed (apt-get install wine64)\n");
+
+/** True if the programs that make packages for Windows are installed. */
+export const wixl = isInstalled("wixl", "--version") && isInstalled("msibuild", "--help");
+if (!wixl) process.stdout.write("msi: skipped, wixl is not installed (apt-get install wixl msitools)\n");
+
+function isInstalled(program: string, word: string): boolean {
+  try {
+    execFileSync(program, [word], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A command ends within this time, also on a machine with other work. */
+const COMMAND_MS = 180_000;
+
+export interface WineResult {
+  /** The exit code, of which Linux keeps eight bits. */
+  readonly code: number;
+  readonly output: string;
+}
+
+/** A Windows of its own: its drives, its services and its processes. */
+export class Windows {
+  readonly #folder = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-wine-"));
+  readonly #env = {
+    ...process.env,
+    WINEPREFIX: this.#folder,
+    WINEDEBUG: "-all",
+    // Neither .NET nor a browser: wine would ask whether to download them.
+    WINEDLLOVERRIDES: "mscoree=;mshtml=",
+    DISPLAY: "",
+  };
+
+  static async start(): Promise<Windows> {
+    const windows = new Windows();
+    const made = await windows.run("winecfg", "-v", "win10");
+    if (made.code !== 0) throw new Error(`wine made no Windows folder: ${made.output}`);
+    // The server of wine starts the services. It would end with the last command, and start them again with the next one.
+    spawn("wineserver", ["-p"], { env: windows.#env, stdio: "ignore" });
+    return windows;
+  }
+
+  /** Returns the place on Linux of a path of drive C. */
+  drive(...names: readonly string[]): string {
+    return path.join(this.#folder, "drive_c", ...names);
+  }
+
+  /** Returns the path of Windows for a file of Linux. */
+  static pathOf(file: string): string {
+    return `Z:${file.replaceAll("/", "\\")}`;
+  }
+
+  run(...words: readonly string[]): Promise<WineResult> {
+    return new Promise((resolve) => {
+      execFile("wine", words, { env: this.#env, timeout: COMMAND_MS }, (error, stdout) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+        resolve({ code, output: stdout.replaceAll("\r", "") });
+      });
+    });
+  }
+
+  /** Returns the Linux process ids of a program, by a part of its command line. */
+  processes(part: string): number[] {
+    return fs
+      .readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((id) => {
+        try {
+          const [command, environment] = ["cmdline", "environ"].map((name) =>
+            fs.readFileSync(`/proc/${id}/${name}`, "utf8"),
+          );
+          return (
+            command!.split("\0").join(" ").startsWith(part) && environment!.includes(`WINEPREFIX=${this.#folder}\0`)
+          );
+        } catch {
+          // It ended meanwhile.
+          return false;
+        }
+      })
+      .map(Number);
+  }
+
+  end(): void {
+    try {
+      execFileSync("wineserver", ["-k"], { env: this.#env, stdio: "ignore", timeout: COMMAND_MS });
+      execFileSync("wineserver", ["-w"], { env: this.#env, stdio: "ignore", timeout: COMMAND_MS });
+    } finally {
+      fs.rmSync(this.#folder, { recursive: true, force: true });
+    }
+  }
+}
