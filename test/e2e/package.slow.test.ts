@@ -125,6 +125,7 @@ describe("the staged package", { timeout: 180_000 }, () => {
 
   const codecs: readonly (readonly [
     name: string,
+    syntax: string,
     option: string,
     encode: (from: string, to: string) => Promise<unknown>,
   ])[] = [
