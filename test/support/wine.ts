@@ -10,7 +10,7 @@ export const wine = isInstalled("wine", "--version");
 if (!wine) process.stdout.write("wine: skipped, wine is not installed (apt-get install wine64)\n");
 
 /** True if the programs that make packages for Windows are installed. */
-export const wixl = isInstalled("wixl", "--version") && isInstalled("msibuild", "--help");
+export const wixl = isInstalled("wixl", "--version") && isInstalled("msiinfo", "--version");
 if (!wixl) process.stdout.write("msi: skipped, wixl is not installed (apt-get install wixl msitools)\n");
 
 function isInstalled(program: string, word: string): boolean {
