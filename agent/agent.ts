@@ -12,7 +12,7 @@ import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts"
 import { createImaging } from "./imaging-devices.ts";
 import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
-import type { ConfigurationLink } from "./push/heartbeat.ts";
+import type { ConfigurationLink, UpgradeLink } from "./push/heartbeat.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
@@ -40,18 +40,22 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. `remote` follows the server's devices. @throws if the data folder is in use */
+/**
+ * Starts everything that the configuration names. `remote` follows the server's devices, `upgrade` its versions.
+ * @throws if the data folder is in use
+ */
 export async function startAgent(
   config: Config,
   version: string,
   log: Logger,
   remote: ConfigurationLink | null = null,
+  upgrade: UpgradeLink | null = null,
 ): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
   try {
-    return await startOn(spool, { config, version, log, remote, metrics });
+    return await startOn(spool, { config, version, log, remote, upgrade, metrics });
   } catch (error) {
     // The data folder is free again for the earlier configuration, which starts next.
     await spool.close();
@@ -64,11 +68,13 @@ interface Start {
   readonly version: string;
   readonly log: Logger;
   readonly remote: ConfigurationLink | null;
+  readonly upgrade: UpgradeLink | null;
   readonly metrics: Metrics;
 }
 
 /** Starts the parts of the agent on its open spool. */
-async function startOn(spool: Spool, { config, version, log, remote, metrics }: Start): Promise<RunningAgent> {
+async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
+  const { config, version, log, remote, upgrade, metrics } = start;
   const startedAt = Date.now();
   const { server, serverState } = connectServer(config.server, startedAt, spool, log);
   const directory = new Directory(spool, server);
@@ -101,6 +107,7 @@ async function startOn(spool: Spool, { config, version, log, remote, metrics }: 
     devices,
     backupState: () => backups.state(),
     remote,
+    upgrade,
     alerts,
     log,
   });

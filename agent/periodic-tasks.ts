@@ -4,7 +4,7 @@ import type { BackupState } from "../shared/care/backup-state.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
-import { type ConfigurationLink, heartbeatTask } from "./push/heartbeat.ts";
+import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/heartbeat.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
@@ -28,7 +28,8 @@ const REMATCH_EVERY_MS = 5_000;
 const COUNTERS_EVERY_MS = 1_000;
 /** Interval between checks for a reason to send a heartbeat. Ten agents with one key stay below its 3000 requests an hour. */
 const HEARTBEAT_CHECK_MS = 15_000;
-const HEARTBEAT_RETRY_MS = 60_000;
+/** A new version of the agent has a minute to get an answer. */
+const HEARTBEAT_RETRY_MS = 20_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
 const FREE_SPACE_EVERY_MS = 5 * 60_000;
@@ -51,6 +52,7 @@ export interface AgentTasks {
   readonly devices: readonly RunningDevice[];
   readonly backupState: () => BackupState | null;
   readonly remote: ConfigurationLink | null;
+  readonly upgrade: UpgradeLink | null;
   readonly alerts: AgentAlerts;
   readonly log: Logger;
 }

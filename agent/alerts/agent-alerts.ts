@@ -138,11 +138,11 @@ export class AgentAlerts {
 
   async #facts(now: number): Promise<AgentFacts> {
     const { config, spool, serverState, devices } = this.#source;
-    const [{ bavail, bsize }, outbox, clock, counts] = await Promise.all([
+    const [{ bavail, bsize }, outbox, clock, quarantined] = await Promise.all([
       statfs(config.data),
       spool.call("outbox"),
       spool.call("getMeta", CLOCK_META),
-      spool.call("countMessagesSince", now - DAY_MS),
+      spool.call("quarantinedMessages", now - DAY_MS),
     ]);
     return {
       name: os.hostname(),
@@ -153,7 +153,7 @@ export class AgentAlerts {
       freeBytes: bavail * bsize,
       spoolProblem: spool.problem,
       lastBackup: readBackupState(config.data)?.last ?? null,
-      quarantined: counts.filter(({ state }) => state === "quarantined"),
+      quarantined,
     };
   }
 

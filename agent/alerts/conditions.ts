@@ -1,5 +1,6 @@
 import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
 import { type Condition, limits } from "../../shared/alerts/kinds.ts";
+import type { QuarantinedMessages } from "../spool/queries/messages/messages.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { ServerState } from "../states/server-state.ts";
 
@@ -18,8 +19,8 @@ export interface AgentFacts {
   readonly spoolProblem: string | null;
   /** Null before the first one. */
   readonly lastBackup: LastBackup | null;
-  /** Messages of the last day that cannot be filed, by device. */
-  readonly quarantined: readonly { readonly device: string; readonly count: number }[];
+  /** Messages that cannot be filed, by device. */
+  readonly quarantined: readonly QuarantinedMessages[];
 }
 
 export function agentConditions(facts: AgentFacts, now: number): Condition[] {
@@ -31,8 +32,10 @@ export function agentConditions(facts: AgentFacts, now: number): Condition[] {
     ...clockCondition(facts, now),
     ...diskCondition(facts, now),
     ...backupCondition(facts.lastBackup, facts.name, now),
-    ...facts.quarantined.map(({ device, count }): Condition => {
-      return { key: `quarantined ${device}`, kind: "quarantined", subject: device, since: now, count };
+    // Only a person ends this alert. Old messages alone open none, such as those that a person gave up.
+    ...facts.quarantined.map(({ device, count, isFresh }): Condition => {
+      const of = { key: `quarantined ${device}`, kind: "quarantined", subject: device } as const;
+      return { ...of, since: now, count, ...held(!isFresh) };
     }),
   ];
 }

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { createLog } from "../../shared/runtime/log.ts";
 import { RecentLog } from "../../shared/runtime/recent-log.ts";
-import { stopOrder } from "../../shared/upgrade/parent.ts";
+import { findParent, stopOrder } from "../../shared/upgrade/parent.ts";
 import { VERSION } from "../../shared/runtime/program-files.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
@@ -27,6 +27,9 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
   const { startHost } = await import("../host/host.ts");
   const { agentPage } = await import("../page/page.ts");
   const { remoteDevices } = await import("../remote/remote-devices.ts");
+  const { AgentUpgrade } = await import("../upgrade/agent-upgrade.ts");
+  const parent = findParent();
+  const upgrade = parent === null ? null : new AgentUpgrade(parent, VERSION, log);
   const host = await startHost({
     file,
     config,
@@ -35,9 +38,11 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     recentLog,
     page: agentPage,
     remote: remoteDevices,
+    upgrade,
   });
   if (config === null) log.info({ page: `http://127.0.0.1:${host.port}` }, "the page sets this agent up");
-  await stopOrder();
+  upgrade?.start(host);
+  await Promise.race(upgrade === null ? [stopOrder()] : [stopOrder(), upgrade.ordered]);
   await host.stop();
   process.exit(0);
 }

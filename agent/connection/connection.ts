@@ -30,7 +30,7 @@ export class Connection {
   readonly #context: WireContext;
   /** The last wire of each device that has named itself, by that name. */
   readonly #identified = new Map<string, WireSession>();
-  #wires = 0;
+  readonly #sessions = new Set<WireSession>();
   #announcement: Announcement | null = null;
 
   constructor(device: ConnectedDevice, transport: Transport, options: ConnectionOptions) {
@@ -41,7 +41,11 @@ export class Connection {
   }
 
   get connected(): boolean {
-    return this.#wires > 0;
+    return this.#sessions.size > 0;
+  }
+
+  get isWithinMessage(): boolean {
+    return [...this.#sessions].some((session) => session.isWithinMessage);
   }
 
   open(): void {
@@ -91,7 +95,7 @@ export class Connection {
     const session: WireSession = new WireSession(this.#device, wire, this.#context, (name) =>
       this.#identify(name, session),
     );
-    this.#wires += 1;
+    this.#sessions.add(session);
     events.connected(wire.peer);
     return {
       chunk(bytes) {
@@ -101,7 +105,7 @@ export class Connection {
       ended: () => session.ended(),
       closed: () => {
         session.closed();
-        this.#wires -= 1;
+        this.#sessions.delete(session);
         for (const [name, last] of this.#identified) if (last === session) this.#identified.delete(name);
         events.disconnected();
       },

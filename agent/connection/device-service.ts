@@ -41,6 +41,8 @@ export interface RunningDevice {
   open(): Promise<void>;
   close(): Promise<void>;
   state(): DeviceState;
+  /** Whether a message of the device is under way. */
+  isWithinMessage(): boolean;
   /** Stores the counters if they have changed. */
   storeCounters(): void;
 }
@@ -48,6 +50,8 @@ export interface RunningDevice {
 /** The connection of one device, whatever its protocol. */
 export interface DeviceConnection {
   readonly connected: boolean;
+  /** A message is under way: it has begun, or its replies have not left. */
+  readonly isWithinMessage: boolean;
   open(): void | Promise<void>;
   close(): Promise<void>;
 }
@@ -68,6 +72,7 @@ export function startDevice(
     },
     close: () => connection.close(),
     state: () => status.state(),
+    isWithinMessage: () => connection.isWithinMessage,
     storeCounters: () => status.storeIfChanged(),
   };
 }

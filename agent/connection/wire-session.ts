@@ -91,6 +91,11 @@ export class WireSession {
     this.#timer.set(this.#link.silenceMs ?? null);
   }
 
+  /** From the first byte of a message until its last reply has left. */
+  get isWithinMessage(): boolean {
+    return !this.#isDone || this.#unreadBytes > 0;
+  }
+
   chunk(bytes: Uint8Array): void {
     this.#record("chunk", bytes);
   }
@@ -293,9 +298,12 @@ export class WireSession {
     this.send({ bytes, sent, givenUp: () => undefined });
   }
 
+  get #isDone(): boolean {
+    return !this.#recorder.isRecording && this.#unansweredMessages === 0 && this.#outgoing.isEmpty;
+  }
+
   #closeIfDone(): void {
-    const isDone = !this.#recorder.isRecording && this.#unansweredMessages === 0 && this.#outgoing.isEmpty;
-    if (this.#state === "ended" && isDone) this.#wire.close();
+    if (this.#state === "ended" && this.#isDone) this.#wire.close();
   }
 
   #warn(reason: string): void {

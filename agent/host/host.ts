@@ -5,7 +5,7 @@ import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { type RunningAgent, startAgent } from "../agent.ts";
 import { checkConfig, type ConfigProblem } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
-import type { ConfigurationLink } from "../push/heartbeat.ts";
+import type { ConfigurationLink, UpgradeLink } from "../push/heartbeat.ts";
 import { type LocalServer, serveStatus } from "../status/status-server.ts";
 import type { Address } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
@@ -41,6 +41,8 @@ export interface HostSettings {
   readonly setUpAddress?: Address;
   /** Makes what follows the server's devices. */
   readonly remote: (host: Host) => ConfigurationLink;
+  /** What upgrades this program. Null for a program that no launcher started. */
+  readonly upgrade?: UpgradeLink | null;
 }
 
 /** Starts the local server and the agent. @throws if the data folder or the local port is in use */
@@ -57,6 +59,8 @@ export class Host {
   readonly recentLog: RecentLog;
   readonly #page: RequestListener;
   readonly #setUpAddress: Address;
+  /** Null for a program that cannot upgrade itself. */
+  readonly upgrade: UpgradeLink | null;
   readonly #remote: ConfigurationLink;
   #agent: RunningAgent | null = null;
   #local: LocalServer | null = null;
@@ -72,6 +76,7 @@ export class Host {
     page,
     setUpAddress = SET_UP_ADDRESS,
     remote,
+    upgrade = null,
   }: HostSettings) {
     this.file = file;
     this.recentLog = recentLog;
@@ -80,6 +85,7 @@ export class Host {
     this.#setUpAddress = setUpAddress;
     this.#page = page(this);
     this.#remote = remote(this);
+    this.upgrade = upgrade;
   }
 
   /** The running agent; null before the set-up, and while another one starts. */
@@ -103,7 +109,7 @@ export class Host {
   }
 
   async start(config: Config | null): Promise<void> {
-    if (config !== null) this.#agent = await startAgent(config, this.version, this.log, this.#remote);
+    if (config !== null) this.#agent = await startAgent(config, this.version, this.log, this.#remote, this.upgrade);
     try {
       this.#local = await this.#listen(config);
     } catch (error) {
@@ -193,7 +199,7 @@ export class Host {
       }
     }
     if (config === null) return;
-    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote);
+    this.#agent = await startAgent({ ...config, file: this.file }, this.version, this.log, this.#remote, this.upgrade);
   }
 
   #addressOf(config: Config | null): Address | null {

@@ -100,6 +100,10 @@ export class DicomThread {
       get connected() {
         return entry.open > 0;
       },
+      // A modality opens an association to send.
+      get isWithinMessage() {
+        return entry.open > 0;
+      },
       open: () => this.#thread.call("open", device),
       close: () => this.#thread.call("close", device),
     };

@@ -1,6 +1,8 @@
 import { Compile } from "typebox/compile";
 import { type ConfigurationReport, HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
+import type { UpgradeReport } from "../../shared/api/upgrade.ts";
+import { PLATFORM } from "../../shared/upgrade/platform.ts";
 import type { BackupState } from "../../shared/care/backup-state.ts";
 import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
 import { profileById } from "../devices/index.ts";
@@ -30,6 +32,14 @@ export interface ConfigurationLink {
   wanted(version: number): void;
 }
 
+/** The way on which an admin at the dashboard upgrades this program. */
+export interface UpgradeLink {
+  /** Tells of the last upgrade; null if there was none. */
+  report(): UpgradeReport | null;
+  /** Notes an answered heartbeat, with the version that the server wants; null for none. */
+  answered(version: string | null): void;
+}
+
 interface HeartbeatSource {
   readonly config: Pick<Config, "devices" | "timeZone" | "managed">;
   readonly version: string;
@@ -40,6 +50,8 @@ interface HeartbeatSource {
   readonly backupState?: () => BackupState | null;
   /** Null for an agent without a host that could replace it. */
   readonly remote: ConfigurationLink | null;
+  /** Null for an agent that no launcher started: it cannot upgrade itself. */
+  readonly upgrade?: UpgradeLink | null;
   /** The open alerts of the agent. */
   readonly alerts: { heard(): NonNullable<Heartbeat["alerts"]> };
 }
@@ -61,6 +73,7 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
       agent.backupState?.()?.last.error,
       configuration,
       alerts,
+      agent.upgrade?.report(),
     ]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
     await sendHeartbeat(agent, configuration);
@@ -92,9 +105,12 @@ async function sendHeartbeat(agent: HeartbeatSource, configuration: Configuratio
     ...lastBackup(agent.backupState?.() ?? null),
     ...(configuration !== null && { configuration }),
     alerts: agent.alerts.heard(),
+    ...(agent.upgrade != null && { platform: PLATFORM, upgrade: agent.upgrade.report() }),
   } satisfies Heartbeat);
   // An older server answers with nothing.
-  if (!answer.Check(response)) return;
+  const isKnown = answer.Check(response);
+  agent.upgrade?.answered(isKnown ? (response.upgrade?.version ?? null) : null);
+  if (!isKnown) return;
   if (response.configuration_version !== undefined) agent.remote?.wanted(response.configuration_version);
 }
 

@@ -1,5 +1,7 @@
+import fs from "node:fs";
 import http from "node:http";
 import https from "node:https";
+import { pipeline } from "node:stream/promises";
 import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
@@ -16,6 +18,8 @@ export interface ServerClient {
   post(path: string, body: unknown): Promise<unknown>;
   /** Sends a PNG. @returns false if the server, an older one, lacks the route @throws SendError */
   putPng(path: string, png: Uint8Array): Promise<boolean>;
+  /** Writes the body of a response to a file, of at most `bytesMax`. @throws SendError @throws an error of the disk */
+  download(path: string, file: string, bytesMax: number): Promise<void>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -23,6 +27,9 @@ const TIMEOUT_MS = 30_000;
 const GZIP_BYTES_MIN = 1_400;
 /** Bytes of a response, after which it is aborted. A page of patients is far shorter. */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Characters of the body of a refused download. */
+const ERROR_CHARS_MAX = 10_000;
 
 const compress = promisify(gzip);
 
@@ -110,7 +117,39 @@ export function createServerClient(
       bodyOf(response);
       return true;
     },
+    async download(path, file, bytesMax) {
+      // The bound is on silence: a slow line takes minutes for a release.
+      const options = { headers: { "x-api-key": keyOrThrow(key) }, timeout: timeoutMs };
+      const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+        const pending = request(`${base}${path}`, options, resolve);
+        pending.on("timeout", () => pending.destroy(new Error("no response in time")));
+        pending.on("error", reject);
+        pending.end();
+      }).catch(async (error: NodeJS.ErrnoException) => {
+        throw await networkError(base, error);
+      });
+      if (response.statusCode === 200) await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
+      else throw statusError(await readError(response));
+    },
   };
+}
+
+/** Passes on at most that many bytes. @throws SendError for more */
+function atMost(bytesMax: number) {
+  return async function* (parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let length = 0;
+    for await (const part of parts) {
+      length += part.length;
+      if (length > bytesMax) throw new SendError("uncertain", `response too long: expected at most ${bytesMax} bytes`);
+      yield part;
+    }
+  };
+}
+
+async function readError(response: http.IncomingMessage): Promise<ServerResponse> {
+  let body = "";
+  for await (const part of response as AsyncIterable<Buffer>) body = (body + part.toString()).slice(0, ERROR_CHARS_MAX);
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
 function bodyOf(response: ServerResponse): unknown {

@@ -36,8 +36,9 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
   return {
     get: (path) => watch(path, server.get(path)),
     post: (path, body) => watch(path, server.post(path, body)),
-    // Pictures say nothing about the way of the results.
+    // Pictures and releases say nothing about the way of the results.
     putPng: (path, png) => server.putPng(path, png),
+    download: (path, file, bytesMax) => server.download(path, file, bytesMax),
   };
 }
 

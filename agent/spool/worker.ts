@@ -2,6 +2,7 @@ import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type Database from "better-sqlite3";
 import { finishRestore } from "../../shared/care/restore-steps.ts";
+import { storageAdvice } from "../../shared/care/storage-advice.ts";
 import type { CommitMark } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
@@ -238,7 +239,8 @@ function start(): void {
   if (port === null) throw new Error("the spool's worker must run as a worker thread");
   const options = workerData as WorkerOptions;
   // An error of SQLite does not cross threads whole; its message does.
-  const describe = (error: unknown) => errorMessage(describeDamage(error, path.join(options.folder, "spool.db")));
+  const file = path.join(options.folder, "spool.db");
+  const describe = (error: unknown) => errorMessage(describeDamage(error, file));
   const reserve = new Reserve(options.folder);
   let reply: WorkerReply;
   try {
@@ -246,7 +248,7 @@ function start(): void {
     reply = { ready: spool.operations.nextIds() };
     new SpoolWorker(port, spool, describe).run();
   } catch (error) {
-    reply = { fatal: describe(error) };
+    reply = { fatal: describe(storageAdvice(error, file)) };
   }
   port.postMessage(reply);
   if ("ready" in reply) reserve.keep();

@@ -36,6 +36,14 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "agents of clinic PCs",
     examples: ["agents list", `agents list --clinic ${CLINIC} --json`, `agents revoke ${AGENT}`],
   },
+  releases: {
+    summary: "versions of the agent for the clinic PCs",
+    examples: [
+      "releases add vetwire-agent-0.2.0-linux-x64.tar.gz vetwire-agent-0.2.0-win-x64.tar.gz",
+      "releases list --json",
+      "releases remove 0.2.0",
+    ],
+  },
   users: {
     summary: "users of the dashboard",
     examples: [

@@ -18,6 +18,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["users", async () => (await import("./users.ts")).usersCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],
+  ["releases", async () => (await import("./releases.ts")).releasesCommand],
   ["agents", async () => (await import("./agents.ts")).agentsCommand],
 ]);
 

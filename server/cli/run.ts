@@ -23,6 +23,7 @@ import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
+import { serveUpgrades } from "./serve-upgrades.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
@@ -156,7 +157,8 @@ async function run(options: RunOptions): Promise<void> {
   webhooks.start();
   alerts.start();
 
-  logger.info({ signal: await stopSignal }, "closing");
+  const upgrade = serveUpgrades(app, data, location, logger).then(() => "upgrade");
+  logger.info({ signal: await Promise.race([stopSignal, upgrade]) }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();

@@ -1,10 +1,8 @@
 import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
 import { type AlertKind, type Condition, isAlertKind, kinds, limits } from "../../shared/alerts/kinds.ts";
-import type { Heartbeat } from "../../shared/api/study.ts";
-import type { AgentShown } from "../../shared/dashboard/devices.ts";
 import { type Span, workingMs } from "./device-state.ts";
 import type { RolloutPc } from "./rollout.ts";
-import { endingKeys, type KeyEnd, silentSources } from "./today.ts";
+import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "./today.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in shared/alerts/kinds.ts.
 
@@ -18,15 +16,15 @@ export interface Machine {
 }
 
 export interface ClinicFacts {
-  readonly agents: readonly { readonly shown: AgentShown; readonly alerts: NonNullable<Heartbeat["alerts"]> }[];
+  readonly agents: readonly HeardAgent[];
   /** Working hours of the clinic; empty if they are unknown. */
   readonly hours: readonly Span[];
   /** Keys that nobody revoked. */
   readonly keys: readonly KeyEnd[];
   readonly toPlace: { readonly count: number; readonly oldest: number | null };
-  /** Studies with critical values that nobody saw. */
   /** PCs on which the last update from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
+  /** Studies with critical values that nobody saw. */
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
 
@@ -35,32 +33,30 @@ const KINDS_OF_AGENTS: readonly AlertKind[] = [
   ...(["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong", "backup-failed"] as const),
 ];
 
-export function clinicConditions(facts: ClinicFacts, machine: Machine, now: number): Condition[] {
+/** The machine's conditions are in `machineConditions`. */
+export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
   return [
-    ...silentAgents(facts, now),
-    ...facts.agents.flatMap(({ shown }) => silentDevices(shown, now)),
-    ...facts.agents.flatMap(({ shown, alerts }) => alerts.flatMap((alert) => heardAlert(shown, alert, now))),
+    ...agentsAway(facts, now),
+    ...facts.agents.flatMap((agent) => silentDevices(agent, now)),
+    ...facts.agents.flatMap((agent) => agent.alerts.flatMap((alert) => heardAlert(agent, alert, now))),
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
     ...facts.failedUpdates.map(failedUpdate),
-    ...ofMachine(machine, now),
   ];
 }
 
-function silentAgents({ agents, hours, keys }: ClinicFacts, now: number): Condition[] {
-  const inUse = (keyId: string) => keys.some(({ public_id }) => public_id === keyId);
-  const shown = agents.map((agent) => agent.shown);
-  return silentSources(shown, inUse).flatMap(({ kind, name, last_at }): Condition[] => {
-    if (kind !== "agent" || last_at === null) return [];
-    const since = Date.parse(last_at);
+function agentsAway({ agents, hours, keys }: ClinicFacts, now: number): Condition[] {
+  return silentAgents(agents, keys).flatMap(({ shown: { key, last_seen_at }, line }): Condition[] => {
+    if (last_seen_at === null) return [];
+    const since = Date.parse(last_seen_at);
     // A clinic switches its PC off for the night.
     const silentMs = hours.length === 0 ? now - since : workingMs(hours, since, now);
     const isLong = silentMs >= limits.agentSilentWorkingMs;
-    return [{ key: `agent-silent ${name}`, kind: "agent-silent", subject: name, since, ...held(!isLong) }];
+    return [{ key: `agent-silent ${line}`, kind: "agent-silent", subject: key.name, since, ...held(!isLong) }];
   });
 }
 
-function silentDevices({ key, is, last_seen_at, devices }: AgentShown, now: number): Condition[] {
+function silentDevices({ shown: { is, last_seen_at, devices }, line }: HeardAgent, now: number): Condition[] {
   const seenAt = Date.parse(last_seen_at ?? "") || now;
   return devices.flatMap(({ id, name, state, last_message_at }): Condition[] => {
     if (is === "running" && state.is !== "silent") return [];
@@ -69,7 +65,7 @@ function silentDevices({ key, is, last_seen_at, devices }: AgentShown, now: numb
     // Without its agent, nobody knows whether the device is silent still.
     return [
       {
-        ...{ key: `device-silent ${id} @${key.name}`, kind: "device-silent", subject, since },
+        ...{ key: `device-silent ${id} @${line}`, kind: "device-silent", subject, since },
         ...held(is !== "running"),
       },
     ];
@@ -77,14 +73,14 @@ function silentDevices({ key, is, last_seen_at, devices }: AgentShown, now: numb
 }
 
 function heardAlert(
-  { key, is }: AgentShown,
-  { key: ownKey, kind, subject, since, count, reason, told }: NonNullable<Heartbeat["alerts"]>[number],
+  { shown: { is }, line }: HeardAgent,
+  { key, kind, subject, since, count, reason, told }: HeardAgent["alerts"][number],
   now: number,
 ): Condition[] {
   if (!isAlertKind(kind) || !KINDS_OF_AGENTS.includes(kind)) return [];
   return [
     {
-      ...{ key: `${ownKey} @${key.name}`, kind, subject },
+      ...{ key: `${key} @${line}`, kind, subject },
       // The agent waited for its limit already, and its clock may be wrong.
       since: Math.min(Date.parse(since) || now, now - kinds[kind].lastsMs),
       ...(count !== undefined && { count }),
@@ -107,9 +103,17 @@ function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: num
         ];
   const unseen = critical.map(({ fp, device_name, received_at }): Condition => {
     const path = `/results/${fp}`;
-    return { key: `critical ${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
+    return { key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
   });
   return [...unmatched, ...unseen];
+}
+
+/** Begin of the key of an alert about a critical study. Its fp follows. */
+const CRITICAL = "critical ";
+
+/** @returns the studies of alerts about critical values */
+export function criticalStudies(alerts: readonly Pick<Condition, "key" | "kind">[]): string[] {
+  return alerts.filter(({ kind }) => kind === "critical-unseen").map(({ key }) => key.slice(CRITICAL.length));
 }
 
 function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, now: number): Condition[] {
@@ -122,7 +126,15 @@ function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][
   return { key: `update-failed ${agent}`, kind: "update-failed", subject: name, since: at, ...why };
 }
 
-function ofMachine({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
+const MACHINE_KEYS = ["disk", "backup-failed"];
+
+/** Tells whether an alert is about the server's machine, and of no clinic. */
+export function isOfMachine({ key }: Pick<Condition, "key">): boolean {
+  return MACHINE_KEYS.includes(key);
+}
+
+/** They hold paths and the name of the server, which is the business of those who run it. */
+export function machineConditions({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
   const { opens, closes } = limits.freeBytes;
   const disk: Condition[] =
     freeBytes === null || freeBytes >= closes

@@ -70,6 +70,11 @@ export function wantedVersion(rollout: Rollout, agent: string): string | undefin
   return current?.agent === agent && current.state === "offered" ? rollout.version : undefined;
 }
 
+/** Returns the last upgrade of an agent; null for a failed one whose version, or a later one, runs since. */
+export function lastUpgrade(version: string | null, upgrade: UpgradeReport | null): UpgradeReport | null {
+  return upgrade !== null && hasFailed(upgrade) && isAtLeast(version, upgrade.to) ? null : upgrade;
+}
+
 /** @returns the PCs on which the version was rolled back, and that have no newer one since */
 export function failedPcs({ pcs, version }: Rollout, agents: readonly AgentShown[]): RolloutPc[] {
   const isOlder = (fp: string) => agents.some((agent) => agent.fp === fp && !isAtLeast(agent.version, version));

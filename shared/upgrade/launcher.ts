@@ -62,7 +62,8 @@ export class Launcher {
 
   /** Runs until the program ends for another reason than an upgrade. @returns the exit code of the program */
   async run(): Promise<number> {
-    draftsFolder(this.#launch.folder);
+    // A disk that takes no change must not keep the program from its start.
+    this.#try(() => void draftsFolder(this.#launch.folder));
     for (;;) {
       const choice = this.#next();
       const end = await this.#runOnce(choice);
@@ -72,6 +73,7 @@ export class Launcher {
       }
       // An accepted order, or the fault of a new version, asks for another version.
       if (this.#choose().version === choice.version) return end.code ?? 1;
+      if (choice.trial !== null && this.#versions.pending === null) this.#tidy([this.#inForce()]);
     }
   }
 
@@ -160,7 +162,10 @@ export class Launcher {
     if (reason !== null) return reason;
     if (this.#versions.pending !== null) return "another upgrade is under way: wait for its end";
     if (!unpackedVersions(this.#launch.folder).includes(to)) return `version ${to} is not unpacked`;
-    return this.#store(order(this.#versions, to, expects)) ? null : "the disk takes no file: make room there";
+    const before = this.#versions;
+    if (this.#store(order(before, to, expects))) return null;
+    this.#versions = before;
+    return "the disk takes no file: make room there";
   }
 
   /** Goes back to the version before, and never tries the new one again. */

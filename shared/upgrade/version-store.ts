@@ -78,13 +78,11 @@ export function versionFolder(folder: string, version: string): string {
   return path.join(folder, version);
 }
 
-/** Returns an empty folder for drafts. What an earlier upgrade left is removed, unless its name is kept. */
-export function draftsFolder(folder: string, kept: readonly string[] = []): string {
+/** Returns an empty folder for drafts. What an earlier upgrade left is removed. */
+export function draftsFolder(folder: string): string {
   const drafts = path.join(folder, DRAFTS);
+  fs.rmSync(drafts, { recursive: true, force: true });
   makePrivateFolder(drafts);
-  for (const name of fs.readdirSync(drafts)) {
-    if (!kept.includes(name)) fs.rmSync(path.join(drafts, name), { recursive: true, force: true });
-  }
   return drafts;
 }
 

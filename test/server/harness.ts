@@ -14,6 +14,7 @@ import { loadPepper } from "../../server/http/auth/pepper.ts";
 import type { Entity } from "../../server/import/lines.ts";
 import { importFile } from "../../server/import/importer.ts";
 import type { Limits } from "../../server/http/rate-limit/rate-limiter.ts";
+import { RELEASES } from "../../server/releases/release-folder.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/database/open.ts";
 import type { Store } from "../../server/store/database/store.ts";
@@ -119,7 +120,8 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   const logger = pino({ level: "debug" }, { write: (line) => log.push(line) });
   const senders: TestSenders = { sendMail: null, webhooks: { allowPrivate: false } };
   const alerts = new AlertWatch({ store, now: () => clock.now, logger, senders });
-  const app = buildApp(store, { pepper, now: () => clock.now, limits, setupCode, logger, alerts });
+  const releaseFolder = join(folder, RELEASES);
+  const app = buildApp(store, { pepper, now: () => clock.now, limits, setupCode, logger, alerts, releaseFolder });
   holdToContract(app);
   onTestFinished(async () => {
     await app.close();
@@ -147,6 +149,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
 
   return {
     database,
+    releaseFolder,
     store,
     pepper,
     app,

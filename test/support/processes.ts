@@ -32,9 +32,10 @@ export function testPatients(count: number): TestPatient[] {
   }));
 }
 
-function entities(patients: readonly TestPatient[]): object[] {
+/** Returns a clinic with these patients in the form of `server import`. */
+export function clinicFile(patients: readonly TestPatient[]): string {
   const at = "2026-01-01T00:00:00.000Z";
-  return [
+  const entities = [
     { type: "clinic", fp: CLINIC, name: "Test clinic" },
     { type: "customer", fp: OWNER, locale: { time_zone: "Europe/Istanbul" } },
     ...patients.flatMap(({ fp, species, externalId }) => [
@@ -56,7 +57,14 @@ function entities(patients: readonly TestPatient[]): object[] {
       { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true },
     ]),
   ];
+  return entities.map((entity) => `${JSON.stringify(entity)}\n`).join("");
 }
+
+/** Options of `server keys create` for the key of an agent. */
+export const AGENT_KEY_OPTIONS = [
+  ...["--clinic", CLINIC, "--name", "agent", "--type", "device"],
+  ...["--permissions", "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view,clinic.lab.view"],
+];
 
 export function temporaryFolder(): string {
   return fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-"));
@@ -98,11 +106,11 @@ export interface Running {
 }
 
 export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
+  return startProgram(process.execPath, [script, ...args], { ...process.env, ...env });
+}
+
+export function startProgram(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+  const child = spawn(file, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], env });
   let output = "";
   const keep = (text: Buffer) => {
     output = (output + text.toString()).slice(-200_000);
@@ -166,36 +174,22 @@ export class World {
     const folder = temporaryFolder();
     const patients = testPatients(patientCount);
     const file = path.join(folder, "clinic.ndjson");
-    fs.writeFileSync(
-      file,
-      entities(patients)
-        .map((entity) => `${JSON.stringify(entity)}\n`)
-        .join(""),
-    );
+    fs.writeFileSync(file, clinicFile(patients));
     const data = path.join(folder, "server");
     runServerCommand("import", file, "--data", data);
-    const permissions = "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view,clinic.lab.view";
-    const key = runServerCommand(
-      "keys",
-      "create",
-      "--clinic",
-      CLINIC,
-      "--name",
-      "agent",
-      "--type",
-      "device",
-      "--permissions",
-      permissions,
-      "--data",
-      data,
-    ).trim();
+    const key = runServerCommand("keys", "create", ...AGENT_KEY_OPTIONS, "--data", data).trim();
     const world = new World(folder, patients, key, serverOptions);
     await world.startServer();
     world.serverUrl = `http://127.0.0.1:${world.serverPort}`;
     return world;
   }
 
-  private constructor(folder: string, patients: readonly TestPatient[], key: string, serverOptions: readonly string[]) {
+  protected constructor(
+    folder: string,
+    patients: readonly TestPatient[],
+    key: string,
+    serverOptions: readonly string[],
+  ) {
     this.#serverOptions = serverOptions;
     this.folder = folder;
     this.patients = patients;
@@ -205,6 +199,11 @@ export class World {
 
   get config(): string {
     return path.join(this.folder, "agent.yaml");
+  }
+
+  /** The data folder as agent.yaml names it. */
+  protected get agentDataSetting(): string {
+    return "./agent";
   }
 
   get agentData(): string {
@@ -234,7 +233,7 @@ export class World {
   writeConfig(devices: readonly DeviceLine[], statusPort?: number): void {
     const config = {
       server: { url: this.serverUrl, keyFile: "./agent.key" },
-      data: "./agent",
+      data: this.agentDataSetting,
       timeZone: "Europe/Istanbul",
       ...(statusPort === undefined ? {} : { status: { listen: `127.0.0.1:${statusPort}` } }),
       devices,

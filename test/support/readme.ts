@@ -91,6 +91,10 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   ],
   [/^npm run agent -- pair /, "it needs a code of the dashboard: test/dashboard/browser/pairing.slow.test.ts runs it"],
   [/^npm run server -- agents /, "it ends the access of the agent: test/server/cli/agents.slow.test.ts runs it"],
+  [
+    /^npm run server -- releases /,
+    "it needs a signed release of the agent: test/server/cli/releases.slow.test.ts runs it",
+  ],
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 

@@ -7,7 +7,7 @@ export function canMount(): boolean {
   const folder = temporaryFolder();
   try {
     mountDisk(folder, 1);
-    execFileSync("umount", [folder]);
+    unmountDisk(folder);
     return true;
   } catch {
     return false;
@@ -19,4 +19,8 @@ export function canMount(): boolean {
 /** Mounts a tmpfs of that size at the folder. */
 export function mountDisk(folder: string, megabytes: number): void {
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "vetwire", folder], { stdio: "ignore" });
+}
+
+export function unmountDisk(folder: string): void {
+  execFileSync("umount", [folder]);
 }

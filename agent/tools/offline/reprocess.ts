@@ -186,7 +186,7 @@ async function assessStudy(
 }
 
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
-const away: ServerClient = { get: refused, post: refused, putPng: refused };
+const away: ServerClient = { get: refused, post: refused, putPng: refused, download: refused };
 
 /** Creates spool calls on operations of a read-only database; accessions to note are collected in `resulted`. */
 function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[] } {

@@ -4,14 +4,22 @@ import { CRITICAL_HOURS } from "../../../shared/dashboard/today.ts";
 import type { Session } from "../database/query.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readHeardAgents } from "./devices.ts";
-import { critical, keysInUse, toPlace } from "./today.ts";
+import { critical, criticalByFp, keysInUse, toPlace } from "./today.ts";
 
 const HOUR_MS = 3_600_000;
+
+interface Asked {
+  readonly clinicId: number;
+  readonly timeZone: string | null;
+  readonly now: number;
+  /** Critical studies with an open alert. They count until a user sees them, however old they are. */
+  readonly openCritical: readonly string[];
+}
 
 /** Reads what the alerts of a clinic are computed from: the facts of the screen Today. */
 export async function readAlertFacts(
   session: Session,
-  { clinicId, timeZone, now }: { clinicId: number; timeZone: string | null; now: number },
+  { clinicId, timeZone, now, openCritical }: Asked,
 ): Promise<ClinicFacts> {
   const waiting = await session.first(toPlace, { clinicId });
   const heard = await readHeardAgents(session, { clinicId, timeZone, now });
@@ -22,6 +30,20 @@ export async function readAlertFacts(
     failedUpdates: stored === undefined ? [] : failedPcs(stored.rollout, agents),
     keys: await session.all(keysInUse, { clinicId }),
     toPlace: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
-    critical: await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS }),
+    critical: await unseenCritical(session, { clinicId, now, openCritical }),
   };
+}
+
+async function unseenCritical(
+  session: Session,
+  { clinicId, now, openCritical }: Omit<Asked, "timeZone">,
+): Promise<ClinicFacts["critical"]> {
+  const recent = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
+  const listed = new Set(recent.map(({ fp }) => fp));
+  const older: ClinicFacts["critical"][number][] = [];
+  for (const fp of openCritical.filter((each) => !listed.has(each))) {
+    const study = await session.first(criticalByFp, { clinicId, fp });
+    if (study !== undefined) older.push(study);
+  }
+  return [...recent, ...older];
 }

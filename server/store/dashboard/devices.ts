@@ -1,6 +1,8 @@
 import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
 import type { AgentShown, CallerShown, DeviceShown } from "../../../shared/dashboard/devices.ts";
 import { agentState, deviceState, STUDIES_SINCE_MS, workingHours } from "../../domain/device-state.ts";
+import type { HeardAgent } from "../../domain/today.ts";
+import { lastUpgrade } from "../../domain/rollout.ts";
 import { editableDevices } from "../../domain/agent-configuration.ts";
 import { query, type Session } from "../database/query.ts";
 
@@ -18,6 +20,7 @@ interface Asked {
 
 interface AgentRow {
   public_id: string;
+  line: string;
   name: string;
   expires_at: number | null;
   revoked_at: number | null;
@@ -32,12 +35,6 @@ interface AgentRow {
 /** Returns the agents of a clinic with the states of their devices, by name. */
 export async function readAgents(session: Session, asked: Asked): Promise<AgentShown[]> {
   return (await readHeardAgents(session, asked)).agents.map(({ shown }) => shown);
-}
-
-/** An agent with the alerts of its last heartbeat. */
-export interface HeardAgent {
-  readonly shown: AgentShown;
-  readonly alerts: NonNullable<Heartbeat["alerts"]>;
 }
 
 /** Returns the agents of a clinic by name, and the clinic's working hours. */
@@ -58,7 +55,8 @@ export async function readHeardAgents(
       // The last heartbeat of an agent that does not run may be of another day.
       return { ...deviceShown(device, state, studies), ...(agent !== "running" && { today: null }) };
     });
-    return { row, shown: agentShown(row, heartbeat, agent, shown), alerts: heartbeat.alerts ?? [] };
+    const { line } = row;
+    return { row, line, shown: agentShown(row, heartbeat, agent, shown), alerts: heartbeat.alerts ?? [] };
   });
   return { agents: agents.filter(({ row }) => !isReplaced(row, agents, now)), hours };
 }
@@ -94,7 +92,7 @@ function agentShown(
     last_seen_at: timestampOf(received_at),
     version: version ?? null,
     platform: platform ?? null,
-    upgrade: upgrade ?? null,
+    upgrade: lastUpgrade(version ?? null, upgrade ?? null),
     clock_offset_s: clock_offset_s ?? null,
     outbox: outbox === undefined ? null : { depth: outbox.depth, oldest_at: outbox.oldest_at ?? null },
     devices,
@@ -147,9 +145,11 @@ const agentsOfClinic = query((db, p: { clinicId: number }) =>
     .leftJoin("heartbeat", (join) =>
       join.onRef("heartbeat.api_key_id", "=", "api_key.id").onRef("heartbeat.clinic_id", "=", "api_key.clinic_id"),
     )
+    .leftJoin("api_key as first", "first.id", "api_key.rolled_from")
     .leftJoin("agent", "agent.api_key_id", "api_key.id")
     .leftJoin("agent_configuration", "agent_configuration.agent_id", "agent.id")
     .select(["api_key.public_id", "api_key.name", "api_key.expires_at", "api_key.revoked_at"])
+    .select((select) => select.fn.coalesce("first.public_id", "api_key.public_id").as("line"))
     .select(["heartbeat.received_at", "heartbeat.body", "agent.paired_at", "agent.fp"])
     .select(["agent_configuration.version", "agent_configuration.devices as saved_devices"])
     .where("api_key.clinic_id", "=", p.clinicId)

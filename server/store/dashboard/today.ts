@@ -14,7 +14,7 @@ import {
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
 import { query, type Session } from "../database/query.ts";
 import { readAlertBook } from "../alerts.ts";
-import { readAgents } from "./devices.ts";
+import { readHeardAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -36,13 +36,13 @@ export async function readToday(
   const waiting = await session.first(toPlace, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
-  const agents = await readAgents(session, { clinicId, timeZone, now });
+  const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: await unseenCritical(session, clinicId, now),
     conflicts: await unseenConflicts(session, clinicId),
-    silent: silentSources(agents, (keyId) => keys.some(({ public_id }) => public_id === keyId)),
+    silent: silentSources(agents, keys),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || kind !== "key-ends")
@@ -180,22 +180,31 @@ const newest = query((db, p: { clinicId: number; since: number }) =>
     .limit(NEWEST_MAX),
 );
 
-// An imported file may hold the values of years, so that its studies count by the time of the sample. Canonical JSON has no
-// blanks, and a quotation mark inside a text is escaped.
-export const critical = query((db, p: { clinicId: number; since: number }) =>
-  visible(db, p)
+/** Studies with critical values that no user of the clinic saw. */
+function unseenCriticalOf(db: Kysely<Tables>, p: { clinicId: number }) {
+  // Canonical JSON has no blanks, and a quotation mark inside a text is escaped.
+  return visible(db, p)
     .where("study.results", "like", '%"flag":"critical"%')
-    .where("study.received_at", ">=", p.since)
-    .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
     .leftJoin("study_seen as seen", (join) =>
       join.onRef("seen.study_id", "=", "study.id").on("seen.clinic_id", "=", p.clinicId),
     )
     .where((where) =>
       where.or([where("seen.revision", "is", null), where("seen.revision", "<", where.ref("study.revision"))]),
-    )
+    );
+}
+
+// An imported file may hold the values of years, so that its studies count by the time of the sample.
+export const critical = query((db, p: { clinicId: number; since: number }) =>
+  unseenCriticalOf(db, p)
+    .where("study.received_at", ">=", p.since)
+    .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
     .orderBy("study.received_at", "desc")
     .orderBy("study.id", "desc")
     .limit(LISTED_MAX),
+);
+
+export const criticalByFp = query((db, p: { clinicId: number; fp: string }) =>
+  unseenCriticalOf(db, p).where("study.fp", "=", p.fp),
 );
 
 const conflicts = query((db, p: { clinicId: number }) =>
@@ -217,8 +226,10 @@ const conflicts = query((db, p: { clinicId: number }) =>
 export const keysInUse = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("api_key")
-    .select(["public_id", "name", "expires_at"])
-    .where("clinic_id", "=", p.clinicId)
-    .where("revoked_at", "is", null)
-    .orderBy("id"),
+    .leftJoin("api_key as first", "first.id", "api_key.rolled_from")
+    .select(["api_key.public_id", "api_key.name", "api_key.expires_at"])
+    .select((select) => select.fn.coalesce("first.public_id", "api_key.public_id").as("line"))
+    .where("api_key.clinic_id", "=", p.clinicId)
+    .where("api_key.revoked_at", "is", null)
+    .orderBy("api_key.id"),
 );

@@ -77,7 +77,12 @@ test("a backup that failed is an alert until the next one works", () => {
 });
 
 test("messages that cannot be filed are counted for their device", () => {
-  expect(agentConditions({ ...fine, quarantined: [{ device: "chem-1", count: 2 }] }, now)).toMatchObject([
+  const quarantined = [{ device: "chem-1", count: 2, isFresh: true }];
+  expect(agentConditions({ ...fine, quarantined }, now)).toMatchObject([
     { key: "quarantined chem-1", kind: "quarantined", count: 2 },
   ]);
+});
+
+test("messages that wait for longer than a day keep their alert open, and open none", () => {
+  expect(kindsOf({ quarantined: [{ device: "chem-1", count: 2, isFresh: false }] })).toEqual(["quarantined?"]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endingKeys, silentSources, worstFlag } from "../../../server/domain/today.ts";
+import { endingKeys, type HeardAgent, silentSources, worstFlag } from "../../../server/domain/today.ts";
 import type { AgentShown, DeviceState } from "../../../shared/dashboard/devices.ts";
 import { noon } from "../harness.ts";
 
@@ -25,11 +25,16 @@ const agent = (name: string, is: AgentShown["is"], ...states: DeviceState[]): Ag
   })),
 });
 
-test("a silent agent is listed once, unless its key was revoked or a key of the same name runs", () => {
-  const names = (agents: AgentShown[], isInUse = true) => silentSources(agents, () => isInUse).map(({ name }) => name);
-  expect(names([agent("desk", "silent"), agent("lab", "never heard"), agent("xray", "running")])).toEqual(["desk"]);
-  expect(names([agent("desk", "silent"), agent("desk", "running")])).toEqual([]);
-  expect(names([agent("desk", "silent")], false)).toEqual([]);
+const heard = (shown: AgentShown, line = shown.key.id) => ({ shown, line, alerts: [] });
+const keyOf = ({ shown: { key }, line }: HeardAgent) => ({ public_id: key.id, line, name: key.name, expires_at: null });
+
+test("a silent agent is listed once, unless its key was revoked or its successor runs", () => {
+  const names = (agents: HeardAgent[], keys = agents.map(keyOf)) => silentSources(agents, keys).map(({ name }) => name);
+  const [silent, running] = [heard(agent("desk", "silent"), "first"), agent("desk", "running")];
+  expect(names([silent, heard(agent("lab", "never heard")), heard(agent("xray", "running"))])).toEqual(["desk"]);
+  expect(names([silent, heard(running, "first")])).toEqual([]);
+  expect(names([silent, heard(running, "of another PC")])).toEqual(["desk"]);
+  expect(names([silent], [])).toEqual([]);
 });
 
 test("a live agent names its faulty and silent devices, a silent agent names itself alone", () => {
@@ -39,7 +44,10 @@ test("a live agent names its faulty and silent devices, a silent agent names its
     { is: "connected" },
     { is: "off", reason: "switched off" },
   ];
-  const found = (is: AgentShown["is"]) => silentSources([agent("desk", is, ...states)], () => true);
+  const found = (is: AgentShown["is"]) => {
+    const desk = heard(agent("desk", is, ...states));
+    return silentSources([desk], [keyOf(desk)]);
+  };
   expect(found("running")).toEqual([
     { kind: "device", name: "VetScan", reason: "no answer", last_at: null },
     { kind: "device", name: "dev-1", reason: null, last_at: null },
@@ -47,10 +55,10 @@ test("a live agent names its faulty and silent devices, a silent agent names its
   expect(found("silent").map(({ kind }) => kind)).toEqual(["agent"]);
 });
 
-test("a key is listed from 30 days before its end, unless a key of the same name works longer", () => {
+test("a key is listed from 30 days before its end, unless its successor works longer", () => {
   const key = (name: string, days: number | null) => ({
     public_id: `${name} ${days}`,
-    name,
+    ...{ line: name, name },
     expires_at: days === null ? null : noon + days * DAY_MS,
   });
   const keys = [

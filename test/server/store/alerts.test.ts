@@ -7,13 +7,15 @@ import { AlertWatch } from "../../../server/alerts/watch.ts";
 import type { Machine } from "../../../server/domain/alerts.ts";
 import { readAlertBook, readNotifications, saveNotifications } from "../../../server/store/alerts.ts";
 import { openStore } from "../../../server/store/database/open.ts";
+import { markSeen } from "../../../server/store/dashboard/seen-studies.ts";
 import { readToday } from "../../../server/store/dashboard/today.ts";
 import { findClinic } from "../../../server/store/keys.ts";
 import { createMailer } from "../../../shared/alerts/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { newWebhookSecret } from "../../../shared/webhook/sign.ts";
 import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
-import { clinic, keyPermissions, startServer, study } from "../harness.ts";
+import { makeUser } from "../../dashboard/harness.ts";
+import { clinic, importEntities, keyPermissions, startServer, study } from "../harness.ts";
 
 // Alerts of a server with a real mail server and a real receiver of webhooks, on both engines.
 
@@ -66,12 +68,23 @@ async function watchedClinicServer() {
       clock.now,
     ),
   );
+  /** Messages of the log about the machine, with their kinds. */
+  const logged: (readonly [message: string, kind: string])[] = [];
+  const logger = pino(
+    {},
+    {
+      write: (line: string) => {
+        const { msg, kind } = JSON.parse(line) as { msg: string; kind?: string };
+        if (kind !== undefined) logged.push([msg, kind]);
+      },
+    },
+  );
   const watchOn = (its = store) =>
     new AlertWatch({
       ...{
         store: its,
         now: () => clock.now,
-        logger: pino({ enabled: false }),
+        logger,
         dashboard: "https://vet.example/dashboard",
       },
       senders: {
@@ -90,7 +103,7 @@ async function watchedClinicServer() {
     await its.delivered();
   };
   const book = () => readAlertBook(store, clinicId);
-  return { ...server, clinicId, smtp, hook, machine, watch, watchOn, passMinutes, book };
+  return { ...server, logged, clinicId, smtp, hook, machine, watch, watchOn, passMinutes, book };
 }
 
 const failed = (at: number): Machine => ({
@@ -130,6 +143,31 @@ describe("alerts of a server", () => {
     expect(await book()).toMatchObject({ open: [], messages: [] });
   });
 
+  test("on a server of several clinics, the alerts of its machine are in the log, and no clinic hears of them", async () => {
+    const server = await watchedClinicServer();
+    const { store, clock, smtp, hook, machine, passMinutes, watchOn, book, logged } = server;
+    machine.now = failed(clock.now);
+    await passMinutes(2);
+    expect((await book()).open.map(({ kind }) => kind)).toEqual(["backup-failed"]);
+    const told = [smtp.mails.length, hook.received.length];
+    await importEntities(store, clinic(newFp("clinic")));
+    const shared = watchOn();
+    await passMinutes(1, shared);
+    await passMinutes(2, shared);
+    expect((await book()).open).toEqual([]);
+    // Nothing is over, so that nobody is told so.
+    expect([smtp.mails.length, hook.received.length]).toEqual(told);
+    machine.now = { ...machine.now, lastBackup: null };
+    await passMinutes(1, shared);
+    expect(logged).toEqual([
+      [
+        "an alert of this machine opened: only this log tells of it, because the server has several clinics",
+        "backup-failed",
+      ],
+      ["an alert of this machine closed", "backup-failed"],
+    ]);
+  });
+
   test("an unmatched study opens after half an hour, and no message names an animal or an owner", async () => {
     const { makeKey, push, smtp, hook, passMinutes, store, clinicId, clock } = await watchedClinicServer();
     const hint = { ...study().patient_hint, name: "Karabas", owner: "Yilmaz", identifier: "10021" };
@@ -144,6 +182,24 @@ describe("alerts of a server", () => {
     expect(JSON.stringify([smtp.mails, hook.received])).not.toMatch(/Karabas|Yilmaz|10021/);
     const today = await readToday(store, { clinicId, timeZone: null, isAdmin: false, now: clock.now });
     expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
+  });
+
+  test("a critical value that nobody saw stays an alert for days, until a user sees it", async () => {
+    const server = await watchedClinicServer();
+    const { makeKey, push, passMinutes, store, clinicId, clock, book } = server;
+    const key = await makeKey(ours, keyPermissions);
+    const seeing = { clinicId, userId: (await makeUser(server, "staff", ours)).id, revision: 1 };
+    const glu = { analyte: "GLU", value: 40, unit: "mmol/L", reference_range: "3.3-6.1", flag: "critical" } as const;
+    const critical = study({ results: [glu] });
+    await push(key, critical);
+    const kinds = async () => (await book()).open.map(({ kind }) => kind).filter((kind) => kind === "critical-unseen");
+    await passMinutes(11);
+    expect(await kinds()).toEqual(["critical-unseen"]);
+    await passMinutes(3 * 24 * 60);
+    expect(await kinds()).toEqual(["critical-unseen"]);
+    await markSeen(store, { ...seeing, fp: critical.fp, now: clock.now });
+    await passMinutes(1);
+    expect(await kinds()).toEqual([]);
   });
 
   test("an alert that the agent tells is on Today, and the server tells of it only when the agent does not", async () => {

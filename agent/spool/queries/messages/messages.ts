@@ -9,6 +9,13 @@ import { type MessageRow, messageRow, type NewMessage } from "./message-row.ts";
 /** The session of messages that are image files. No events made them, and the study assembly files them. */
 export const NO_SESSION = 0;
 
+/** Messages of a device that cannot be filed, until they are processed again. */
+export interface QuarantinedMessages {
+  readonly device: string;
+  readonly count: number;
+  readonly isFresh: boolean;
+}
+
 /** Part of operationsOn(). */
 export function messageOperationsOn(db: Database.Database, storedBytes: StoredBytes) {
   const sql = {
@@ -28,6 +35,10 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
     countsSince: db.prepare(
       `SELECT device, state, COUNT(*) AS count FROM message WHERE id >= @first AND received_at >= @since AND completed_by IS NULL
        GROUP BY device, state`,
+    ),
+    quarantined: db.prepare(
+      `SELECT device, COUNT(*) AS count, MAX(id) >= ? AS isFresh FROM message
+       WHERE state = 'quarantined' AND completed_by IS NULL GROUP BY device`,
     ),
     counts: db.prepare("SELECT state, COUNT(*) AS count FROM message GROUP BY state"),
   };
@@ -62,6 +73,14 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
     countMessagesSince(since: number): { device: string; state: MessageState; count: number }[] {
       const first = encodeTime(since);
       return sql.countsSince.all({ first, since }) as { device: string; state: MessageState; count: number }[];
+    },
+
+    /** Counts the messages that cannot be filed, by device. `isFresh`: one of them was received since a time. */
+    quarantinedMessages(since: number): QuarantinedMessages[] {
+      const rows = sql.quarantined.all(encodeTime(since)) as (Omit<QuarantinedMessages, "isFresh"> & {
+        isFresh: 0 | 1;
+      })[];
+      return rows.map((row) => ({ ...row, isFresh: row.isFresh === 1 }));
     },
 
     countMessages(): { state: MessageState; count: number }[] {

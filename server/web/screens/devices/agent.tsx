@@ -8,6 +8,7 @@ import { Callers } from "./callers.tsx";
 import { Device } from "./device.tsx";
 import { EditDevices } from "./edit-devices.tsx";
 import { t } from "./texts.ts";
+import { t as updateText } from "./update-texts.ts";
 
 /** One clinic PC: its own state, its devices, and who else called it. */
 export function Agent({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
@@ -97,7 +98,13 @@ function stateWords({ is, is_revoked }: AgentShown): string {
   return is === "running" ? t("running") : is === "silent" ? t("silentAgent") : t("neverHeardAgent");
 }
 
-function Facts({ agent: { last_seen_at, version, clock_offset_s, outbox } }: { agent: AgentShown }) {
+/** Says why the last update of the PC did not work. */
+function FailedUpdate({ of: upgrade }: { of: AgentShown["upgrade"] }) {
+  if (upgrade === null || (upgrade.state !== "rolled back" && upgrade.state !== "refused")) return null;
+  return <p class="quiet">{updateText("failed", { version: upgrade.to, reason: upgrade.reason ?? upgrade.state })}</p>;
+}
+
+function Facts({ agent: { last_seen_at, version, clock_offset_s, outbox, upgrade } }: { agent: AgentShown }) {
   const isClockWrong = Math.abs(clock_offset_s ?? 0) > CLOCK_OFFSET_S_MAX;
   return (
     <>
@@ -121,6 +128,7 @@ function Facts({ agent: { last_seen_at, version, clock_offset_s, outbox } }: { a
           <dd>{outboxWords(outbox)}</dd>
         </div>
       </dl>
+      <FailedUpdate of={upgrade} />
       {isClockWrong && <p class="note note-bad">{t("clockWrong")}</p>}
     </>
   );

@@ -1,11 +1,13 @@
 import { useEffect } from "preact/hooks";
 import type { DevicesBody } from "../../../../shared/dashboard/devices.ts";
+import type { RolloutBody } from "../../../../shared/dashboard/rollout.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { AddPc } from "./add-pc.tsx";
 import { Agent } from "./agent.tsx";
 import { ConnectSteps } from "./connect-steps.tsx";
 import { t } from "./texts.ts";
+import { Update } from "./update.tsx";
 import "./devices.css";
 
 /** A silent PC raises no change, so the page asks now and then. */
@@ -14,8 +16,9 @@ const RELOAD_MS = 30_000;
 /** The clinic PCs, each with its devices and with the unknown callers at its ports. */
 export function Devices() {
   const resource = useResource<DevicesBody>("/devices");
+  const update = useResource<RolloutBody>("/rollout");
   useEffect(() => {
-    const timer = setInterval(() => void resource.reload(), RELOAD_MS);
+    const timer = setInterval(() => void Promise.all([resource.reload(), update.reload()]), RELOAD_MS);
     return () => clearInterval(timer);
   }, []);
   return (
@@ -31,6 +34,7 @@ export function Devices() {
               </section>
             )}
             {may("admin") && <AddPc agents={agents} />}
+            <Loaded of={update}>{(body) => <Update of={body} reload={update.reload} />}</Loaded>
             {agents.map((agent) => (
               <Agent key={agent.key.id} agent={agent} reload={resource.reload} />
             ))}

@@ -2,6 +2,29 @@ import { expect, test } from "vitest";
 import { encodeTime } from "ulid";
 import { openOperations, settlement } from "../../../../support/spool-operations.ts";
 
+test("messages that cannot be filed are counted by device until they are processed again", () => {
+  const { spool } = openOperations();
+  const yesterday = Date.parse("2026-11-22T12:00:00Z");
+  const today = yesterday + 86_400_000;
+  const add = (device: string, receivedAt: number, ordinal: number) => {
+    const id = `${encodeTime(receivedAt)}${String(ordinal).padStart(16, "0")}`;
+    const bytes = Buffer.from("H|\\^&\rL|1|N\r");
+    const message = { session: 1, ordinal, device, profile: "generic-astm", receivedAt, bytes, incomplete: null };
+    spool.addMessage({ id, ...message });
+    spool.settle(settlement(id, { state: "quarantined", reason: "unreadable" }));
+    return id;
+  };
+  const old = add("chem-1", yesterday, 1);
+  add("hema-1", yesterday, 2);
+  add("hema-1", today, 3);
+  expect(spool.quarantinedMessages(today)).toEqual([
+    { device: "chem-1", count: 1, isFresh: false },
+    { device: "hema-1", count: 2, isFresh: true },
+  ]);
+  spool.settle(settlement(old, { state: "not-for-patients" }));
+  expect(spool.quarantinedMessages(today).map(({ device }) => device)).toEqual(["hema-1"]);
+});
+
 test("the messages of the day are counted by device and state, and a completed one counts once", () => {
   const { spool } = openOperations();
   const midnight = Date.parse("2026-11-23T00:00:00Z");

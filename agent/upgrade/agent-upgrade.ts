@@ -1,0 +1,135 @@
+import path from "node:path";
+import type { Logger } from "pino";
+import { copyBytes, copyDatabase, copyName } from "../../shared/upgrade/database-copy.ts";
+import type { Parent } from "../../shared/upgrade/parent.ts";
+import type { FetchFile } from "../../shared/upgrade/prepare.ts";
+import { serveRequests } from "../../shared/upgrade/requests.ts";
+import { Upgrader } from "../../shared/upgrade/upgrader.ts";
+import { readUpgrades, readVersions } from "../../shared/upgrade/version-store.ts";
+import type { Health } from "../../shared/upgrade/versions.ts";
+import type { Host } from "../host/host.ts";
+import type { UpgradeLink } from "../push/heartbeat.ts";
+import { sleep } from "../runtime/timer.ts";
+
+// The upgrade of the running agent: at the wish of its server, or of `vetwire upgrade` on this machine.
+
+const HEALTH_MS = 1_000;
+/** Interval between looks for a moment at which no device sends. */
+const QUIET_POLL_MS = 5;
+/** Time in which such a moment has to come. */
+const QUIET_MS = 10 * 60_000;
+/** Pause after a failed upgrade, doubled each time: a release is 50 MB for the clinic's line. */
+const RETRY_MS = { first: 10 * 60_000, last: 6 * 60 * 60_000 };
+
+export class AgentUpgrade implements UpgradeLink {
+  readonly #parent: Parent;
+  readonly #version: string;
+  readonly #log: Logger;
+  readonly #upgrader: Upgrader;
+  readonly #fetch: FetchFile;
+  /** Null until the agent has started. */
+  #host: Host | null = null;
+  #isAnswered = false;
+  /** The version of the server's last answer. */
+  #wanted: string | null = null;
+  #told = "";
+  /** The last version of the server that failed, and when it may be tried again. */
+  #failed = { version: "", times: 0, until: 0 };
+
+  constructor(parent: Parent, version: string, log: Logger) {
+    this.#parent = parent;
+    this.#version = version;
+    this.#log = log;
+    this.#upgrader = new Upgrader(parent, {
+      program: "agent",
+      version,
+      log,
+      copyBytes: () => (this.#spool === null ? 0 : copyBytes(this.#spool)),
+      copyDatabase: () => this.#copySpool(),
+      whenQuiet: () => this.#whenQuiet(),
+      expects: () => ({ heartbeat: this.#isAnswered, known: this.#health().problems.map(({ what }) => what) }),
+    });
+    this.#fetch = async (name, file, bytesMax) => {
+      const agent = this.#host?.agent ?? null;
+      if (agent === null) throw new Error("this agent has no server yet: set it up, or name the release with --from");
+      await agent.server.download(`/agent/v1/releases/${name}`, file, bytesMax);
+    };
+  }
+
+  /** Resolves when the agent has to stop for a new version. */
+  get ordered(): Promise<void> {
+    return this.#upgrader.ordered;
+  }
+
+  /** Tells the launcher how the agent is, and takes requests of this machine. */
+  start(host: Host): void {
+    this.#host = host;
+    const last = readUpgrades(this.#parent.folder).at(-1);
+    if (last?.outcome === "rolled back" && last.from === this.#version && readVersions(this.#parent.folder).undo) {
+      this.#log.error(
+        { stage: "upgrade", to: last.to, reason: last.reason },
+        "the upgrade was rolled back: this version runs again",
+      );
+    }
+    serveRequests(this.#parent.folder, this.#upgrader, { fetch: this.#fetch, wanted: () => this.#wanted });
+    this.#tell();
+    setInterval(() => this.#tell(), HEALTH_MS).unref();
+  }
+
+  report(): ReturnType<UpgradeLink["report"]> {
+    return this.#upgrader.report();
+  }
+
+  answered(version: string | null): void {
+    this.#isAnswered = true;
+    this.#wanted = version;
+    const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
+    if (version === null || version === this.#version || isTooEarly) return;
+    // A minute passes until the next answer. A version that is under way is not ordered twice.
+    if (["preparing", "trying"].includes(this.report()?.state ?? "")) return;
+    this.#upgrader.upgrade({ version, fetch: this.#fetch }).catch(() => {
+      const times = this.#failed.version === version ? this.#failed.times : 0;
+      const pauseMs = Math.min(RETRY_MS.first * 2 ** times, RETRY_MS.last);
+      this.#failed = { version, times: times + 1, until: performance.now() + pauseMs };
+    });
+  }
+
+  #tell(): void {
+    const health = this.#health();
+    const text = JSON.stringify(health);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#parent.tell(health);
+  }
+
+  #health(): Health {
+    const problems = this.#host?.agent?.ready().problems ?? [{ what: "agent", reason: "it is not set up" }];
+    return { problems: problems.map(({ what, reason }) => ({ what, reason })), heartbeat: this.#isAnswered };
+  }
+
+  /** The file of the spool; null before the set-up. */
+  get #spool(): string | null {
+    const agent = this.#host?.agent ?? null;
+    return agent === null ? null : path.join(agent.config.data, "spool.db");
+  }
+
+  async #copySpool(): Promise<string> {
+    const spool = this.#spool;
+    if (spool === null) return "there is no spool to copy yet";
+    await copyDatabase(spool);
+    return `the spool was copied to ${copyName(spool)}`;
+  }
+
+  /** Waits until no device is within a message. @throws Error if one sends without a pause */
+  async #whenQuiet(): Promise<void> {
+    const until = performance.now() + QUIET_MS;
+    while (this.#host?.agent?.devices.some((device) => device.isWithinMessage()) === true) {
+      if (performance.now() > until) {
+        throw new Error(
+          `a device sent without a pause for ${QUIET_MS / 60_000} minutes: the upgrade waits for a quieter time`,
+        );
+      }
+      await sleep(QUIET_POLL_MS);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import { useState } from "preact/hooks";
+import type {
+  RolloutBody,
+  RolloutPcShown,
+  RolloutPcState,
+  RolloutShown,
+  UpdatePlan,
+} from "../../../../shared/dashboard/rollout.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath, may } from "../../session.ts";
+import { ago } from "../../text.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { t } from "./update-texts.ts";
+
+/** The update of the clinic PCs: how far the last one is, and the button that starts one. */
+export function Update({ of: { plan, rollout }, reload }: { of: RolloutBody; reload: () => Promise<void> }) {
+  return (
+    <>
+      {rollout !== null && <Progress rollout={rollout} reload={reload} />}
+      {plan !== null && rollout?.is !== "running" && may("admin") && <Start plan={plan} reload={reload} />}
+    </>
+  );
+}
+
+function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  const { version, pcs, left } = plan;
+  if (pcs.length === 0) return left.length === 0 ? null : <Left plan={plan} />;
+  const button = pcs.length === 1 ? t("updateOne") : t("updateMany", { count: pcs.length });
+  const start = async () => {
+    await call("POST", `${clinicPath()}/rollout`, { version });
+    await reload();
+  };
+  return (
+    <p class="actions">
+      <button type="button" onClick={() => setAsking(true)}>
+        {button}
+      </button>
+      <span class="quiet">{t("available", { version })}</span>
+      {isAsking && (
+        <Confirm title={t("title", { version })} button={button} act={start} close={() => setAsking(false)}>
+          <p>
+            {t("how")} <a href="/dashboard/help/updates">{t("help")}</a>
+          </p>
+          <ul class="update-pcs">
+            {pcs.map(({ agent, name, from }) => (
+              <li key={agent}>
+                <strong>{name}</strong> <Versions from={from} to={version} />
+              </li>
+            ))}
+          </ul>
+          {left.length > 0 && <Left plan={plan} />}
+        </Confirm>
+      )}
+    </p>
+  );
+}
+
+/** The PCs that are not updated from here, each with the reason. */
+function Left({ plan: { version, left } }: { plan: UpdatePlan }) {
+  return (
+    <section class="quiet">
+      <p>{t("left", { version })}</p>
+      <ul class="update-pcs">
+        {left.map(({ name, from, why }) => (
+          <li key={name}>
+            <strong>{name}</strong> {from !== null && `(${from})`} {t(`left ${why}`)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Promise<void> }) {
+  const { run, error, isRunning } = useAction();
+  const { version, by, started_at, is, pcs } = rollout;
+  const command = (path: string, body: object = {}) =>
+    void run(async () => {
+      await call("POST", `${clinicPath()}/rollout/${path}`, body);
+      await reload();
+    });
+  const [done, all] = [pcs.filter(({ state }) => state === "done").length, pcs.length];
+  return (
+    <section class="card" aria-labelledby="update">
+      <header class="agent-head">
+        <h2 id="update">{t("title", { version })}</h2>
+        <strong class={`state state-${tones[is]}`}>{t(is)}</strong>
+      </header>
+      <p role="status">
+        {t("count", { done, all })} {t(`${is} next`)}
+      </p>
+      <p class="quiet">{t("startedBy", { by, ago: ago(started_at) })}</p>
+      <ol class="update-pcs">
+        {pcs.map((pc) => (
+          <li key={pc.agent}>
+            <Pc pc={pc} version={version} />
+            {may("admin") && canSkip(rollout, pc) && (
+              <button type="button" disabled={isRunning} onClick={() => command("skip", { agent: pc.agent })}>
+                {t("skip", { name: pc.name })}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+      {error !== undefined && <Problem error={error} />}
+      {may("admin") && (
+        <p class="actions">
+          <button type="button" disabled={isRunning} onClick={() => command(is === "running" ? "stop" : "close")}>
+            {is === "running" ? t("stop") : t("close")}
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown; version: string }) {
+  const isBad = state === "rolled back" || state === "silent";
+  return (
+    <>
+      <strong>{name}</strong>{" "}
+      {staysBehind.includes(state) ? <span class="quiet">{from}</span> : <Versions from={from} to={version} />}{" "}
+      <span class={isBad ? "bad" : undefined}>{t(`pc ${state}`)}</span>
+      {state === "rolled back" && (
+        <div class="note note-bad">
+          {reason !== null && (
+            <p>
+              {t("reason")} <span lang="en">{reason}</span>
+            </p>
+          )}
+          <p>{t("rolledBackNext")}</p>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** States after which a PC has its old version. */
+const staysBehind: readonly RolloutPcState[] = ["rolled back", "skipped", "kept"];
+
+function Versions({ from, to }: { from: string | null; to: string }) {
+  return (
+    <span class="quiet">
+      {from ?? "?"} → {to}
+    </span>
+  );
+}
+
+/** Tells whether it is the turn of this PC, and it has not begun. */
+function canSkip({ is, pcs }: RolloutShown, pc: RolloutPcShown): boolean {
+  const current = pcs.find(({ state }) => state !== "done" && state !== "skipped");
+  return is === "running" && pc === current && pc.state !== "preparing" && pc.state !== "trying";
+}
+
+const tones = { running: "good", done: "good", stopped: "plain", "rolled back": "bad" };

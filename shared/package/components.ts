@@ -1,0 +1,81 @@
+import fs from "node:fs";
+import path from "node:path";
+
+// Lists the packages of others that a package of ours carries, each as its lock file has it.
+
+/** A package of npm. */
+export interface Component {
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX identifier or expression; null if its description has none, and its text alone tells. */
+  readonly license: string | null;
+  /** The hash of its archive in base64, as in the lock file: `sha512-...` */
+  readonly integrity: string;
+  /** Its licenses as published. Empty if the package has no file of them. */
+  readonly licenseTexts: readonly string[];
+  /** The address of its sources; "" if it names none. */
+  readonly sources: string;
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
+}
+
+interface Description {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string | { readonly type: string };
+  readonly licenses?: readonly { readonly type: string }[];
+  readonly repository?: string | { readonly url: string };
+}
+
+/** Returns the folder of the npm package that a file belongs to, such as `node_modules/pg`; null for our own file. */
+export function packageOf(file: string): string | null {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/[^/]+|[^@/][^/]*)(?=\/)/.exec(file)?.[0] ?? null;
+}
+
+/** Reads the packages in `folders`. The folders are relative to `root`, which has the lock file. One version is one component. */
+export function componentsIn(root: string, folders: Iterable<string>): Component[] {
+  const lock = JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8")) as Lock;
+  return [...new Set(folders)].map((folder) => {
+    const description = JSON.parse(fs.readFileSync(path.join(root, folder, "package.json"), "utf8")) as Description;
+    const { name, version } = description;
+    const locked = lock.packages[folder];
+    if (locked?.integrity === undefined || locked.version !== version)
+      throw new Error(`${folder}: the lock file has ${locked?.version ?? "no version"}, not ${version}: run npm ci`);
+    const [license, texts] = [licenseOf(description), licenseTexts(path.join(root, folder))];
+    if (license === null && texts.length === 0)
+      throw new Error(`${name} has no license: ask its authors for one, or leave the package out`);
+    return {
+      ...{ name, version, integrity: locked.integrity },
+      license,
+      licenseTexts: texts,
+      sources: sourcesOf(description),
+    };
+  });
+}
+
+/** Joins lists of components in the order of their names. A version that is in several lists is there once. */
+export function joined(...lists: readonly (readonly Component[])[]): Component[] {
+  const byVersion = new Map(lists.flat().map((each) => [`${each.name}@${each.version}`, each]));
+  return [...byVersion].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, component]) => component);
+}
+
+function licenseOf({ license, licenses }: Description): string | null {
+  const one = typeof license === "object" ? license.type : license;
+  return one ?? licenses?.map(({ type }) => type).join(" OR ") ?? null;
+}
+
+function licenseTexts(folder: string): string[] {
+  return fs
+    .readdirSync(folder)
+    .filter((file) => /^(licen[cs]e|copying|notice)/i.test(file) && fs.statSync(path.join(folder, file)).isFile())
+    .toSorted()
+    .map((file) => fs.readFileSync(path.join(folder, file), "utf8").replaceAll("\r\n", "\n").trim());
+}
+
+function sourcesOf({ repository }: Description): string {
+  const url = typeof repository === "object" ? repository.url : (repository ?? "");
+  const short = /^(?:github:)?([\w.-]+\/[\w.-]+)$/.exec(url)?.[1];
+  return short === undefined ? url.replace(/^git\+/, "").replace(/^git:/, "https:") : `https://github.com/${short}`;
+}
