@@ -6,11 +6,6 @@ import { ROOT } from "./processes.ts";
 
 /** Makes packages in a folder, by the command of the README without its build. @returns their files */
 export function makePackages(kind: string, out: string, ...options: readonly string[]): string[] {
-  if (process.env["DEVP"]) {
-    const v = options.includes("0.2.0-rc.1") ? "0.2.0~rc.1" : "0.1.0";
-    const all = ["agent", "server"].map((p) => `/tmp/deb/rel/vetwire-${p}_${v}_amd64.deb`);
-    return options.includes("--program") ? all.slice(0, 1) : all;
-  }
   const words = ["--import", "tsx", "shared/package/main.ts", kind, "--out", out, ...options];
   const env = { ...process.env, SOURCE_DATE_EPOCH: "1790000000" };
   const output = execFileSync(process.execPath, words, { cwd: ROOT, encoding: "utf8", env });

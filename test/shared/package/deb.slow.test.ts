@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,8 +14,6 @@ import { temporaryFolder, until } from "../../support/processes.ts";
 
 const problem = debianRootProblem();
 if (problem !== null) process.stderr.write(`the tests of the Debian packages do not run: ${problem}\n`);
-
-const FIXTURE = "fixtures/abaxis-vetscan-vs2/dog.astm";
 
 let folder: string;
 let packages: { agent: string; server: string; newer: string };
@@ -48,10 +47,8 @@ const installed: Installation = {
       `/var/lib/${setting("StateDirectory")}`,
     );
     const user = `--reuid=${setting("User")} --regid=${setting("User")} --clear-groups --no-new-privs`;
-    // STAND-IN
-    const start = setting("ExecStart").replace(/service run (agent|server) .*? -- /, "$1 run ");
     const variables = setting("EnvironmentFile").replace(/^-/, "");
-    return ["sh", "-c", `set -a; . ${variables}; exec setpriv ${user} ${start}`];
+    return ["sh", "-c", `set -a; . ${variables}; exec setpriv ${user} ${setting("ExecStart")}`];
   },
 };
 
@@ -79,6 +76,22 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     fs.rmSync(again, { recursive: true });
   });
 
+  test("systemd accepts the units", () => {
+    const tree = path.join(folder, "tree");
+    for (const file of [packages.agent, packages.server]) execFileSync("dpkg-deb", ["-x", file, tree]);
+    const units = path.join(tree, "usr/lib/systemd/system");
+    fs.cpSync("/usr/lib/systemd/system", units, { recursive: true, verbatimSymlinks: true });
+    for (const name of ["vetwire-agent", "vetwire-server"]) {
+      const words = ["verify", `--root=${tree}`, `${name}.service`];
+      const { status, stderr } = spawnSync("systemd-analyze", words, { encoding: "utf8" });
+      expect([name, status, stderr]).toEqual([name, 0, ""]);
+      const options = ["security", "--offline=true", path.join(units, `${name}.service`)];
+      const security = execFileSync("systemd-analyze", options, { encoding: "utf8" });
+      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(security)?.[1])).toBeLessThanOrEqual(3);
+    }
+    fs.rmSync(tree, { recursive: true });
+  });
+
   test("dpkg installs both in a Debian without Node and without a compiler", () => {
     for (const tool of ["node", "npm", "cc", "gcc", "make", "python3", "systemctl"])
       expect(root.run("sh", "-c", `command -v ${tool} || echo missing`)).toBe("missing\n");
@@ -100,12 +113,12 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     ports = await world.configureDevices(4, "abaxis-vetscan-vs2", "generic-hl7");
     await world.startAgent();
     await world.waitForPatients();
-    const run = { patient: "5000", species: "Dog", collected: "20251231120000", alt: 143 } as const;
+    const run = { patient: "5000", species: "Dog", collected: "20251231120000", alt: 80_000 } as const;
     fs.writeFileSync(root.at("/tmp/dog.astm"), session(vetScanRecords(run)));
     root.run("vetwire", "agent", "simulate", "/tmp/dog.astm", "--to", `tcp://127.0.0.1:${ports[0]}`);
     const study = await world.getStudy(await world.firstFiled("device-0"));
     expect(study).toMatchObject({ status: 200, body: { success: true, data: { status: "COMPLETED" } } });
-    expect(world.serverStudies()).toMatchObject([{ patient: world.patients[0]?.fp, results: [{ value: 143 }, {}] }]);
+    expect(world.serverStudies()).toMatchObject([{ patient: world.patients[0]?.fp, results: [{ value: 80_000 }, {}] }]);
   });
 
   test("an upgrade under sending devices loses no acknowledged message and files none twice", async () => {
