@@ -13,7 +13,7 @@ const FAILURE_ACTIONS = "restart/5000/restart/30000/restart/300000";
 const DAY_S = 86_400;
 
 /** shawl stands beside Node in the packages. */
-export function shawlFile(node: string): string {
+function shawlFile(node: string): string {
   return path.win32.join(path.win32.dirname(node), "shawl.exe");
 }
 

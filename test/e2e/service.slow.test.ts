@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ROOT, temporaryFolder } from "../support/processes.ts";
 import { bootSystemd, type Systemd } from "../support/systemd.ts";
 
@@ -35,15 +35,12 @@ describe.skipIf(typeof booted === "string")("a program under systemd", () => {
 echo sk_live_${"a".repeat(40)} > /etc/vetwire/agent.key; chmod 600 /etc/vetwire/*; chown vetwire: /etc/vetwire/*`);
   }
 
-  beforeAll(() => {
+  test("is installed, and serves the page that sets it up, as a user without rights", async () => {
     expect(vetwire("install agent")).toEqual({
       code: 0,
       stdout: "installed and started vetwire-agent\nopen http://127.0.0.1:8081 on this machine to set the agent up\n",
       stderr: "",
     });
-  }, 60_000);
-
-  test("serves the page that sets it up, as a user without rights", async () => {
     await vi.waitFor(() => expect(systemd.run("curl -sf http://127.0.0.1:8081/").code).toBe(0), WAIT);
     const { code, stdout } = vetwire("status");
     expect([code, stdout]).toEqual([

@@ -129,7 +129,8 @@ describe("the command line of a Windows service", () => {
 });
 
 describe("an installed service", () => {
-  test.each([LINUX_AGENT, HOME_SERVER])("of the $program is read from its unit", ({ writable: _, ...service }) => {
+  test.each([LINUX_AGENT, HOME_SERVER])("of the $program is read from its unit", (described) => {
+    const { writable: _, ...service } = described;
     expect(installedService(unitWords(systemdUnit({ ...service, writable: [] })))).toEqual(service);
   });
 
