@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { compareVersions } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { Child, type End } from "./child.ts";
 import {
@@ -62,8 +63,11 @@ export class Launcher {
 
   /** Runs until the program ends for another reason than an upgrade. @returns the exit code of the program */
   async run(): Promise<number> {
+    const { folder, version } = this.#launch;
     // A disk that takes no change must not keep the program from its start.
-    this.#try(() => void draftsFolder(this.#launch.folder));
+    this.#try(() => void draftsFolder(folder));
+    // A package brought a later version than these.
+    this.#tidy(unpackedVersions(folder).filter((each) => compareVersions(each, version) > 0));
     for (;;) {
       const choice = this.#next();
       const end = await this.#runOnce(choice);
