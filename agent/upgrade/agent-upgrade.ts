@@ -83,6 +83,8 @@ export class AgentUpgrade implements UpgradeLink {
   answered(version: string | null): void {
     this.#isAnswered = true;
     this.#wanted = version;
+    // A wish that comes back later is a person's new decision: the cause may be gone.
+    if (version === null) this.#failed = { version: "", times: 0, until: 0 };
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
     if (version === null || version === this.#version || isTooEarly) return;
     const last = this.report();

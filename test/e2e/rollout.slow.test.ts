@@ -46,6 +46,7 @@ async function startPc(name: string, url: string, key: string) {
   fs.writeFileSync(config, JSON.stringify(settings));
   const service = ["service", "run", "agent", "--name", `pc-${name}`, "--versions", path.join(folder, "versions")];
   const env = { ...process.env, VETWIRE_PROBATION_MS: String(PROBATION_MS), VETWIRE_TEST_PC: name };
+  let strangers = 1;
   const agent = startProgram(releases.node, [releases.main, ...service, "--", "--config", config], env);
   onTestFinished(async () => void (await agent.end()));
   return {
@@ -53,7 +54,9 @@ async function startPc(name: string, url: string, key: string) {
     /** Makes the agent send a heartbeat now, in place of within a minute: it tells of a stranger at once. */
     nudge: () =>
       new Promise<void>((resolve) => {
-        const socket = net.connect(port, "127.0.0.1", () => socket.end("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+        strangers += 1;
+        const from = { port, host: "127.0.0.1", localAddress: `127.0.0.${strangers}` };
+        const socket = net.connect(from, () => socket.end("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
         socket.resume().on("error", () => undefined);
         socket.once("close", () => resolve());
       }),
@@ -107,5 +110,22 @@ test.skipIf(problem !== null)(
       ["B rolled back"],
     ]);
     expect(await states()).toEqual(["A done", "B rolled back", "C kept"]);
+
+    // An archive that the disk of the server spoiled is refused. Put right and started again, it is taken.
+    const next = releases.make(temporaryFolder(), "0.3.0");
+    await addRelease(dashboard.releaseFolder, next, publicKey);
+    const offered = path.join(dashboard.releaseFolder, path.basename(next));
+    fs.appendFileSync(offered, "x");
+    expect((await admin.call("POST", "/rollout", { version: "0.3.0" })).status).toBe(200);
+    await pcs.get("A")?.nudge();
+    await until("A refuses the archive", async () => (await read()).rollout?.is === "rolled back", WAIT_MS);
+    expect((await read()).rollout?.pcs[0]?.reason).toMatch(/does not match its signature/);
+    fs.copyFileSync(next, offered);
+    // The agent hears that the update is over.
+    await pcs.get("A")?.nudge();
+    expect((await admin.call("POST", "/rollout", { version: "0.3.0" })).status).toBe(200);
+    await pcs.get("A")?.nudge();
+    await until("A is done again", async () => (await states()).includes("A done"), WAIT_MS);
+    expect(await states()).toEqual(["A done", "B waiting", "C waiting"]);
   },
 );
