@@ -10,7 +10,7 @@ import { Windows, wine, wixl } from "../support/wine.ts";
 // Goal: the lines of the README install the packages. Method: a Debian without Node and a Windows run the lines as written, with
 // the packages of this version in the current folder. readme.slow.test.ts runs the lines for the source.
 
-const STEP_MS = 300_000;
+const STEP_MS = 900_000;
 
 let folder: string;
 

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifyFile } from "../../../shared/upgrade/minisign.ts";
 import { ROOT, temporaryFolder } from "../../support/processes.ts";
 
 // Goal: the same sources give the same release, and the release says what it carries. Method: the test makes the archive of the
@@ -83,14 +84,20 @@ describe("a release", () => {
     expect(listed.toSorted()).toEqual(files.map((name) => `${name}: OK`).toSorted());
   });
 
-  test.skipIf(!minisign)("minisign accepts each signature, and its trusted comment names the file", () => {
-    for (const file of [ARCHIVE, "SHA256SUMS"]) {
-      expect(shell(`minisign -Vm ${file} -p ../release.pub`, here)).toContain(`Trusted comment: ${file}\n`);
-    }
-    expect(fs.readFileSync(path.join(opened, "app/release.pub"), "utf8")).toBe(
-      fs.readFileSync(path.join(folder, "release.pub"), "utf8"),
-    );
-  });
+  test.skipIf(!minisign)(
+    "minisign and the upgrades accept each signature, under the name of its file alone",
+    async () => {
+      const key = fs.readFileSync(path.join(folder, "release.pub"), "utf8");
+      for (const file of [ARCHIVE, "SHA256SUMS"]) {
+        const signed = path.join(here, file);
+        const signature = fs.readFileSync(`${signed}.minisig`, "utf8");
+        await verifyFile(signed, file, signature, key);
+        await expect(verifyFile(signed, `${file}.other`, signature, key)).rejects.toThrow("is for another file");
+        expect(shell(`minisign -Vm ${file} -p ../release.pub`, here)).toContain(`Trusted comment: file:${file}\n`);
+      }
+      expect(fs.readFileSync(path.join(opened, "app/release.pub"), "utf8")).toBe(key);
+    },
+  );
 
   test.skipIf(!minisign)("a release without a key takes away the signatures of an earlier one", () => {
     const out = path.join(folder, "again");
