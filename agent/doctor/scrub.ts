@@ -4,6 +4,7 @@ import type Database from "better-sqlite3";
 import type { PushedStudy } from "../../shared/api/study.ts";
 import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
+import { LOCAL_PATHS } from "../runtime/local-paths.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import { parseAddress } from "../transport/address.ts";
 
@@ -28,7 +29,7 @@ export function createScrubber(config: Config | null): Scrubber {
   const text = (given: string) =>
     given
       .replaceAll(/sk_[a-z]+_\S+/g, "<key>")
-      .replaceAll(/(?<![\w/:.])(?!\/dev\/)(?:[A-Za-z]:|\.{1,2})?[\\/][^\s,;:'"]+[^\s,;:'".]/g, "<path>")
+      .replaceAll(LOCAL_PATHS, "<path>")
       .replaceAll(/"[^"]*"/g, '"<text>"')
       .replaceAll(/\d{6,}/g, "<number>")
       .replaceAll(WORDS, (word) => {
