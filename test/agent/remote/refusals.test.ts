@@ -14,7 +14,8 @@ const DEVICES = '- { id: chem-1, profile: generic-astm, connection: { listen: "1
 async function reportFrom(url: string, outcome: object = { outcome: "applied" }) {
   fs.writeFileSync(path.join(used.folder, "agent.key"), "sk_live_test", { mode: 0o600 });
   const asked: string[] = [];
-  const get = (path: string) => Promise.resolve({ data: { version: 7, devices: asked.push(path) > 0 ? DEVICES : "" } });
+  const get = (asking: string) =>
+    Promise.resolve({ data: { version: 7, devices: asked.push(asking) > 0 ? DEVICES : "" } });
   const config = { data: "/home/Ayşe Yılmaz/data", devices: [], managed: true, server: { url } } as unknown as Config;
   const agent = { config, server: { get }, spool: used.spool };
   const link = remoteDevices({
