@@ -12,6 +12,7 @@ import { folderOf, markOf } from "../host/config-file.ts";
 import type { Host } from "../host/host.ts";
 import type { Config } from "../config/schema.ts";
 import type { ConfigurationLink } from "../push/heartbeat.ts";
+import { withoutFolders } from "../runtime/local-paths.ts";
 import type { Spool } from "../spool/spool.ts";
 import { bounded, openedBy, readDocument } from "./read-document.ts";
 import { devicesText, withDevices } from "./with-devices.ts";
@@ -83,8 +84,11 @@ class RemoteDevices implements ConfigurationLink {
     if (tried !== null && tried.version >= version) return;
     const { data } = ((await agent.server.get("/agent/v1/configuration")) ?? {}) as { data?: unknown };
     if (!wanted.Check(data)) throw new Error("invalid response: expected a version and its devices");
-    const problems = await this.#apply(data.devices);
-    if (problems === null) return;
+    const found = await this.#apply(data.devices);
+    if (found === null) return;
+    // The folders of a PC often hold the name of a person, and they help nobody at the dashboard.
+    const folders = [agent.config.data, folderOf(this.#host.file)];
+    const problems = found.map(({ line, message }) => ({ line, message: withoutFolders(message, folders) }));
     const { spool } = this.#host.agent ?? agent;
     // A process that is killed before this line tries the version again, which changes nothing.
     await spool.call("setMeta", TRIED_META, JSON.stringify({ version: data.version, problems } satisfies Tried));
