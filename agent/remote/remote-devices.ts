@@ -6,6 +6,7 @@ import {
   WantedDevices,
 } from "../../shared/api/configuration.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { readableOrigin } from "../config/exposures.ts";
 import { lineIn } from "../config/line-numbers.ts";
 import { folderOf, markOf } from "../host/config-file.ts";
 import type { Host } from "../host/host.ts";
@@ -36,14 +37,17 @@ export function remoteDevices(host: Host): ConfigurationLink {
 class RemoteDevices implements ConfigurationLink {
   readonly #host: Host;
   #isBusy = false;
+  /** A version that the server named where others could have changed it. It is not fetched. */
+  #unsafe: Tried | null = null;
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  async report(config: Pick<Config, "devices" | "managed">, spool: Spool): Promise<ConfigurationReport> {
+  async report(config: Pick<Config, "devices" | "managed" | "server">, spool: Spool): Promise<ConfigurationReport> {
     if (config.managed === false) return { managed: false, version: null, problems: [], devices: null };
-    const tried = await triedOf(spool);
+    const unsafe = readableOrigin(config.server.url) === null ? null : this.#unsafe;
+    const tried = unsafe ?? (await triedOf(spool));
     const devices = devicesText(config.devices);
     return {
       managed: true,
@@ -55,7 +59,12 @@ class RemoteDevices implements ConfigurationLink {
 
   /** Follows a version in the background. The heartbeat that named it belongs to the agent that a change replaces. */
   wanted(version: number): void {
-    if (this.#isBusy || this.#host.agent?.config.managed === false) return;
+    const config = this.#host.agent?.config;
+    if (this.#isBusy || config?.managed === false) return;
+    const origin = config === undefined ? null : readableOrigin(config.server.url);
+    this.#unsafe =
+      origin === null ? null : { version, problems: bounded([{ line: 1, message: unsafeSentence(origin) }]) };
+    if (this.#unsafe !== null) return;
     this.#isBusy = true;
     this.#follow(version)
       .catch((error: unknown) => {
@@ -109,6 +118,14 @@ class RemoteDevices implements ConfigurationLink {
         );
     }
   }
+}
+
+/** Results may go over plain http with a warning, but nobody else may say where the agent listens and dials. */
+function unsafeSentence(origin: string): string {
+  return (
+    `this agent reaches its server over ${origin}: anyone in that network could change these devices. ` +
+    "Set server.url to https:// on the PC, or change the devices there"
+  );
 }
 
 /** Finds the line of the document with the device that a problem names, by its id or by its place. */

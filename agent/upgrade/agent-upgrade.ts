@@ -85,8 +85,10 @@ export class AgentUpgrade implements UpgradeLink {
     this.#wanted = version;
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
     if (version === null || version === this.#version || isTooEarly) return;
-    // A minute passes until the next answer. A version that is under way is not ordered twice.
-    if (["preparing", "trying"].includes(this.report()?.state ?? "")) return;
+    const last = this.report();
+    // The server asks each minute, until it has heard the end.
+    if (last?.state === "preparing" || last?.state === "trying") return;
+    if (last?.state === "rolled back" && last.to === version) return;
     this.#upgrader.upgrade({ version, fetch: this.#fetch }).catch(() => {
       const times = this.#failed.version === version ? this.#failed.times : 0;
       const pauseMs = Math.min(RETRY_MS.first * 2 ** times, RETRY_MS.last);

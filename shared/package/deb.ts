@@ -5,6 +5,7 @@ import path from "node:path";
 import type { ServiceDescription } from "../service/description.ts";
 import { systemdUnit } from "../service/systemd-unit.ts";
 import type { Pack, PackOrder } from "./pack.ts";
+import type { Platform, Release } from "./stage.ts";
 
 // Packs the program's folder as a Debian package, with its service, its command and its user.
 
@@ -36,7 +37,6 @@ const TEXTS = {
 /** Makes vetwire-PROGRAM_VERSION_ARCHITECTURE.deb. */
 export const packDeb: Pack = async ({ program, platform, release, staged, work, out }) => {
   const name = `vetwire-${program}`;
-  const version = debianVersion(release.version);
   const architecture = ARCHITECTURES[platform] ?? "";
   const tree = path.join(work, "tree");
   const folder = path.join(tree, programFolder(program));
@@ -54,13 +54,13 @@ export const packDeb: Pack = async ({ program, platform, release, staged, work, 
   write(`etc/default/${name}`, fs.readFileSync(path.join(FILES, `${program}.default`), "utf8"), 0o600);
   const size = kilobytes(tree);
   const sums = checksums(tree);
-  write("DEBIAN/control", control(program, version, architecture, size));
+  write("DEBIAN/control", control(program, debianVersion(release.version), architecture, size));
   write("DEBIAN/conffiles", `/etc/default/${name}\n`);
   write("DEBIAN/md5sums", sums);
   for (const script of ["postinst", "prerm", "postrm"])
     write(`DEBIAN/${script}`, maintainerScript(program, script), 0o755);
   settle(tree);
-  const file = path.join(out, `${name}_${version}_${architecture}.deb`);
+  const file = path.join(out, debName(program, platform, release));
   // One thread: the number of threads changes the bytes. xz takes minutes for a tenth of the size.
   const words = ["--root-owner-group", "-Zzstd", "-z9", "--threads-max=1", "--build", tree, file];
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(release.time) };
@@ -81,6 +81,11 @@ export function packagedService(program: Program): ServiceDescription {
     writable: [],
     options: [],
   };
+}
+
+/** Returns the name of a package, in the form that Debian gives its own. */
+export function debName(program: Program, platform: Platform, { version }: Release): string {
+  return `vetwire-${program}_${debianVersion(version)}_${ARCHITECTURES[platform] ?? ""}.deb`;
 }
 
 /** Debian sorts `0.2.0~rc.1` before `0.2.0`, as semantic versions sort `0.2.0-rc.1`. */

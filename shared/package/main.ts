@@ -6,6 +6,7 @@ import { Command, Option } from "commander";
 import { VERSION } from "../runtime/program-files.ts";
 import { bundle } from "./bundle.ts";
 import { packDeb } from "./deb.ts";
+import { packImage } from "./image.ts";
 import { packMsi } from "./msi.ts";
 import type { Pack, PackOrder } from "./pack.ts";
 import { seal } from "./seal.ts";
@@ -30,6 +31,7 @@ const BOTH = ["agent", "server"] as const;
 const KINDS: Readonly<Record<string, Kind>> = {
   tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "darwin-x64", "win-x64"] },
   deb: { pack: packDeb, platforms: ["linux-x64", "linux-arm64"], tools: { "dpkg-deb": "dpkg" } },
+  image: { pack: packImage, platforms: ["linux-x64"], programs: ["server"], tools: { mmdebstrap: "mmdebstrap" } },
   msi: { pack: packMsi, platforms: ["win-x64"], tools: { wixl: "wixl", msibuild: "msitools" } },
 };
 

@@ -23,21 +23,26 @@ export const packTar: Pack = async ({ program, platform, release, staged, work, 
     fs.writeFileSync(path.join(folder, "service", unit.file), unit.text);
   }
   const file = path.join(out, `${name}.tar.gz`);
-  // Names, times, owners and modes are the same on every machine. The variables of the user's shell would change them.
+  tar(file, work, [name], release.time);
+  return file;
+};
+
+/** Writes an archive of names in a folder, with nothing of this machine in it. It is compressed if its name ends in .gz. */
+export function tar(file: string, folder: string, names: readonly string[], time: number): void {
   const words = [
     "--sort=name",
-    `--mtime=@${release.time}`,
+    `--mtime=@${time}`,
     "--owner=0",
     "--group=0",
     "--numeric-owner",
     "--mode=u=rwX,go=rX",
     "--format=ustar",
   ];
-  execFileSync("tar", ["-C", work, ...words, "--use-compress-program=gzip -n -6", "-cf", file, name], {
-    env: { PATH: process.env["PATH"], LC_ALL: "C" },
-  });
-  return file;
-};
+  if (file.endsWith(".gz")) words.push("--use-compress-program=gzip -n -6");
+  // The variables of the user's shell would change the archive.
+  const env = { PATH: process.env["PATH"], LC_ALL: "C" };
+  execFileSync("tar", ["-C", folder, ...words, "-cf", file, ...names], { env });
+}
 
 function unitOf(program: Program, platform: PackOrder["platform"]): { file: string; text: string } | null {
   const service = unpackedService(program, platform);
@@ -69,7 +74,7 @@ function unpackedService(program: Program, platform: PackOrder["platform"]): Ser
 
 function installText(program: Program, platform: PackOrder["platform"], archive: string): string {
   if (platform === "win-x64") {
-    return `This archive upgrades an installed Vetwire ${program}: vetwire upgrade --file ${archive}\nTo install it on a PC for the first time, use the .msi file.\n`;
+    return `This archive upgrades an installed Vetwire ${program}: vetwire upgrade --from ${archive}\nTo install it on a PC for the first time, use the .msi file.\n`;
   }
   const folder = `/opt/vetwire-${program}`;
   const next =

@@ -20,7 +20,7 @@ export function thisMachine(): Machine {
   const platform = PLATFORMS[process.platform];
   if (platform === undefined)
     throw new Error(`${process.platform} has no services here: run "vetwire agent run" by its own means`);
-  return { platform, root: "/" };
+  return { platform, root: "" };
 }
 
 /** Finds a service by its name. */

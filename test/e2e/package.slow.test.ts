@@ -7,7 +7,7 @@ import { stage } from "../../shared/package/stage.ts";
 import { CREATININE, CREATININE_RUNS } from "../support/creatinine-runs.ts";
 import { dcmtk, gdcm, run as runTool } from "../support/dcmtk.ts";
 import { generatedFile } from "../support/generated-file.ts";
-import { CLINIC, freePort, ROOT, type Running, startProgram, until, World } from "../support/processes.ts";
+import { CLINIC, freePort, type Running, startProgram, until, World } from "../support/processes.ts";
 import { newCable, socat } from "../support/pty.ts";
 
 // Goal: no file is missing in a package. Method: the test stages the folder that every package carries, moves it away from the
@@ -20,6 +20,8 @@ const ports = new Map<string, number>();
 let cable: Awaited<ReturnType<typeof newCable>> | undefined;
 let samples = 0;
 
+/** Structured reports, which have no picture. */
+const REPORTS = "1.2.840.10008.5.1.4.1.1.88.";
 /** No variable of this machine helps the package: neither PATH nor the folders of npm. */
 const ENVIRONMENT = { TZ: "Europe/Istanbul", LOG_LEVEL: "info" };
 
@@ -29,6 +31,7 @@ beforeAll(async () => {
   program = path.join(world.folder, "program");
   await stage(program, "linux-x64", { version: "9.8.7", time: 1_700_000_000, publicKey: null });
   backups = path.join(world.folder, "backups");
+  fs.mkdirSync(backups);
   const server = ["server", "run", "--data", world.serverData, "--port", String(world.serverPort)];
   world.server = await started([...server, "--backup-dir", backups], "listening on");
 
@@ -117,31 +120,35 @@ describe("the staged package", { timeout: 180_000 }, () => {
     const patient = world.patients[1]!.externalId;
     vetwire("agent", "simulate", "us,sr", "--to", target, "--patient", patient, "--species", "Feline");
     await world.drained();
-    await drawnAll();
+    expect(drawn()).toContain("1.2.840.10008.1.2.1 PNG");
   });
 
   const codecs: readonly (readonly [
     name: string,
+    syntax: string,
     option: string,
     encode: (from: string, to: string) => Promise<unknown>,
   ])[] = [
-    ["JPEG-LS", "-xt", (from, to) => runTool("dcmcjpls", from, to)],
-    ["JPEG 2000", "-xv", (from, to) => runTool("gdcmconv", "--j2k", from, to)],
+    ["JPEG-LS", "1.2.840.10008.1.2.4.80", "-xt", (from, to) => runTool("dcmcjpls", from, to)],
+    ["JPEG 2000", "1.2.840.10008.1.2.4.90", "-xv", (from, to) => runTool("gdcmconv", "--j2k", from, to)],
   ];
-  test.skipIf(!dcmtk || !gdcm).each(codecs)("an image in %s is drawn by its codec", async (name, option, encode) => {
-    const study = {
-      patient: { id: "5001", name: "Test", species: "Feline" },
-      uid: `1.2.3.${name.length}`,
-      at: "20261121101500",
-    };
-    const [plain, file] = [path.join(world.folder, "plain.dcm"), path.join(world.folder, "encoded.dcm")];
-    fs.writeFileSync(plain, generatedFile(generateInstance("cr", study, 1)));
-    await encode(plain, file);
-    const peer = ["-aet", "DX1", "-aec", "VETWIRE", option, "127.0.0.1", String(ports.get("dicom")), file];
-    expect(await runTool("storescu", ...peer)).toEqual({ ok: true, output: "" });
-    await world.drained();
-    await drawnAll();
-  });
+  test.skipIf(!dcmtk || !gdcm).each(codecs)(
+    "an image in %s is drawn by its codec",
+    async (name, syntax, option, encode) => {
+      const study = {
+        patient: { id: "5001", name: "Test", species: "Feline" },
+        uid: `1.2.3.${name.length}`,
+        at: "20261121101500",
+      };
+      const [plain, file] = [path.join(world.folder, "plain.dcm"), path.join(world.folder, "encoded.dcm")];
+      fs.writeFileSync(plain, generatedFile(generateInstance("cr", study, 1)));
+      await encode(plain, file);
+      const peer = ["-aet", "DX1", "-aec", "VETWIRE", option, "127.0.0.1", String(ports.get("dicom")), file];
+      expect(await runTool("storescu", ...peer)).toEqual({ ok: true, output: "" });
+      await world.drained();
+      expect(drawn()).toContain(`${syntax} PNG`);
+    },
+  );
 
   test("the dashboard, the page of the API and its files are there, and a study as PDF has its fonts", async () => {
     const url = `http://127.0.0.1:${world.serverPort}`;
@@ -190,21 +197,22 @@ describe("the staged package", { timeout: 180_000 }, () => {
   });
 
   test("the package itself is unchanged: programs write their data elsewhere", () => {
-    const newer = execFileSync("find", [program, "-newermt", "2023-11-15"], { encoding: "utf8" });
+    const newer = execFileSync("find", [program, "-newermt", "@1700000000"], { encoding: "utf8" });
     expect(newer).toBe("");
-    expect(fs.existsSync(path.join(ROOT, "dist"))).toBe(true);
   });
 });
 
-/** Draws every image that was received. */
-async function drawnAll(): Promise<void> {
-  const images = JSON.parse(vetwire("agent", "images", "list", "--json", "--config", world.config)) as { id: string }[];
-  expect(images.length).toBeGreaterThan(0);
-  for (const { id } of images) {
-    const file = path.join(world.folder, `${id}.png`);
-    vetwire("agent", "images", "preview", id, "--out", file, "--config", world.config);
-    expect(fs.readFileSync(file).subarray(0, 4).toString("latin1")).toBe("\x89PNG");
-  }
+/** Draws each image with pixels. @returns its transfer syntax and the format of the picture */
+function drawn(): string[] {
+  const list = vetwire("agent", "images", "list", "--json", "--config", world.config);
+  const images = JSON.parse(list) as { id: string; sop_class_uid: string; transfer_syntax_uid: string }[];
+  return images
+    .filter(({ sop_class_uid }) => !sop_class_uid.startsWith(REPORTS))
+    .map(({ id, transfer_syntax_uid }) => {
+      const file = path.join(world.folder, `${id}.png`);
+      vetwire("agent", "images", "preview", id, "--out", file, "--config", world.config);
+      return `${transfer_syntax_uid} ${fs.readFileSync(file).subarray(1, 4).toString("latin1")}`;
+    });
 }
 
 /** doctor ends with 1 for a warning. */

@@ -4,7 +4,9 @@ import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readRunning, readUpgrades } from "../../shared/upgrade/version-store.ts";
 import { Load, studiesOf } from "../support/crash.ts";
-import { startProgram, until, World } from "../support/processes.ts";
+import { freePort, type Running, startProgram, temporaryFolder, until, World } from "../support/processes.ts";
+import { emptyServer } from "../support/running-agent.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
 import { canMount, mountDisk } from "../support/small-disk.ts";
 import { soakCount } from "../support/soak.ts";
 import { type Patch, releaseProblem, Releases } from "../support/staged-release.ts";
@@ -100,9 +102,7 @@ test.skipIf(problem !== null)(
     const load = new Load(world, [port!]);
     load.pauseMs = 100;
     try {
-      const words = ["service", "run", "agent", "--name", "vetwire-agent", "--versions", versions];
-      const env = { ...process.env, VETWIRE_PROBATION_MS: String(PROBATION_MS) };
-      world.agent = startProgram(releases.node, [releases.main, ...words, "--", "--config", world.config], env);
+      world.agent = launch("agent", versions, "--config", world.config);
       load.start();
       let inForce = "0.1.0";
       for (let turn = 1; turn <= COUNT; turn++) {
@@ -111,16 +111,11 @@ test.skipIf(problem !== null)(
         await acknowledgedAgain(load);
         const file = releases.make(releases.folder, version, kind.patch);
         kind.spoil?.(releases, file);
-        const command = startProgram(
-          releases.node,
-          [releases.main, "upgrade", "agent", "--from", file, "--versions", versions],
-          process.env,
-        );
-        const code = await new Promise<number | null>((resolve) => command.process.once("close", resolve));
+        const { code, output } = await order(versions, "agent", "--from", file);
         fs.rmSync(file);
-        const heard = `${kind.name}: ${command.output()}\n${world.agent.output()}`;
+        const heard = `${kind.name}: ${output}\n${world.agent.output()}`;
         expect(code, heard).toBe(kind.reason === null ? 0 : 1);
-        if (kind.reason !== null) expect(command.output(), heard).toMatch(kind.reason);
+        if (kind.reason !== null) expect(output, heard).toMatch(kind.reason);
         expect(readUpgrades(versions).at(-1)).toMatchObject({ from: inForce, to: version, outcome: kind.outcome });
         if (kind.outcome === "done") inForce = version;
         await until(`${inForce} runs`, () => readRunning(versions)?.version === inForce);
@@ -143,6 +138,119 @@ test.skipIf(problem !== null)(
     }
   },
 );
+
+interface HeardUpgrade {
+  readonly version: string;
+  readonly platform?: string;
+  readonly upgrade?: { readonly to: string; readonly state: string; readonly reason: string | null } | null;
+}
+
+test.skipIf(problem !== null)(
+  "a version that the server wants is fetched, tried and told, and one that crashes is told with its reason",
+  { timeout: 300_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const mirror = path.join(folder, "releases");
+    fs.mkdirSync(mirror);
+    releases.make(mirror, "0.2.0");
+    releases.make(mirror, "0.3.0", { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 6000);' });
+    const heard: HeardUpgrade[] = [];
+    let wanted = "0.2.0";
+    const server = await scriptedServer((request) => {
+      const name = /^\/agent\/v1\/releases\/([^/]+)$/.exec(request.url)?.[1];
+      if (name !== undefined) return { status: 200, body: fs.readFileSync(path.join(mirror, name)) };
+      if (request.url !== "/agent/v1/heartbeat") return emptyServer(request);
+      heard.push(request.body as HeardUpgrade);
+      return { status: 200, body: { upgrade: { version: wanted } } };
+    });
+    fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
+    const [config, versions, port] = [path.join(folder, "agent.yaml"), path.join(folder, "versions"), await freePort()];
+    const status = { listen: `127.0.0.1:${port}` };
+    const settings = { server: { url: server.url, keyFile: "agent.key" }, data: "data", timeZone: "UTC", status };
+    fs.writeFileSync(config, JSON.stringify({ ...settings, devices: [] }));
+    const agent = launch("agent", versions, "--config", config);
+    try {
+      await until("0.2.0 stays", () => readUpgrades(versions).some(({ to }) => to === "0.2.0"), 120_000);
+      wanted = "0.3.0";
+      await until("0.3.0 goes back", () => heard.some(({ upgrade }) => upgrade?.state === "rolled back"), 120_000);
+      const states = heard.map(({ version, upgrade }) => `${version} ${upgrade?.state ?? "none"} ${upgrade?.to ?? ""}`);
+      expect(new Set(states)).toEqual(
+        new Set([
+          "0.1.0 none ",
+          // The first heartbeat of a version may come before or after a change.
+          ...states.filter((state) => /^0\.[12]\.0 preparing/.test(state)),
+          "0.2.0 trying 0.2.0",
+          "0.2.0 done 0.2.0",
+          "0.3.0 trying 0.3.0",
+          "0.2.0 rolled back 0.3.0",
+        ]),
+      );
+      expect(heard.at(-1)).toMatchObject({ version: "0.2.0", platform: "linux-x64" });
+      const overview = await fetch(`http://127.0.0.1:${port}/local/v1/overview`);
+      expect(await overview.json()).toMatchObject({
+        version: "0.2.0",
+        upgrade: { to: "0.3.0", state: "rolled back", reason: "it ended with code 1: Error: planted: a crash" },
+      });
+      expect(fs.existsSync(path.join(folder, "data/spool.db.before-upgrade"))).toBe(true);
+      expect(await agent.end()).toBe(0);
+    } finally {
+      await agent.end("SIGKILL");
+      await server.close();
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+test.skipIf(problem !== null)(
+  "a server is upgraded from a file with a copy of its database, and goes back from a version that does not start",
+  { timeout: 300_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const [data, versions] = [path.join(folder, "server"), path.join(folder, "versions")];
+    const server = launch("server", versions, "--data", data, "--port", "0");
+    try {
+      await until("the server listens", () => server.output().includes("listening on"));
+      const good = releases.make(folder, "0.2.0", {}, "server");
+      const tried = await order(versions, "server", "--from", good, "--dry-run");
+      expect([tried.code, readUpgrades(versions), readRunning(versions)?.version]).toEqual([0, [], "0.1.0"]);
+      expect(tried.output).toContain("is signed, whole, and starts on this machine: it could replace 0.1.0");
+      const done = await order(versions, "server", "--from", good);
+      expect(done.output).toContain("version 0.2.0 runs\n");
+      expect(fs.existsSync(path.join(data, "vetwire.db.before-upgrade"))).toBe(true);
+      const bad = releases.make(folder, "0.3.0", { code: 'throw new Error("planted");' }, "server");
+      const failed = await order(versions, "server", "--from", bad);
+      expect(failed.output).toContain("version 0.3.0 was rolled back: it ended with code 1: Error: planted");
+      await until("0.2.0 runs again", () => readRunning(versions)?.version === "0.2.0");
+      const again = await order(versions, "server", "--from", bad);
+      expect([again.code, again.output]).toEqual([1, expect.stringContaining("was rolled back before")]);
+      expect(await server.end()).toBe(0);
+    } finally {
+      await server.end("SIGKILL");
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+/** Starts the staged program under its launcher. */
+function launch(program: "agent" | "server", versions: string, ...options: readonly string[]): Running {
+  const words = ["service", "run", program, "--name", `vetwire-${program}`, "--versions", versions, "--", ...options];
+  const env = { ...process.env, VETWIRE_PROBATION_MS: String(PROBATION_MS) };
+  return startProgram(releases.node, [releases.main, ...words], env);
+}
+
+/** Runs `vetwire upgrade` to its end. */
+async function order(
+  versions: string,
+  ...words: readonly string[]
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const command = startProgram(
+    releases.node,
+    [releases.main, "upgrade", ...words, "--versions", versions],
+    process.env,
+  );
+  const code = await new Promise<number | null>((resolve) => command.process.once("close", resolve));
+  return { code, output: command.output() };
+}
 
 /** Waits for a message that is acknowledged from now on. */
 async function acknowledgedAgain(load: Load): Promise<void> {

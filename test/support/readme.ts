@@ -74,6 +74,9 @@ export function commandsOf({ text }: Block): string[] {
     .filter((command) => command !== "");
 }
 
+/** The languages of the blocks that install packages: of cmd, and of a Debian. The second word names the system. */
+export const INSTALLING: readonly string[] = ["bat", "bash"];
+
 /** Commands that the README test does not run, each with the reason. */
 export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^npm ci$/, ".ci/run installs from the lock file before the suite"],

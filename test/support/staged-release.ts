@@ -20,7 +20,7 @@ export function releaseProblem(): string | null {
 }
 
 export interface Patch {
-  /** Code in front of the agent's entry. */
+  /** Code in front of the program's entry. */
   readonly code?: string;
   /** Replaces the program that starts as Node. */
   readonly node?: string;
@@ -51,16 +51,18 @@ export class Releases {
   }
 
   /** Makes the archive of a version and its signature. Node is not copied: a script starts the one of version 0.1.0. */
-  make(folder: string, version: string, patch: Patch = {}): string {
-    const file = path.join(folder, archiveName({ version, platform: PLATFORM }));
+  make(folder: string, version: string, patch: Patch = {}, program: "agent" | "server" = "agent"): string {
+    const archive = archiveName({ version, platform: PLATFORM }).replace("agent", program);
+    const file = path.join(folder, archive);
     const name = path.basename(file, ".tar.gz");
     const copy = path.join(this.folder, name);
     execFileSync("cp", ["-al", this.program, copy]);
     this.#replace(copy, "runtime/node", patch.node ?? `#!/bin/sh\nexec ${this.node} "$@"\n`, 0o755);
     const description = { name: "vetwire", version, type: "module", private: true };
     this.#replace(copy, "app/package.json", JSON.stringify(description));
-    const entry = fs.readFileSync(path.join(copy, "app/agent/main.js"), "utf8");
-    this.#replace(copy, "app/agent/main.js", `${patch.code ?? ""}\n${entry}`);
+    const main = `app/${program}/main.js`;
+    const entry = fs.readFileSync(path.join(copy, main), "utf8");
+    this.#replace(copy, main, `${patch.code ?? ""}\n${entry}`);
     if (patch.ballast !== undefined) fs.writeFileSync(path.join(copy, "ballast"), Buffer.alloc(patch.ballast));
     const words = ["-C", this.folder, "--format=ustar", "--use-compress-program=gzip -1", "-cf", file, name];
     execFileSync("tar", words);
