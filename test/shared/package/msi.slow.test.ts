@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,6 +10,7 @@ import {
   until,
   World,
 } from "../../support/processes.ts";
+import { makePackages } from "../../support/packages.ts";
 import { Windows, wine, wixl } from "../../support/wine.ts";
 
 // Goal: the Windows package installs a service that takes results, survives its process, upgrades and goes. Method: two packages
@@ -32,8 +32,7 @@ describe.skipIf(!wine || !wixl)("the agent as a Windows service", { timeout: STE
   beforeAll(async () => {
     packages = temporaryFolder();
     for (const version of ["0.1.0", "0.2.0"]) {
-      const words = ["msi", "--program", "agent", "--out", packages, "--release-version", version];
-      execFileSync("npm", ["run", "-s", "package", "--", ...words], { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
+      makePackages("msi", packages, "--program", "agent", "--release-version", version);
     }
     [port, page] = [await freePort(), await freePort()];
     world = await clinic();
