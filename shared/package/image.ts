@@ -25,23 +25,20 @@ const HEALTH = [
   `fetch('http://127.0.0.1:${PORT}/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`,
 ];
 
-/** Makes vetwire-server-VERSION-PLATFORM-image.tar.gz, with a Dockerfile and a compose.yaml beside it. */
+/** Makes vetwire-server-VERSION-PLATFORM-image.tar, with a Dockerfile and a compose.yaml beside it. */
 export const packImage: Pack = async (order) => {
   const { platform, release, work, out } = order;
   const image = path.join(work, "image");
   fs.mkdirSync(image);
-  const add = (draft: string, suffix: string) => {
-    const name = `${sha256(draft)}${suffix}`;
-    fs.renameSync(draft, path.join(image, name));
-    return name;
-  };
-  const layers = [debianLayer(order), programLayer(order)].map((file) => add(file, ".tar"));
+  const layers = [debianLayer(order), programLayer(order)].map((file) => addLayer(image, file));
   const draft = path.join(work, "config.json");
   fs.writeFileSync(draft, JSON.stringify(configuration(release, layers)));
-  const config = add(draft, ".json");
-  const manifest = [{ Config: config, RepoTags: [`vetwire-server:${release.version}`], Layers: layers }];
+  const config = `${sha256(draft)}.json`;
+  fs.renameSync(draft, path.join(image, config));
+  const tags = [`vetwire-server:${release.version}`];
+  const manifest = [{ Config: config, RepoTags: tags, Layers: layers.map((digest) => `${digest}.tar.gz`) }];
   fs.writeFileSync(path.join(image, "manifest.json"), JSON.stringify(manifest));
-  const name = `vetwire-server-${release.version}-${platform}-image.tar.gz`;
+  const name = `vetwire-server-${release.version}-${platform}-image.tar`;
   for (const file of ["Dockerfile", "compose.yaml"]) {
     const text = fs
       .readFileSync(path.join(FILES, file), "utf8")
@@ -55,21 +52,32 @@ export const packImage: Pack = async (order) => {
   return path.join(out, name);
 };
 
+/** Adds a layer, compressed: podman loads no compressed archive. Returns the digest that the configuration names. */
+function addLayer(image: string, file: string): string {
+  const digest = sha256(file);
+  execFileSync("gzip", ["-n", "-6", file]);
+  fs.renameSync(`${file}.gz`, path.join(image, `${digest}.tar.gz`));
+  return digest;
+}
+
 /** Writes the libraries that Node needs, as Debian has them today. Node itself holds time zones and certificates. */
 function debianLayer({ work, release }: PackOrder): string {
   const file = path.join(work, "debian.tar");
-  // mmdebstrap copies the name and the name servers of this machine.
-  const forget = '--customize-hook=rm -f "$1/etc/hostname" "$1/etc/resolv.conf"';
-  const words = ["--quiet", "--variant=extract", "--include=libc6,libstdc++6", "--skip=output/dev", forget];
+  const words = ["--quiet", "--variant=extract", "--include=libc6,libstdc++6", "--skip=output/dev"];
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(release.time) };
   execFileSync("mmdebstrap", [...words, "bookworm", file], { env, stdio: ["ignore", "ignore", "pipe"] });
+  // mmdebstrap copies the name and the name servers of this machine.
+  execFileSync("tar", ["--delete", "-f", file, "./etc/hostname", "./etc/resolv.conf"]);
   return file;
 }
 
 function programLayer({ staged, work, release }: PackOrder): string {
   const tree = path.join(work, "tree");
-  for (const folder of [path.dirname(PROGRAM), "usr/bin", "etc", DATA])
-    fs.mkdirSync(path.join(tree, folder), { recursive: true, mode: 0o755 });
+  fs.mkdirSync(path.join(tree, DATA), { recursive: true, mode: 0o700 });
+  for (const folder of ["etc", "usr", "usr/bin", "usr/lib"]) {
+    fs.mkdirSync(path.join(tree, folder));
+    fs.chmodSync(path.join(tree, folder), 0o755);
+  }
   // staged is on the same disk: links save 160 MB.
   execFileSync("cp", ["-al", staged, path.join(tree, PROGRAM)]);
   const write = (name: string, text: string, mode: number) => {
@@ -81,14 +89,13 @@ function programLayer({ staged, work, release }: PackOrder): string {
   write("etc/group", `root:x:0:\nvetwire:x:${USER}:\n`, 0o644);
   const file = path.join(work, "program.tar");
   tar(file, tree, ["etc", "usr"], release.time);
-  fs.chmodSync(path.join(tree, DATA), 0o700);
   const owner = [`--owner=vetwire:${USER}`, `--group=vetwire:${USER}`, "--numeric-owner", `--mtime=@${release.time}`];
   execFileSync("tar", ["-C", tree, ...owner, "--format=ustar", "-rf", file, DATA]);
   return file;
 }
 
 /** Describes the image. [Docker Image Specification v1.2] */
-function configuration({ version, time }: Release, layers: readonly string[]): object {
+function configuration({ version, time }: Release, digests: readonly string[]): object {
   const created = new Date(time * 1000).toISOString();
   return {
     architecture: "amd64",
@@ -111,8 +118,8 @@ function configuration({ version, time }: Release, layers: readonly string[]): o
       },
       Labels: { "org.opencontainers.image.title": "vetwire-server", "org.opencontainers.image.version": version },
     },
-    rootfs: { type: "layers", diff_ids: layers.map((name) => `sha256:${path.basename(name, ".tar")}`) },
-    history: layers.map(() => ({ created })),
+    rootfs: { type: "layers", diff_ids: digests.map((digest) => `sha256:${digest}`) },
+    history: digests.map(() => ({ created })),
   };
 }
 
