@@ -72,10 +72,7 @@ export class Releases {
   }
 
   sign(file: string, keys = this.#keys): void {
-    execFileSync("minisign", ["-S", "-s", `${keys}.sec`, "-m", file], {
-      input: "\n",
-      stdio: ["pipe", "ignore", "pipe"],
-    });
+    execFileSync("minisign", ["-S", "-s", `${keys}.sec`, "-m", file], { stdio: "ignore" });
   }
 
   /** Signs with a key that the program does not trust. */

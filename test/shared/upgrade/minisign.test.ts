@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyFile } from "../../../shared/upgrade/minisign.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -39,7 +39,7 @@ test.skipIf(!hasMinisign())(
     execFileSync("minisign", ["-G", "-f", "-W", "-p", pub, "-s", sec]);
     const publicKey = fs.readFileSync(pub, "utf8");
     const signed = (...options: readonly string[]) => {
-      execFileSync("minisign", ["-S", "-s", sec, "-m", file, ...options], { input: "\n" });
+      execFileSync("minisign", ["-S", "-s", sec, "-m", file, ...options], { stdio: "ignore" });
       return fs.readFileSync(`${file}.minisig`, "utf8");
     };
     await expect(verifyFile(file, NAME, signed(), publicKey)).resolves.toBeUndefined();
@@ -85,7 +85,7 @@ test("no signature with one changed bit is accepted", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom("first", "last"), fc.nat(), async (which, bit) => {
       const changed = { first: Buffer.from(ends.first), last: Buffer.from(ends.last) };
-      const bytes = changed[which as "first" | "last"];
+      const bytes = changed[which];
       const at = bit % (bytes.length * 8);
       bytes[at >> 3]! ^= 1 << (at & 7);
       const text = [untrusted, changed.first.toString("base64"), comment, changed.last.toString("base64")].join("\n");

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import zlib from "node:zlib";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { unpack } from "../../../shared/upgrade/unpack.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -98,14 +98,12 @@ test("an archive that is cut or changed anywhere is refused or gives the same fi
       const archive = path.join(folder, "changed.tar.gz");
       fs.writeFileSync(archive, isCut ? whole.subarray(0, at) : bytes);
       const unpacked = path.join(folder, `run-${(run += 1)}`);
-      try {
-        await unpack(archive, "top", unpacked);
-      } catch (error) {
-        expect(error).toBeInstanceOf(Error);
-        return;
-      }
-      expect(fs.readFileSync(path.join(unpacked, "a"), "utf8")).toBe("aaa");
-      expect(fs.readFileSync(path.join(unpacked, "b/c"), "utf8")).toBe("c".repeat(2_000));
+      const read = (name: string) => fs.readFileSync(path.join(unpacked, name), "utf8");
+      const outcome = await unpack(archive, "top", unpacked).then(
+        () => `${read("a")} ${read("b/c")}`,
+        (error: unknown) => (error instanceof Error ? "refused" : error),
+      );
+      expect(["refused", `aaa ${"c".repeat(2_000)}`]).toContain(outcome);
     }),
     { numRuns: 200 },
   );
