@@ -45,14 +45,15 @@ function load(file: string, sql: string): void {
 
 describe.each(releases)("version %s", (release) => {
   const text = (name: string) => fs.readFileSync(path.join(RELEASES, release, name), "utf8");
-  const json = <Type>(name: string) => JSON.parse(text(name)) as Type;
+  const json = (name: string) => JSON.parse(text(name)) as object;
+  const access = () => json("server.access.json") as Access;
 
   test("its spool is migrated and reads back as before", async () => {
     const folder = newFolder();
     const file = path.join(folder, "spool.db");
     load(file, text("spool.sql"));
     await (await Spool.open(folder)).close();
-    expect(readReleaseSpool(folder)).toMatchObject(json<object>("spool.json"));
+    expect(readReleaseSpool(folder)).toMatchObject(json("spool.json"));
     const db = new Database(file, { readonly: true });
     expect([schemaVersion(db), db.pragma("integrity_check", { simple: true })]).toEqual([SPOOL_SCHEMA, "ok"]);
     db.close();
@@ -62,9 +63,7 @@ describe.each(releases)("version %s", (release) => {
     const folder = newFolder();
     const file = path.join(folder, "vetwire.db");
     load(file, text("server.sqlite.sql"));
-    expect(await readReleaseServer(folder, json<Access>("server.access.json"))).toMatchObject(
-      json<object>("server.json"),
-    );
+    expect(await readReleaseServer(folder, access())).toMatchObject(json("server.json"));
     const db = new Database(file, { readonly: true });
     const version = db.prepare("SELECT MAX(version) FROM migration").pluck().get();
     const faults = [...(db.pragma("foreign_key_check") as unknown[]), db.pragma("integrity_check", { simple: true })];
@@ -80,9 +79,7 @@ describe.each(releases)("version %s", (release) => {
     await client.query(text("server.postgres.sql"));
     const stores = await Promise.all([1, 2, 3].map(() => openStore(database)));
     await Promise.all(stores.map((store) => store.close()));
-    expect(await readReleaseServer(database, json<Access>("server.access.json"))).toMatchObject(
-      json<object>("server.json"),
-    );
+    expect(await readReleaseServer(database, access())).toMatchObject(json("server.json"));
     const { rows } = await client.query("select count(*)::int as count, max(version) as last from migration");
     expect(rows).toEqual([{ count: SERVER_SCHEMA, last: SERVER_SCHEMA }]);
     await client.end();

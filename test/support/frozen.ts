@@ -38,7 +38,7 @@ export async function frozen<Result>(at: number, work: (clock: FrozenClock) => P
     }
   }
   globalThis.Date = StandingDate as DateConstructor;
-  globalThis.setInterval = ((run: () => void) => realInterval(run, NEVER_MS).unref()) as typeof setInterval;
+  globalThis.setInterval = (run: () => void) => realInterval(run, NEVER_MS).unref();
   Object.assign(crypto, {
     randomBytes: (size: number) => (size === NONCE_BYTES ? real.randomBytes(size) : bytes(size)),
     randomInt: (max: number) => bytes(4).readUInt32BE() % max,

@@ -279,7 +279,7 @@ function readQueues(operations: Operations): object {
     counts: operations.countMessagesSince(0),
     queued: operations.outbox(),
     directory: operations.resolveReferences({
-      ...{ accessions: ["VPLACED", "VSENT", "VRESULTED"], fps: [CAT!], identifiers: ["4711", "276001"] },
+      ...{ accessions: ["VPLACED", "VSENT", "VRESULTED"], fps: [CAT], identifiers: ["4711", "276001"] },
     }),
     appointed: operations.appointedFps(day.from, day.to),
     orders: operations.openOrders({ device: "chem-1", patientFp: null, from: 0, to: AT * 2 }),

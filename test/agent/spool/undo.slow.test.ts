@@ -60,11 +60,11 @@ test("messages that were acknowledged under a newer schema are there after the u
   const spool = await Spool.open(folder);
   const session = spool.openSession("chem-1", "generic-astm");
   expect(await append(spool, session, "before")).toBeNull();
-  expect(await spool.saveMessage(() => rowOf(M1!, session, 0))).toBe(M1);
+  expect(await spool.saveMessage(() => rowOf(M1, session, 0))).toBe(M1);
   migrateFile(folder, { migrations: NEWER_SPOOL });
   expect(await append(spool, session, "after")).toBeNull();
-  expect(await spool.saveMessage(() => rowOf(M2!, session, 1))).toBe(M2);
-  const [fp] = await spool.call("settle", settlement(M2!, { studies: [studyDraft()] }));
+  expect(await spool.saveMessage(() => rowOf(M2, session, 1))).toBe(M2);
+  const [fp] = await spool.call("settle", settlement(M2, { studies: [studyDraft()] }));
   await spool.call("settleStudies", [serverOutcome(fp!, "filed")], 3000);
   await spool.close();
 

@@ -65,35 +65,37 @@ test("a migration that a full disk stops leaves the database as it was", async (
   if (!canMount()) context.skip("this machine cannot mount a tmpfs");
   const folder = temporaryFolder();
   mountDisk(folder, 6);
-  if (onPostgres()) {
-    const database = await temporaryDatabase();
-    const place = `full_${database.replace(/.*_/, "")}`;
-    const [, , uid, gid] = /^nobody:.*$/m.exec(readFileSync("/etc/passwd", "utf8"))?.[0].split(":") ?? [];
-    if (process.getuid?.() === 0) chownSync(folder, Number(uid), Number(gid));
-    const client = new Client({ connectionString: database });
-    await client.connect();
-    await client.query(`create tablespace ${place} location '${folder}'`);
-    onTestFinished(async () => {
-      await client.query(`drop tablespace ${place}`);
-      await client.end();
-      unmountDisk(folder);
-    });
-    const expectSame = await filledDatabase(database);
-    const filler = "select repeat(md5(x::text), 30) as text from generate_series(1, 20000) as x";
-    await expect(migrateWith(database, `create table filler tablespace ${place} as ${filler}`)).rejects.toThrow(
-      /stays as it was \(.*53100.*\): start again when PostgreSQL answers and its disk has room$/,
-    );
-    await expectSame();
-    return;
-  }
-  onTestFinished(() => unmountDisk(folder));
-  const database = await temporaryDatabase(folder);
+  const { database, filler, reason } = onPostgres() ? await databaseWithSmallTablespace(folder) : onSmallDisk(folder);
   const expectSame = await filledDatabase(database);
-  await expect(migrateWith(database, "create table filler as select randomblob(9000000)")).rejects.toThrow(
-    /vetwire\.db could not be updated and stays as it was: .* the disk is full: make room there, or use another disk$/,
-  );
+  await expect(migrateWith(database, filler)).rejects.toThrow(reason);
   await expectSame();
 });
+
+function onSmallDisk(folder: string) {
+  onTestFinished(() => unmountDisk(folder));
+  const reason =
+    /vetwire\.db could not be updated and stays as it was: .* the disk is full: make room there, or use another disk$/;
+  return { database: folder, filler: "create table filler as select randomblob(9000000)", reason };
+}
+
+/** Returns a database whose migration fills a tablespace on that disk. */
+async function databaseWithSmallTablespace(folder: string) {
+  const database = await temporaryDatabase();
+  const place = `full_${database.replace(/.*_/, "")}`;
+  const [, , uid, gid] = /^nobody:.*$/m.exec(readFileSync("/etc/passwd", "utf8"))?.[0].split(":") ?? [];
+  if (process.getuid?.() === 0) chownSync(folder, Number(uid), Number(gid));
+  const client = new Client({ connectionString: database });
+  await client.connect();
+  await client.query(`create tablespace ${place} location '${folder}'`);
+  onTestFinished(async () => {
+    await client.query(`drop tablespace ${place}`);
+    await client.end();
+    unmountDisk(folder);
+  });
+  const rows = "select repeat(md5(x::text), 30) as text from generate_series(1, 20000) as x";
+  const reason = /stays as it was \(.*53100.*\): start again when PostgreSQL answers and its disk has room$/;
+  return { database, filler: `create table filler tablespace ${place} as ${rows}`, reason };
+}
 
 test("a kill within a migration leaves the database as it was", async () => {
   const database = await temporaryDatabase();
@@ -108,7 +110,7 @@ test("a kill within a migration leaves the database as it was", async () => {
   else await once(child.stdout, "data");
   const ended = once(child, "exit");
   child.kill("SIGKILL");
-  await ended;
+  expect(await ended).toEqual([null, "SIGKILL"]);
   await expectSame();
 });
 
