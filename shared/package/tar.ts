@@ -74,7 +74,7 @@ function unpackedService(program: Program, platform: PackOrder["platform"]): Ser
 
 function installText(program: Program, platform: PackOrder["platform"], archive: string): string {
   if (platform === "win-x64") {
-    return `This archive upgrades an installed Vetwire ${program}: vetwire upgrade --from ${archive}\nTo install it on a PC for the first time, use the .msi file.\n`;
+    return `This archive upgrades an installed Vetwire ${program}: vetwire upgrade ${program} --from ${archive}\nTo install it on a PC for the first time, use the .msi file.\n`;
   }
   const folder = `/opt/vetwire-${program}`;
   const next =
