@@ -1,15 +1,30 @@
 import { Command } from "commander";
-import { plural, printError, printLine } from "../../shared/cli/output.ts";
+import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
+import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { exposures } from "../config/exposures.ts";
-import { type ConfigOption, configOption, readConfig } from "./options.ts";
+import { type ConfigOption, configOption, readConfig, readConfigFile } from "./options.ts";
 
 export const checkCommand = new Command("check")
   .description("find every problem of a configuration at once")
   .addOption(configOption())
+  .option("--json", "print a JSON object with problems and warnings")
   .action(check);
 
-function check(options: ConfigOption): void {
+function check({ json, ...options }: ConfigOption & { json?: boolean }): void {
+  if (json) return checkAsJson(options);
   const config = readConfig(options);
   for (const warning of exposures(config)) printError(`warning: ${warning}`);
   printLine(`${options.config} is valid: ${plural(config.devices.length, "device")}`);
+}
+
+/** The exit code is that of the text: 78 for a file with problems. */
+function checkAsJson(options: ConfigOption): void {
+  const read = readConfigFile(options);
+  if ("config" in read) {
+    const { config } = read;
+    return printJson({ valid: true, devices: config.devices.length, problems: [], warnings: exposures(config) });
+  }
+  const problems = read.problems.map(({ line, message }) => ({ line, message }));
+  printJson({ valid: false, devices: null, problems, warnings: [] });
+  process.exitCode = EXIT_CONFIG;
 }

@@ -15,7 +15,10 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       'pair --server https://vetwire.example.com --code 7KQM-X2HD --name "Laboratory" --key-file ./agent.key',
     ],
   },
-  check: { summary: "find every problem of the configuration", examples: ["check", "check --config agent.yaml"] },
+  check: {
+    summary: "find every problem of the configuration",
+    examples: ["check", "check --config agent.yaml", "check --json"],
+  },
   doctor: {
     summary: "say what is wrong here, and what to do",
     examples: ["doctor", "doctor --offline", "doctor --json", "doctor --bundle support.zip"],
@@ -38,7 +41,11 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   codes: { summary: "codes that the catalogue lacks", examples: ["codes", "codes --json"] },
   reprocess: {
     summary: "process messages again after a correction",
-    examples: ["reprocess --state unmatched --dry-run", "reprocess --state filed --device chem-1 --since 7d"],
+    examples: [
+      "reprocess --state unmatched --dry-run",
+      "reprocess --state filed --device chem-1 --since 7d",
+      "reprocess --state unmatched --dry-run --json",
+    ],
   },
   capture: {
     summary: "write a message as a fixture",

@@ -20,15 +20,21 @@ export function configOption(): Option {
 }
 
 /** Reads the file of `--config`. @throws CommandError with a line for each problem, and exit code 78 */
-export function readConfig({ config: file }: ConfigOption): Config {
+export function readConfig(options: ConfigOption): Config {
+  const result = readConfigFile(options);
+  if ("config" in result) return result.config;
+  const { config: file } = options;
+  const problems = result.problems.map(({ line, message }) => `${file}:${line}: ${message}`);
+  throw new CommandError([...problems, `${plural(problems.length, "problem")} in ${file}`].join("\n"), EXIT_CONFIG);
+}
+
+/** Reads the file of `--config` with its problems. @throws CommandError for a missing file */
+export function readConfigFile({ config: file }: ConfigOption): ReturnType<typeof loadConfig> {
   if (!fs.existsSync(file)) {
     const expected = "expected the agent's configuration here or by --config";
     throw new CommandError(`${path.resolve(file)}: no such file, ${expected}`, EXIT_CONFIG);
   }
-  const result = loadConfig(file);
-  if ("config" in result) return result.config;
-  const problems = result.problems.map(({ line, message }) => `${file}:${line}: ${message}`);
-  throw new CommandError([...problems, `${plural(problems.length, "problem")} in ${file}`].join("\n"), EXIT_CONFIG);
+  return loadConfig(file);
 }
 
 /** Creates the parser of a repeatable `--state` with one of the given states. */

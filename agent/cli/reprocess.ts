@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { collect, parseTime } from "../../shared/cli/options.ts";
-import { plural, printError, printTimes, progressInTenths } from "../../shared/cli/output.ts";
+import { plural, printError, printJson, printTimes, progressInTenths } from "../../shared/cli/output.ts";
 import { analyzersOf } from "../analyzers.ts";
 import { imagingOf } from "../imaging-devices.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
-import { reassess, store, type ReassessedMessage } from "../tools/offline/reprocess.ts";
+import { reassess, store, type ReassessedMessage, type Stored } from "../tools/offline/reprocess.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 
 export const reprocessCommand = new Command("reprocess")
@@ -21,6 +21,7 @@ export const reprocessCommand = new Command("reprocess")
   .option("--device <id>", "only messages of the device; repeatable", collect, [])
   .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
   .option("--dry-run", "print the changes and store nothing")
+  .option("--json", "print a JSON object with the changes and counts")
   .action(reprocess);
 
 interface ReprocessOptions extends ConfigOption {
@@ -28,6 +29,7 @@ interface ReprocessOptions extends ConfigOption {
   readonly device: readonly string[];
   readonly since: number;
   readonly dryRun?: boolean;
+  readonly json?: boolean;
 }
 
 async function reprocess(options: ReprocessOptions): Promise<void> {
@@ -39,6 +41,7 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
   }
   const wanted = { states: options.state, devices: options.device, since: options.since };
   const done = await reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, progressInTenths());
+  if (options.json) return printJson(asJson(done, options.dryRun ? null : store(config.data, done)));
   for (const line of changeLines(done)) printTimes(line);
   const messages = plural(done.length, "message");
   if (options.dryRun) {
@@ -51,6 +54,14 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
   if (overtaken > 0) {
     printError(`${plural(overtaken, "message")} left, because a newer result arrived meanwhile: run the command again`);
   }
+}
+
+/** `stored` is null if nothing was stored. */
+function asJson(done: readonly ReassessedMessage[], stored: Stored | null): object {
+  const changes = done.flatMap(({ message: { id, device, receivedAt }, diff }) =>
+    diff.length === 0 ? [] : [{ id, device, received_at: new Date(receivedAt).toISOString(), changes: diff }],
+  );
+  return { messages: done.length, changed: changes, stored: stored?.stored ?? 0, overtaken: stored?.overtaken ?? 0 };
 }
 
 /** A head for each changed message, and below it the change. Consecutive images of a study share one change. */

@@ -25,7 +25,7 @@ export async function withNewStore(data: string, work: StoreWork): Promise<void>
 /** Runs a command beside a server and other commands, but beside no restore: that would move the command's changes aside. */
 async function beside(data: string, open: (location: string) => Promise<Store>, work: StoreWork): Promise<void> {
   const location = storeLocation(data);
-  let release = () => undefined as void;
+  let release: (() => void) | null = null;
   // A folder that is missing gets no lock: its error says what was expected.
   if (!isPostgresUrl(location) && fs.existsSync(data)) {
     settleRestore(data);
@@ -39,7 +39,7 @@ async function beside(data: string, open: (location: string) => Promise<Store>, 
       await store.close();
     }
   } finally {
-    release();
+    release?.();
   }
 }
 

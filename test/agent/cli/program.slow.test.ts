@@ -98,6 +98,28 @@ describe("the commands of the agent", () => {
     ]);
   });
 
+  test("check and reprocess print JSON objects, and the exit code of check stays", async () => {
+    const json = async (...args: readonly string[]) => {
+      const { code, stdout } = await agent(...args, "--json");
+      return [code, JSON.parse(stdout.toString())] as const;
+    };
+    expect(await json("check")).toEqual([0, { valid: true, devices: 1, problems: [], warnings: [] }]);
+    const [wrong, data] = ["wrong.yaml", "empty-spool"].map((name) => path.join(folder, name)) as [string, string];
+    const text = fs.readFileSync(path.join(folder, "agent.yaml"), "utf8");
+    fs.writeFileSync(wrong, text.replace(/^timeZone: .*$/m, "timeZone: Nowhere"));
+    const problem = { line: expect.any(Number) as number, message: expect.stringContaining("timeZone") as string };
+    expect(await json("check", "--config", wrong)).toEqual([
+      78,
+      { valid: false, devices: null, problems: [problem], warnings: [] },
+    ]);
+    await (await Spool.open(data)).close();
+    fs.writeFileSync(wrong, text.replace(/^data: .*$/m, `data: ${data}`));
+    const none = { messages: 0, changed: [], stored: 0, overtaken: 0 };
+    expect(await json("reprocess", "--state", "unmatched", "--config", wrong)).toEqual([0, none]);
+    fs.rmSync(wrong);
+    fs.rmSync(data, { recursive: true });
+  });
+
   test.each([
     ["record --listen 1:1 --to 1:2", "record has a new name: record-association"],
     ["images forward --again pacs", "images forward has a new name: images retry"],
