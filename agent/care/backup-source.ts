@@ -10,6 +10,7 @@ import { SCHEMA_VERSION } from "../spool/schema.ts";
 // The parts of an agent that a backup holds, and their places at a restore.
 
 const DATABASE = "spool.db";
+const IMAGE_FILES = "SELECT message || '.dcm' FROM instance";
 
 /** The spool, agent.yaml and the files that it names, and the images if they are wanted. */
 export function backupSource(config: Config, images: boolean): BackupSource {
@@ -22,10 +23,7 @@ export function backupSource(config: Config, images: boolean): BackupSource {
     database: DATABASE,
     files: configFiles(config).inside.map((file) => ({ name: memberName(config, file), path: file })),
     images: images
-      ? {
-          folder: IMAGES_FOLDER,
-          query: "SELECT message || '.dcm' FROM instance WHERE removed_at IS NULL ORDER BY message",
-        }
+      ? { folder: IMAGES_FOLDER, query: `${IMAGE_FILES} WHERE removed_at IS NULL ORDER BY message` }
       : null,
   };
 }
@@ -46,5 +44,6 @@ function memberName({ file = "" }: Config, each: string): string {
 export const AGENT_BACKUP = { program: "agent", schema: SCHEMA_VERSION, database: DATABASE } as const;
 
 export function restoreTarget(folder: string): RestoreTarget {
-  return { ...AGENT_BACKUP, folder, mark: "spool.mark", files: [], images: IMAGES_FOLDER };
+  const images = { folder: IMAGES_FOLDER, query: IMAGE_FILES };
+  return { ...AGENT_BACKUP, folder, mark: "spool.mark", files: [], images };
 }

@@ -5,6 +5,7 @@ import { plural, printError, printLine, progressLine } from "../../shared/cli/ou
 import { checkBackup, restoreBackup, restoreConfig } from "../../shared/care/restore.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import { AGENT_BACKUP, restoreTarget } from "../care/backup-source.ts";
+import { IMAGES_FOLDER } from "../imaging/image-folder.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const restoreCommand = new Command("restore")
@@ -39,6 +40,12 @@ function restore(file: string, options: RestoreOptions): void {
   const report = restoreBackup(file, manifest, restoreTarget(data), options.force ?? false);
   printLine(`restored into ${data}`);
   if (report.aside !== null) printLine(`the old files are in ${report.aside}: remove them when nothing is missing`);
+  if (report.later > 0) {
+    printError(
+      `${plural(report.later, "image")} arrived after the backup, and the files are in ${path.join(report.aside ?? "", IMAGES_FOLDER)}: ` +
+        "send these images again from the imaging device or its archive, or the files with a DICOM program. Remove no file before",
+    );
+  }
   printError(
     `messages after ${until} are not in it: compare the results since then at the analyzers, and send missing ones again. ` +
       "The server files a result once, so sending too many does no harm",

@@ -22,7 +22,13 @@ function readableTraffic({ server, destinations }: Pick<Config, "server" | "dest
 
 /** @returns a sentence if others in the network can read what this machine sends to a server; null if they cannot */
 export function readableServer(url: string): string | null {
-  return isReadable(url) ? `${originOf(url)}: the network can read the key and all results, use https` : null;
+  const origin = readableOrigin(url);
+  return origin === null ? null : `${origin}: the network can read the key and all results, use https`;
+}
+
+/** @returns the server without path and user if others in the network can read and change what it says; else null */
+export function readableOrigin(url: string): string | null {
+  return isReadable(url) ? originOf(url) : null;
 }
 
 function isReadable(url: string): boolean {

@@ -17,7 +17,7 @@ import type { TitledFinding } from "../../shared/local/doctor.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 
 // The file for the support: findings, configuration, versions, counts, last log lines. It has no name of a patient or an owner,
-// no key, no number of a sample, no path and no byte of a device. What is not known to be harmless is left out.
+// no key, no number of a sample, no path, no id and no byte of a device. What is not known to be harmless is left out.
 
 /** Bytes of the log's end. */
 const LOG_BYTES = 256 * 1024;
@@ -29,9 +29,9 @@ export function makeBundle(context: DoctorContext, found: readonly TitledFinding
   const log = config === null ? [] : lastLines(config).flatMap((line) => scrubbedLine(line, scrubber));
   return zipSync({
     "findings.json": json(found.map((finding) => scrubbedFinding(finding, scrubber))),
-    "configuration.json": json(config === null ? null : redacted(config)),
+    "configuration.json": json(config === null ? null : redacted(config, scrubber)),
     "versions.json": json(versions()),
-    "counts.json": json(config === null ? null : counts(config)),
+    "counts.json": json(config === null ? null : counts(config, scrubber)),
     ...(log.length === 0 ? {} : { "log.ndjson": strToU8(log.map((line) => `${line}\n`).join("")) }),
   });
 }
@@ -68,26 +68,29 @@ function wrongPlace(sentence: string): string {
   return `line ${line}: ${steps.join(".")}`;
 }
 
-function redacted({ server, timeZone, matchPatientsByName, status, devices, destinations, images }: Config) {
+function redacted(
+  { server, timeZone, matchPatientsByName, status, devices, destinations, images }: Config,
+  scrubber: Scrubber,
+) {
   const { protocol, hostname, port } = new URL(server.url);
   return {
     server: { url: `${protocol}//${maskedHost(hostname)}${port === "" ? "" : `:${port}`}` },
     timeZone,
     matchPatientsByName,
     status,
-    devices: devices.map(redactedDevice),
+    devices: devices.map((device) => redactedDevice(device, scrubber)),
     destinations: destinations.map(({ way }) => ({ way })),
     images,
   };
 }
 
 /** Free texts, files and AE titles become true, lists of them their length. */
-function redactedDevice(device: DeviceConfig) {
+function redactedDevice(device: DeviceConfig, scrubber: Scrubber) {
   const { id, profile, connection, timeZone, charset, ackMode, allow, matchBySampleId, quietSeconds, modality } =
     device;
   const { serial, listen, dial, replyConnection } = connection;
   return {
-    id,
+    id: scrubber.device(id),
     profile,
     serial: serial && { ...serial, path: maskedPort(serial.path) },
     listen: maskedAddress(listen),
@@ -134,14 +137,14 @@ function versions() {
   return { vetwire: VERSION, node: version, platform, arch, release: os.release(), sqlite, time_zone: timeZone };
 }
 
-function counts({ data }: Config): object {
+function counts({ data }: Config, scrubber: Scrubber): object {
   try {
     const { status, images } = readSpool(data, (db) => ({ status: readStatus(db, data), images: countImages(db) }));
     const { running, devices, outbox, directory, clock } = status;
     return {
       running,
       devices: devices.map(({ id, state, since, last_message_at, last_bytes_at, counts: messages, counters }) => ({
-        id,
+        id: scrubber.device(id),
         state,
         since,
         last_message_at,

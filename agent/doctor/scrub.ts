@@ -4,6 +4,7 @@ import type Database from "better-sqlite3";
 import type { PushedStudy } from "../../shared/api/study.ts";
 import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
+import { LOCAL_PATHS } from "../runtime/local-paths.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import { parseAddress } from "../transport/address.ts";
 
@@ -13,10 +14,14 @@ import { parseAddress } from "../transport/address.ts";
 export interface Scrubber {
   text(text: string): string;
   strict(text: string): string;
+  /** Returns the name of a device by its place in the configuration. Its id may hold the name of a person. */
+  device(id: string): string;
 }
 
 /** Min characters of a name that is searched. A shorter one would take letters out of every sentence. */
 const NAME_CHARS_MIN = 2;
+/** Words that may be the id of a device. */
+const DEVICE_IDS = /[a-z0-9][a-z0-9-]*/g;
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 /** Lowercase words, and the words of the protocols. */
 const PLAIN = /^(?:[a-z]+|ASTM|HL7|DICOM|POCT1|TLS|HTTP|ACK|NAK|ENQ|EOT|MLLP|C|AE)$/;
@@ -25,20 +30,24 @@ const PLAIN = /^(?:[a-z]+|ASTM|HL7|DICOM|POCT1|TLS|HTTP|ACK|NAK|ENQ|EOT|MLLP|C|A
 export function createScrubber(config: Config | null): Scrubber {
   const names = config === null ? new Set<string>() : namesInSpool(config.data);
   const machine = new Set(machineWords(config).flatMap(wordsOf));
+  const ids = (config?.devices ?? []).map(({ id }) => id);
+  const device = (id: string) => `device-${ids.includes(id) ? ids.indexOf(id) + 1 : "removed"}`;
   const text = (given: string) =>
     given
+      .replaceAll(DEVICE_IDS, (word) => (ids.includes(word) ? device(word) : word))
       .replaceAll(/sk_[a-z]+_\S+/g, "<key>")
-      .replaceAll(/(?<![\w/:.])(?!\/dev\/)(?:[A-Za-z]:|\.{1,2})?[\\/][^\s,;:'"]+[^\s,;:'".]/g, "<path>")
+      .replaceAll(LOCAL_PATHS, "<path>")
       .replaceAll(/"[^"]*"/g, '"<text>"')
       .replaceAll(/\d{6,}/g, "<number>")
       .replaceAll(WORDS, (word) => {
         const folded = fold(word);
         return names.has(folded) ? "<name>" : machine.has(folded) ? "<machine>" : word;
       });
-  const ids = new Set((config?.devices ?? []).flatMap(({ id }) => wordsOf(id)));
+  const places = new Set(ids.map((_, index) => String(index + 1)));
   return {
     text,
-    strict: (given) => text(given).replaceAll(WORDS, (word) => (PLAIN.test(word) || ids.has(word) ? word : "X")),
+    strict: (given) => text(given).replaceAll(WORDS, (word) => (PLAIN.test(word) || places.has(word) ? word : "X")),
+    device,
   };
 }
 

@@ -1,53 +1,41 @@
-import { execFile } from "node:child_process";
-import type { Check } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
+import { findService, thisMachine } from "../../shared/service/manage.ts";
+import type { Check } from "./check.ts";
 import { ok, problem, skipped, warning } from "./finding.ts";
 
-/** The name of the service on Linux and on Windows. */
+/** The name of the service, unless several agents run on this machine. */
 const SERVICE = "vetwire-agent";
-const ANSWER_MS = 5_000;
 
 /** Asks the system's service manager whether it starts the agent. */
 export const service: Check = {
   id: "service",
   title: "Service",
-  run: async () => (process.platform === "win32" ? windowsService() : systemdService()),
+  run: async () => [await judge()],
 };
 
-async function systemdService(): Promise<Finding[]> {
-  const shown = await answerOf("systemctl", ["show", SERVICE, "--property=LoadState,ActiveState,UnitFileState"]);
-  if ("missing" in shown) return [skipped("service.no-manager", "this machine has no systemctl")];
-  const states = Object.fromEntries(shown.text.split("\n").map((line) => line.split("="))) as Record<string, string>;
-  if (states["LoadState"] === undefined) return [skipped("service.no-manager", "systemd does not run on this machine")];
-  if (states["LoadState"] === "not-found") return [notInstalled(`/etc/systemd/system/${SERVICE}.service`)];
-  if (states["ActiveState"] === "failed") {
-    const remedy = `read why with journalctl -u ${SERVICE}, correct it, then run systemctl restart ${SERVICE}`;
-    return [problem("service.failed", `the service ${SERVICE} has failed`, remedy)];
+async function judge(): Promise<Finding> {
+  const machine = thisMachine();
+  const { asAdministrator } = machine.platform;
+  const found = await findService(SERVICE, machine);
+  if (found.is === "no manager") return skipped("service.no-manager", found.reason);
+  if (found.is === "not installed") {
+    const sentence = "no service is installed: after a restart of this machine nobody starts the agent";
+    return warning("service.missing", sentence, asAdministrator("vetwire service install agent"));
   }
-  if (states["UnitFileState"] === "disabled") {
-    const remedy = `systemctl enable --now ${SERVICE}`;
-    return [warning("service.disabled", `the service ${SERVICE} does not start with the machine`, remedy)];
+  const { state, startsWithMachine } = found;
+  // A service that a person wrote is for its service manager alone.
+  const isOwn = found.is === "installed";
+  if (state.is === "failed" || state.is === "waiting") {
+    const [read, start] = ["status", "start"].map((word) => asAdministrator(`vetwire service ${word} agent`));
+    const remedy = isOwn
+      ? `read why with ${read}, correct it, then run ${start}`
+      : "read why in its log, and correct it";
+    return problem("service.failed", `the service ${SERVICE} has failed`, remedy);
   }
-  return [ok("service.installed", `the service ${SERVICE} is ${states["ActiveState"] ?? "installed"}`)];
-}
-
-async function windowsService(): Promise<Finding[]> {
-  const shown = await answerOf("sc.exe", ["query", SERVICE]);
-  if ("missing" in shown) return [skipped("service.no-manager", "sc.exe is missing")];
-  if (/STATE\s+:\s+\d/.test(shown.text)) return [ok("service.installed", `the service ${SERVICE} is installed`)];
-  return [notInstalled("the Task Scheduler, at the start of the machine")];
-}
-
-function notInstalled(place: string): Finding {
-  const sentence = "no service is installed: after a restart of this machine nobody starts the agent";
-  return warning("service.missing", sentence, `let ${place} run: vetwire agent run --config FILE`);
-}
-
-/** @returns the output of the program, also of a failed one */
-function answerOf(program: string, args: readonly string[]): Promise<{ text: string } | { missing: true }> {
-  return new Promise((resolve) => {
-    execFile(program, args, { timeout: ANSWER_MS }, (error, stdout) =>
-      resolve(error?.code === "ENOENT" ? { missing: true } : { text: stdout }),
-    );
-  });
+  if (!startsWithMachine) {
+    const sentence = `the service ${SERVICE} does not start with the machine`;
+    const own = asAdministrator("vetwire service start agent");
+    return warning("service.disabled", sentence, isOwn ? own : "enable it at its service manager");
+  }
+  return ok("service.installed", `the service ${SERVICE} is ${state.is}`);
 }

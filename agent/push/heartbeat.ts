@@ -27,7 +27,7 @@ const ADDRESS_CHARS_MAX = 64;
 /** The way on which an admin at the dashboard changes the devices. */
 export interface ConfigurationLink {
   /** Tells how the agent is configured. */
-  report(config: Pick<Config, "devices" | "managed">, spool: Spool): Promise<ConfigurationReport>;
+  report(config: Pick<Config, "devices" | "managed" | "server">, spool: Spool): Promise<ConfigurationReport>;
   /** Takes the version of the devices that the server wants. */
   wanted(version: number): void;
 }
@@ -41,7 +41,7 @@ export interface UpgradeLink {
 }
 
 interface HeartbeatSource {
-  readonly config: Pick<Config, "devices" | "timeZone" | "managed">;
+  readonly config: Pick<Config, "devices" | "managed" | "server" | "timeZone">;
   readonly version: string;
   readonly startedAt: number;
   readonly spool: Spool;

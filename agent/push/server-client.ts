@@ -128,8 +128,14 @@ export function createServerClient(
       }).catch(async (error: NodeJS.ErrnoException) => {
         throw await networkError(base, error);
       });
-      if (response.statusCode === 200) await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
-      else throw statusError(await readError(response));
+      if (response.statusCode !== 200) throw statusError(await readError(response));
+      try {
+        await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
+      } catch (error) {
+        // A refusal of the disk keeps its own words.
+        const isCut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        throw isCut ? await networkError(base, error as NodeJS.ErrnoException) : error;
+      }
     },
   };
 }

@@ -6,11 +6,13 @@ import {
   WantedDevices,
 } from "../../shared/api/configuration.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { readableOrigin } from "../config/exposures.ts";
 import { lineIn } from "../config/line-numbers.ts";
 import { folderOf, markOf } from "../host/config-file.ts";
 import type { Host } from "../host/host.ts";
 import type { Config } from "../config/schema.ts";
 import type { ConfigurationLink } from "../push/heartbeat.ts";
+import { withoutFolders } from "../runtime/local-paths.ts";
 import type { Spool } from "../spool/spool.ts";
 import { bounded, openedBy, readDocument } from "./read-document.ts";
 import { devicesText, withDevices } from "./with-devices.ts";
@@ -36,14 +38,17 @@ export function remoteDevices(host: Host): ConfigurationLink {
 class RemoteDevices implements ConfigurationLink {
   readonly #host: Host;
   #isBusy = false;
+  /** A version that the server named where others could have changed it. It is not fetched. */
+  #unsafe: Tried | null = null;
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  async report(config: Pick<Config, "devices" | "managed">, spool: Spool): Promise<ConfigurationReport> {
+  async report(config: Pick<Config, "devices" | "managed" | "server">, spool: Spool): Promise<ConfigurationReport> {
     if (config.managed === false) return { managed: false, version: null, problems: [], devices: null };
-    const tried = await triedOf(spool);
+    const unsafe = readableOrigin(config.server.url) === null ? null : this.#unsafe;
+    const tried = unsafe ?? (await triedOf(spool));
     const devices = devicesText(config.devices);
     return {
       managed: true,
@@ -55,7 +60,12 @@ class RemoteDevices implements ConfigurationLink {
 
   /** Follows a version in the background. The heartbeat that named it belongs to the agent that a change replaces. */
   wanted(version: number): void {
-    if (this.#isBusy || this.#host.agent?.config.managed === false) return;
+    const config = this.#host.agent?.config;
+    if (this.#isBusy || config?.managed === false) return;
+    const origin = config === undefined ? null : readableOrigin(config.server.url);
+    this.#unsafe =
+      origin === null ? null : { version, problems: bounded([{ line: 1, message: unsafeSentence(origin) }]) };
+    if (this.#unsafe !== null) return;
     this.#isBusy = true;
     this.#follow(version)
       .catch((error: unknown) => {
@@ -74,8 +84,11 @@ class RemoteDevices implements ConfigurationLink {
     if (tried !== null && tried.version >= version) return;
     const { data } = ((await agent.server.get("/agent/v1/configuration")) ?? {}) as { data?: unknown };
     if (!wanted.Check(data)) throw new Error("invalid response: expected a version and its devices");
-    const problems = await this.#apply(data.devices);
-    if (problems === null) return;
+    const found = await this.#apply(data.devices);
+    if (found === null) return;
+    // The folders of a PC often hold the name of a person, and they help nobody at the dashboard.
+    const folders = [agent.config.data, folderOf(this.#host.file)];
+    const problems = found.map(({ line, message }) => ({ line, message: withoutFolders(message, folders) }));
     const { spool } = this.#host.agent ?? agent;
     // A process that is killed before this line tries the version again, which changes nothing.
     await spool.call("setMeta", TRIED_META, JSON.stringify({ version: data.version, problems } satisfies Tried));
@@ -109,6 +122,14 @@ class RemoteDevices implements ConfigurationLink {
         );
     }
   }
+}
+
+/** Results may go over plain http with a warning, but nobody else may say where the agent listens and dials. */
+function unsafeSentence(origin: string): string {
+  return (
+    `this agent reaches its server over ${origin}: anyone in that network could change these devices. ` +
+    "Set server.url to https:// on the PC, or change the devices there"
+  );
 }
 
 /** Finds the line of the document with the device that a problem names, by its id or by its place. */

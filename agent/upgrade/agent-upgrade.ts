@@ -30,6 +30,8 @@ export class AgentUpgrade implements UpgradeLink {
   /** Null until the agent has started. */
   #host: Host | null = null;
   #isAnswered = false;
+  /** The version of the server's last answer. */
+  #wanted: string | null = null;
   #told = "";
   /** The last version of the server that failed, and when it may be tried again. */
   #failed = { version: "", times: 0, until: 0 };
@@ -69,7 +71,7 @@ export class AgentUpgrade implements UpgradeLink {
         "the upgrade was rolled back: this version runs again",
       );
     }
-    serveRequests(this.#parent.folder, this.#upgrader, this.#fetch);
+    serveRequests(this.#parent.folder, this.#upgrader, { fetch: this.#fetch, wanted: () => this.#wanted });
     this.#tell();
     setInterval(() => this.#tell(), HEALTH_MS).unref();
   }
@@ -80,10 +82,15 @@ export class AgentUpgrade implements UpgradeLink {
 
   answered(version: string | null): void {
     this.#isAnswered = true;
+    this.#wanted = version;
+    // A wish that comes back later is a person's new decision: the cause may be gone.
+    if (version === null) this.#failed = { version: "", times: 0, until: 0 };
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
     if (version === null || version === this.#version || isTooEarly) return;
-    // A minute passes until the next answer. A version that is under way is not ordered twice.
-    if (["preparing", "trying"].includes(this.report()?.state ?? "")) return;
+    const last = this.report();
+    // The server asks each minute, until it has heard the end.
+    if (last?.state === "preparing" || last?.state === "trying") return;
+    if (last?.state === "rolled back" && last.to === version) return;
     this.#upgrader.upgrade({ version, fetch: this.#fetch }).catch(() => {
       const times = this.#failed.version === version ? this.#failed.times : 0;
       const pauseMs = Math.min(RETRY_MS.first * 2 ** times, RETRY_MS.last);

@@ -4,6 +4,7 @@ import {
   type Batch,
   claim,
   type Delivery,
+  EMPTY_BOOK,
   healthAfter,
   settle,
   stepBook,
@@ -11,7 +12,9 @@ import {
 import { deliver, deliverTest, loggedReason, type Receiver, type Senders } from "../../shared/alerts/deliver.ts";
 import type { Teller } from "../../shared/alerts/email-text.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { clinicConditions, criticalStudies, type Machine } from "../domain/alerts.ts";
+import type { Condition } from "../../shared/alerts/kinds.ts";
+import { type AlertState, stepAlerts } from "../../shared/alerts/step.ts";
+import { clinicConditions, criticalStudies, isOfMachine, type Machine, machineConditions } from "../domain/alerts.ts";
 import {
   type Notifications,
   readAlertBook,
@@ -49,6 +52,8 @@ export class AlertWatch {
   readonly #options: Required<AlertOptions>;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
+  /** Alerts of the machine of a shared server. */
+  #machine: AlertState = EMPTY_BOOK;
   /** Deliveries under way, by clinic. */
   readonly #delivering = new Map<number, Promise<void>>();
 
@@ -81,9 +86,12 @@ export class AlertWatch {
     const warn = (error: unknown) =>
       logger.warn({ reason: errorMessage(error) }, "alerts cannot be computed now: the next check follows");
     try {
-      const facts = await machine();
-      for (const clinic of await watchedClinics(store)) {
-        await this.#step(clinic, facts).catch(warn);
+      const ofMachine = machineConditions(await machine(), this.#options.now());
+      const clinics = await watchedClinics(store);
+      const isShared = clinics.length > 1;
+      if (isShared) this.#logMachine(ofMachine);
+      for (const clinic of clinics) {
+        await this.#step(clinic, isShared ? null : ofMachine).catch(warn);
         this.#startDelivery(clinic);
       }
     } catch (error) {
@@ -109,13 +117,27 @@ export class AlertWatch {
     return outcome;
   }
 
-  async #step({ id, timeZone }: WatchedClinic, machine: Machine): Promise<void> {
+  /** Logs the alerts of the machine. The clinics of a shared server know no more of it than of each other. */
+  #logMachine(conditions: readonly Condition[]): void {
+    const { logger, now } = this.#options;
+    const { state, opened, closed } = stepAlerts(this.#machine, conditions, now());
+    this.#machine = state;
+    const why = "only this log tells of it, because the server has several clinics";
+    for (const { kind, reason } of opened) logger.warn({ kind, reason }, `an alert of this machine opened: ${why}`);
+    for (const { kind } of closed) logger.info({ kind }, "an alert of this machine closed");
+  }
+
+  /** `ofMachine` is null on a shared server. */
+  async #step({ id, timeZone }: WatchedClinic, ofMachine: readonly Condition[] | null): Promise<void> {
     const { store, now: clock } = this.#options;
     const now = clock();
     const openCritical = criticalStudies((await readAlertBook(store, id)).open);
     const facts = await readAlertFacts(store, { clinicId: id, timeZone, now, openCritical });
-    const conditions = clinicConditions(facts, machine, now);
-    await this.#change(id, (book, { receivers }) => stepBook(book, conditions, { channels: receivers, now }));
+    const conditions = [...clinicConditions(facts, now), ...(ofMachine ?? [])];
+    await this.#change(id, (book, { receivers }) => {
+      const own = ofMachine === null ? withoutMachine(book) : book;
+      return stepBook(own, conditions, { channels: receivers, now });
+    });
   }
 
   #startDelivery(clinic: WatchedClinic): void {
@@ -178,4 +200,10 @@ export class AlertWatch {
     const { dashboard } = this.#options;
     return { name, dashboard, language: language ?? "en", timeZone: timeZone ?? "UTC" };
   }
+}
+
+/** Drops the alerts of the machine without a word, after a server of one clinic got a second one: they are not over. */
+function withoutMachine(book: AlertBook): AlertBook {
+  const open = book.open.filter((alert) => !isOfMachine(alert));
+  return { ...book, open, messages: book.messages.filter(({ alert }) => !isOfMachine(alert)) };
 }

@@ -31,9 +31,10 @@ export function serveUpgrades(app: FastifyInstance, data: string, location: stri
     whenQuiet: () => Promise.resolve(),
     expects: () => ({ heartbeat: false, known: [] }),
   });
-  serveRequests(parent.folder, upgrader, () =>
-    Promise.reject(new Error("a server has no other server to fetch from: name the release with --from")),
-  );
+  serveRequests(parent.folder, upgrader, {
+    fetch: () => Promise.reject(new Error("a server fetches from nowhere: name the release with --from")),
+    wanted: () => null,
+  });
   const tell = async () => {
     const { statusCode, body } = await app.inject("/readyz");
     const problems = statusCode === 200 ? [] : [{ what: "database", reason: body }];

@@ -1,4 +1,7 @@
+import fs from "node:fs";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
+import { lockFolder } from "../../shared/runtime/folder-lock.ts";
+import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import { loadPepper } from "../http/auth/pepper.ts";
 import { countKeys, findClinic } from "../store/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../store/database/open.ts";
@@ -10,28 +13,33 @@ type StoreWork = (store: Store) => Promise<void>;
 
 /** Runs a command that reads or changes an existing database. @throws Error if there is none */
 export async function withStore(data: string, work: StoreWork): Promise<void> {
-  const location = settledLocation(data);
-  await closeAfter(await openExistingStore(location), work);
+  await beside(data, openExistingStore, work);
 }
 
 /** Runs a command that creates the database if there is none. */
 export async function withNewStore(data: string, work: StoreWork): Promise<void> {
-  const location = settledLocation(data);
-  await closeAfter(await openStore(location), work);
+  if (!isPostgresUrl(storeLocation(data))) makePrivateFolder(data);
+  await beside(data, openStore, work);
 }
 
-/** Finishes an interrupted restore first: it would move the command's changes aside. @throws Error while a restore is running */
-function settledLocation(data: string): string {
+/** Runs a command beside a server and other commands, but beside no restore: that would move the command's changes aside. */
+async function beside(data: string, open: (location: string) => Promise<Store>, work: StoreWork): Promise<void> {
   const location = storeLocation(data);
-  if (!isPostgresUrl(location)) settleRestore(data);
-  return location;
-}
-
-async function closeAfter(store: Store, work: StoreWork): Promise<void> {
+  let release = () => undefined as void;
+  // A folder that is missing gets no lock: its error says what was expected.
+  if (!isPostgresUrl(location) && fs.existsSync(data)) {
+    settleRestore(data);
+    release = lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
+  }
   try {
-    await work(store);
+    const store = await open(location);
+    try {
+      await work(store);
+    } finally {
+      await store.close();
+    }
   } finally {
-    await store.close();
+    release();
   }
 }
 

@@ -22,9 +22,9 @@ export interface ClinicFacts {
   /** Keys that nobody revoked. */
   readonly keys: readonly KeyEnd[];
   readonly toPlace: { readonly count: number; readonly oldest: number | null };
-  /** Studies with critical values that nobody saw. */
   /** PCs on which the last update from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
+  /** Studies with critical values that nobody saw. */
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
 
@@ -33,7 +33,8 @@ const KINDS_OF_AGENTS: readonly AlertKind[] = [
   ...(["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong", "backup-failed"] as const),
 ];
 
-export function clinicConditions(facts: ClinicFacts, machine: Machine, now: number): Condition[] {
+/** The machine's conditions are in `machineConditions`. */
+export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
   return [
     ...agentsAway(facts, now),
     ...facts.agents.flatMap((agent) => silentDevices(agent, now)),
@@ -41,7 +42,6 @@ export function clinicConditions(facts: ClinicFacts, machine: Machine, now: numb
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
     ...facts.failedUpdates.map(failedUpdate),
-    ...ofMachine(machine, now),
   ];
 }
 
@@ -126,7 +126,15 @@ function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][
   return { key: `update-failed ${agent}`, kind: "update-failed", subject: name, since: at, ...why };
 }
 
-function ofMachine({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
+const MACHINE_KEYS = ["disk", "backup-failed"];
+
+/** Tells whether an alert is about the server's machine, and of no clinic. */
+export function isOfMachine({ key }: Pick<Condition, "key">): boolean {
+  return MACHINE_KEYS.includes(key);
+}
+
+/** They hold paths and the name of the server, which is the business of those who run it. */
+export function machineConditions({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
   const { opens, closes } = limits.freeBytes;
   const disk: Condition[] =
     freeBytes === null || freeBytes >= closes

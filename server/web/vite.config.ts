@@ -34,6 +34,9 @@ function carriedFiles(): Plugin {
   };
 }
 
+// The same sources give the same pages. In another environment vite would write paths of this machine into them.
+process.env["NODE_ENV"] = "production";
+
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: "warn",

@@ -8,16 +8,14 @@ export const RELEASE_WORD_CHARS_MAX = 64;
 
 const REASON_CHARS_MAX = 1_000;
 
-/**
- * How far an upgrade is. `preparing`: the agent fetches and checks the release, and waits until no device sends. `trying`: the new
- * version runs for its first minute. `done`: it stays. `rolled back`: the version before runs again. `refused`: it was never started.
- */
-export type UpgradeState = "preparing" | "trying" | "done" | "rolled back" | "refused";
-
 /** The last upgrade of an agent, in its heartbeat. A later agent may know further states. */
 export const UpgradeReport = Type.Object({
   /** The version that was wanted. */
   to: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
+  /**
+   * `preparing`: the agent fetches and checks the release, and waits until no device sends. `trying`: the new version runs for its first
+   * minute. `done`: it stays. `rolled back`: the version before runs again. `refused`: it was never started.
+   */
   state: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
   /** Why it was rolled back or refused. */
   reason: Type.Union([Type.String({ maxLength: REASON_CHARS_MAX }), Type.Null()]),

@@ -17,6 +17,8 @@ export interface RestorePlan {
   readonly database: string;
   /** Names of the other new files. */
   readonly files: readonly string[];
+  /** Files that the new database does not know, with the names that they get in the folder of the old files. */
+  readonly later: readonly { readonly file: string; readonly kept: string }[];
   /** Folder in the data folder for the files that were there before. */
   readonly aside: string;
 }
@@ -51,17 +53,24 @@ export function settleRestore(folder: string): void {
 
 function readPlan(folder: string): RestorePlan | null {
   const file = path.join(folder, PLAN);
-  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, "utf8")) as RestorePlan) : null;
+  if (!fs.existsSync(file)) return null;
+  // The plan of 0.1.0 has no `later`.
+  return { later: [], ...(JSON.parse(fs.readFileSync(file, "utf8")) as Omit<RestorePlan, "later">) };
 }
 
 /** Each rename is done at most once, because a new file leaves the staging folder with it. */
-function replaceFiles(folder: string, { database, files, aside }: RestorePlan): void {
+function replaceFiles(folder: string, { database, files, later, aside }: RestorePlan): void {
   const kept = path.join(folder, aside);
   const staged = (name: string) => path.join(folder, STAGING, name);
   fs.mkdirSync(kept, { recursive: true, mode: 0o700 });
   for (const name of files.filter((each) => fs.existsSync(staged(each)))) {
     moveAside(folder, kept, name);
     fs.renameSync(staged(name), path.join(folder, name));
+  }
+  for (const { file, kept: name } of later) {
+    const to = path.join(kept, name);
+    fs.mkdirSync(path.dirname(to), { recursive: true, mode: 0o700 });
+    if (fs.existsSync(path.join(folder, file))) fs.renameSync(path.join(folder, file), to);
   }
   if (fs.existsSync(staged(database))) {
     // The old write-ahead log must be gone before the new database is there. SQLite would apply it to that.

@@ -7,10 +7,16 @@ import { localTime } from "../runtime/local-time.ts";
 import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
 import { readMark } from "./backup.ts";
 import { checkMembers, extractMember, type Manifest, type Member, type Progress, readManifest } from "./backup-file.ts";
-import { commitPlan, finishRestore, STAGING } from "./restore-steps.ts";
+import { commitPlan, finishRestore, type RestorePlan, STAGING } from "./restore-steps.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
 // Checks a backup and restores it into a data folder. The old files are moved aside and never deleted.
+
+/** The folder of images, in the data folder, and a query for the names of those that a database knows. */
+export interface KnownImages {
+  readonly folder: string;
+  readonly query: string;
+}
 
 /** A data folder and the program that owns it. */
 export interface RestoreTarget {
@@ -23,8 +29,8 @@ export interface RestoreTarget {
   readonly mark: string;
   /** Further files of the backup that the data folder needs. */
   readonly files: readonly string[];
-  /** The folder of images, in the data folder; null if the program has none. */
-  readonly images: string | null;
+  /** The images; null if the program has none. */
+  readonly images: KnownImages | null;
   /** Changes the restored database before it is used. */
   readonly prepare?: (db: Database.Database) => void;
 }
@@ -34,6 +40,8 @@ export interface RestoreReport {
   readonly aside: string | null;
   /** Number of written images. */
   readonly images: number;
+  /** Number of images that the backup does not know. They are with the old files. */
+  readonly later: number;
 }
 
 /** Prefix of the members that belong into the folder of the configuration. */
@@ -91,9 +99,9 @@ export function restoreBackup(file: string, manifest: Manifest, target: RestoreT
     release = lockFolder(folder, `the ${program} is running with ${folder}: stop it, then restore`);
     const finished = finishRestore(folder);
     const images = restoreImages(file, manifest, target);
-    const aside = finished?.backup === backup ? finished.aside : replace(file, manifest, target, force, backup);
+    const { aside, later } = finished?.backup === backup ? finished : replace(file, manifest, target, force, backup);
     const kept = path.join(folder, aside);
-    return { aside: fs.existsSync(kept) ? kept : null, images };
+    return { aside: fs.existsSync(kept) ? kept : null, images, later: later.length };
   } catch (error) {
     throw storageAdvice(error, path.join(folder, target.database));
   } finally {
@@ -101,8 +109,7 @@ export function restoreBackup(file: string, manifest: Manifest, target: RestoreT
   }
 }
 
-/** @returns the name of the folder for the old files */
-function replace(file: string, manifest: Manifest, target: RestoreTarget, force: boolean, backup: string): string {
+function replace(file: string, manifest: Manifest, target: RestoreTarget, force: boolean, backup: string): RestorePlan {
   const { folder, database } = target;
   if (!force) refuseNewer(manifest, target);
   const staging = path.join(folder, STAGING);
@@ -121,9 +128,43 @@ function replace(file: string, manifest: Manifest, target: RestoreTarget, force:
     }
   }
   const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-  commitPlan(folder, { backup, database, files: target.files, aside });
+  const plan = { backup, database, files: target.files, later: laterImages(target), aside };
+  commitPlan(folder, plan);
   finishRestore(folder);
-  return aside;
+  return plan;
+}
+
+const PART = ".part";
+
+/**
+ * Lists the image files that the staged database does not know: devices sent them after the backup, and trust that they are kept.
+ * Their rows are in the old database. A partial file without a row there was never acknowledged; if that database cannot be read,
+ * each may have been.
+ */
+function laterImages({ folder, database, images }: RestoreTarget): RestorePlan["later"] {
+  if (images === null || !fs.existsSync(path.join(folder, images.folder))) return [];
+  const known = namesIn(path.join(folder, STAGING, database), images);
+  let before: ReadonlySet<string> | null;
+  try {
+    before = namesIn(path.join(folder, database), images);
+  } catch {
+    before = null;
+  }
+  return fs.readdirSync(path.join(folder, images.folder)).flatMap((name) => {
+    const whole = name.endsWith(PART) ? `${name.slice(0, -PART.length)}.dcm` : name;
+    if (!IMAGE.test(whole) || known.has(whole)) return [];
+    if (name !== whole && before !== null && !before.has(whole)) return [];
+    return [{ file: path.join(images.folder, name), kept: path.join(images.folder, whole) }];
+  });
+}
+
+function namesIn(file: string, { query }: KnownImages): ReadonlySet<string> {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    return new Set(db.prepare(query).pluck().all() as string[]);
+  } finally {
+    db.close();
+  }
 }
 
 /** @throws Error if the folder has a later commit than the backup, or a database that cannot be read */
@@ -174,8 +215,9 @@ function restoreImages(file: string, { members }: Manifest, { folder, images }: 
   if (images === null) return 0;
   let count = 0;
   for (const member of members) {
-    const name = member.name.startsWith(`${images}/`) ? member.name.slice(images.length + 1) : "";
-    const to = path.join(folder, images, name);
+    const prefix = `${images.folder}/`;
+    const name = member.name.startsWith(prefix) ? member.name.slice(prefix.length) : "";
+    const to = path.join(folder, images.folder, name);
     if (!IMAGE.test(name) || fs.statSync(to, { throwIfNoEntry: false })?.size === member.bytes) continue;
     write(file, member, to);
     count += 1;

@@ -69,7 +69,11 @@ export function helpAsOption(args: readonly string[]): readonly string[] {
 /** Creates the program with the named subcommand; without one, with the names and summaries of all. */
 export async function createProgram(definition: ProgramDefinition, name: string | undefined): Promise<Command> {
   const { commands, help, examples } = definition;
-  const program = new Command(definition.name).description(definition.description).version(VERSION);
+  const program = new Command(definition.name)
+    .description(definition.description)
+    .version(VERSION)
+    // `upgrade --version 0.2.0` has a meaning of its own.
+    .enablePositionalOptions();
   const load = commands.get(name ?? "");
   if (load === undefined) {
     for (const [command, { summary }] of Object.entries(help)) program.command(command).description(summary);

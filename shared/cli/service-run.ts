@@ -1,13 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, Command } from "commander";
 import { pino } from "pino";
 import { DEFAULT_LOG, LogFile } from "../runtime/log-file.ts";
 import { createLog } from "../runtime/log.ts";
-import { makePrivateFolder } from "../runtime/private-folder.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { Launcher } from "../upgrade/launcher.ts";
+import { EXIT_CONFIG } from "./exit-codes.ts";
 
 /** Time that a new version has to live and to be healthy. */
 const PROBATION_MS = 60_000;
+/** Pause before the next start on Windows. The other service managers have their own. */
+const RESTART_MS = 3_000;
 /** Interval between attempts to write the log file. */
 const RETRY_MS = 1_000;
 
@@ -25,7 +28,6 @@ async function run(
   options: readonly string[],
   { name, versions, log: file }: { readonly name: string; readonly versions: string; readonly log?: string },
 ): Promise<void> {
-  makePrivateFolder(versions);
   const logFile = file === undefined ? null : openLog(file);
   const settings = { level: process.env["LOG_LEVEL"] ?? "info", base: { service: name } };
   const log = logFile === null ? createLog(settings) : pino(settings, logFile);
@@ -35,7 +37,10 @@ async function run(
   const launcher = new Launcher({ program, options, folder: versions, version: VERSION, probationMs, log, output });
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => launcher.stop());
   if (program === "server" && process.platform !== "win32") process.on("SIGHUP", () => launcher.reload());
-  process.exit(await launcher.run());
+  const code = await launcher.run();
+  // shawl starts a program again at once: a fault that stays would fill the disk with its log.
+  if (process.platform === "win32" && code !== 0 && code !== EXIT_CONFIG) await sleep(RESTART_MS);
+  process.exit(code);
 }
 
 function openLog(file: string): LogFile {

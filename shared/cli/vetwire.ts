@@ -18,6 +18,12 @@ const SERVICE_EXAMPLES: readonly string[] = [
   "service run agent --name vetwire-agent --versions /var/lib/vetwire/agent/versions -- --config /etc/vetwire/agent.yaml",
 ];
 
+const UPGRADE_EXAMPLES: readonly string[] = [
+  "upgrade",
+  "upgrade agent --version 0.2.0 --dry-run",
+  "upgrade server --from vetwire-server-0.2.0-linux-x64.tar.gz",
+];
+
 /** The program that the words name, and the words for it. */
 export interface Dispatch {
   readonly program: "vetwire" | "agent" | "server";
@@ -41,13 +47,17 @@ export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
   return {
     name: "vetwire",
     description: "Carries results from a veterinary clinic's devices to its records",
-    commands: new Map([["service", async () => (await import("./service.ts")).serviceCommand]]),
+    commands: new Map([
+      ["service", async () => (await import("./service.ts")).serviceCommand],
+      ["upgrade", async () => (await import("./upgrade.ts")).upgradeCommand],
+    ]),
     renamed: [],
     help: {
       ...Object.fromEntries(short),
       agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },
       server: { summary: "the read API and the dashboard, and their data", examples: [] },
       service: { summary: "install a program as a service of this machine, and watch it", examples: SERVICE_EXAMPLES },
+      upgrade: { summary: "bring a service to a later version; one that fails goes back", examples: UPGRADE_EXAMPLES },
     },
     examples: [
       ...short.map(([name]) => name),

@@ -14,6 +14,13 @@ export interface LocalRunning {
   readonly state: "running";
   readonly version: string;
   readonly file: string;
+  /** An upgrade that is under way, or the last one if it failed and no later version runs. */
+  readonly upgrade: {
+    readonly to: string;
+    /** preparing, trying, rolled back, refused */
+    readonly state: string;
+    readonly reason: string | null;
+  } | null;
   readonly started_at: string;
   /** The content of /readyz. */
   readonly ready: {

@@ -21,11 +21,11 @@ export function seal(folder: string, packages: readonly string[], signKey: strin
   sign(sums, signKey);
 }
 
-/** Writes FILE.minisig. The trusted comment, which is signed too, names the file: no other file can take its place. */
+/** Writes FILE.minisig. The trusted comment, which is signed too, names the file as `verifyFile` of the upgrades expects it. */
 function sign(file: string, key: string | null): void {
   fs.rmSync(`${file}.minisig`, { force: true });
   if (key === null) return;
-  const words = ["-S", "-s", key, "-m", file, "-t", path.basename(file)];
+  const words = ["-S", "-s", key, "-m", file, "-t", `file:${path.basename(file)}`];
   // A key with a password asks for it in the terminal.
   execFileSync("minisign", words, { stdio: ["inherit", "ignore", "inherit"] });
 }

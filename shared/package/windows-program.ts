@@ -20,8 +20,8 @@ export interface WindowsProgram {
 const PROGRAM_DRIVE = "P:\\";
 const DATA_DRIVE = "D:\\";
 
-const AGENT = service("agent", "agent");
-const SERVER = service("server", "server");
+const AGENT = serviceOf("agent", "agent");
+const SERVER = serviceOf("server", "server");
 
 export const WINDOWS_PROGRAMS: Readonly<Record<PackOrder["program"], WindowsProgram>> = {
   agent: {
@@ -40,7 +40,7 @@ export const WINDOWS_PROGRAMS: Readonly<Record<PackOrder["program"], WindowsProg
   },
 };
 
-function service(program: PackOrder["program"], folder: string): ServiceDescription {
+function serviceOf(program: PackOrder["program"], folder: string): ServiceDescription {
   return {
     program,
     name: `vetwire-${program}`,
@@ -61,7 +61,7 @@ export function serviceArguments({ service }: WindowsProgram): string {
 /** Returns the commands that tell Windows to start shawl again if it dies. shawl itself starts the program again. */
 export function recoveryLines({ service }: WindowsProgram): string[] {
   return windows.install(service).flatMap((step) => {
-    if (step.do !== "run" || !/^failure/.test(step.words[1] ?? "")) return [];
+    if (step.do !== "run" || !step.words[1]?.startsWith("failure")) return [];
     return [`[System64Folder]${installerLine(step.words)}`];
   });
 }

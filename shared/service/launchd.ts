@@ -93,12 +93,15 @@ function plistWords(text: string): string[] {
 
 function judge(name: string, [plist, print]: readonly Answer[]): Found {
   if (print?.code == null) return { is: "no manager", reason: "this machine has no launchctl" };
-  if (plist?.code !== 0) return print.code === 0 ? { is: "foreign" } : { is: "not installed" };
-  const service = installedService(plistWords(plist.text));
-  if (service === null || service.name !== name) return { is: "foreign" };
-  const state: ServiceState = print.code === 0 ? stateOf(print.text) : { is: "stopped" };
-  return { is: "installed", service, state, startsWithMachine: true, packaged: null };
+  const isLoaded = print.code === 0;
+  if (plist?.code !== 0 && !isLoaded) return { is: "not installed" };
+  const course = { state: isLoaded ? stateOf(print.text) : STOPPED, startsWithMachine: plist?.code === 0 };
+  const service = installedService(plistWords(plist?.text ?? ""));
+  if (service === null || service.name !== name) return { is: "foreign", ...course };
+  return { is: "installed", service, ...course, packaged: null };
 }
+
+const STOPPED: ServiceState = { is: "stopped" };
 
 function stateOf(text: string): ServiceState {
   const [, state] = /^\s*state = (.+)$/m.exec(text) ?? [];

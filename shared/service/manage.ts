@@ -20,7 +20,7 @@ export function thisMachine(): Machine {
   const platform = PLATFORMS[process.platform];
   if (platform === undefined)
     throw new Error(`${process.platform} has no services here: run "vetwire agent run" by its own means`);
-  return { platform, root: "/" };
+  return { platform, root: "" };
 }
 
 /** Finds a service by its name. */
@@ -68,10 +68,11 @@ export async function uninstallService(name: string, machine: Machine): Promise<
   return found.service;
 }
 
-/** Starts or stops a service. */
+/** Starts or stops a service. Nothing happens if it is so already. */
 export async function switchService(name: string, to: "start" | "stop", machine: Machine): Promise<void> {
-  await ownService(name, machine);
-  await carryOut(machine.platform[to](name), machine);
+  const { state, startsWithMachine } = await ownService(name, machine);
+  const isSo = to === "stop" ? state.is === "stopped" : state.is === "running" && startsWithMachine;
+  if (!isSo) await carryOut(machine.platform[to](name), machine);
 }
 
 /** Finds a service of Vetwire. @throws Error that says what to do if there is none */

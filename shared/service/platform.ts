@@ -27,16 +27,19 @@ export type ServiceState =
 export type Found =
   | { readonly is: "no manager"; readonly reason: string }
   | { readonly is: "not installed" }
-  /** Another program's service has the name. */
-  | { readonly is: "foreign" }
-  | {
+  /** Another program's service has the name, or one that a person wrote. */
+  | ({ readonly is: "foreign" } & Course)
+  | ({
       readonly is: "installed";
       readonly service: InstalledService;
-      readonly state: ServiceState;
-      readonly startsWithMachine: boolean;
       /** The command that removes it, if a package installed it. */
       readonly packaged: string | null;
-    };
+    } & Course);
+
+interface Course {
+  readonly state: ServiceState;
+  readonly startsWithMachine: boolean;
+}
 
 export interface Platform {
   /** Puts a command line into the hands of an administrator: `sudo ...`. */
@@ -49,6 +52,7 @@ export interface Platform {
   /** Files that have to be there before `install`, each with what to do. */
   readonly needs: (service: ServiceDescription) => readonly { readonly file: string; readonly remedy: string }[];
   readonly uninstall: (name: string) => readonly Step[];
+  /** A started service also starts with the machine. */
   readonly start: (name: string) => readonly Step[];
   readonly stop: (name: string) => readonly Step[];
   /** The program that shows the log; null if it is the file of `logFile`. */

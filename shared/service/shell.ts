@@ -11,7 +11,7 @@ const COMMAND_MS = 90_000;
 
 export interface Machine {
   readonly platform: Platform;
-  /** The folder that holds the machine's files: `/`, in a test another one. */
+  /** A folder before the paths of all files: empty, but in tests. */
   readonly root: string;
 }
 

@@ -15,7 +15,7 @@ export const SERVICE_USER = "vetwire";
 const HIDDEN = ["/home", "/root", "/run/user"];
 
 /** The file with further options of `run` and LOG_LEVEL. An administrator edits it; it may be missing. */
-export function defaultsFile(name: string): string {
+function defaultsFile(name: string): string {
   return `/etc/default/${name}`;
 }
 

@@ -1,5 +1,4 @@
-import { writtenFolders } from "./description.ts";
-import { installedService } from "./description.ts";
+import { installedService, writtenFolders } from "./description.ts";
 import type { Answer, Found, Platform, ServiceState } from "./platform.ts";
 import { SERVICE_USER, systemdUnit, unitWords } from "./systemd-unit.ts";
 
@@ -43,7 +42,7 @@ export const systemd: Platform = {
     { do: "run", words: ["systemctl", "daemon-reload"] },
     { do: "run", words: ["systemctl", "reset-failed", `${name}.service`], mayFail: true },
   ],
-  start: (name) => [{ do: "run", words: ["systemctl", "start", `${name}.service`] }],
+  start: (name) => [{ do: "run", words: ["systemctl", "enable", "--now", `${name}.service`] }],
   stop: (name) => [{ do: "run", words: ["systemctl", "stop", `${name}.service`] }],
   logReader: (name, lines, follow) => [
     ...["journalctl", "--unit", `${name}.service`, "--lines", String(lines), "--no-pager"],
@@ -60,16 +59,11 @@ function judge(name: string, answers: readonly Answer[]): Found {
   if (load === undefined) return { is: "no manager", reason: "systemd does not run on this machine" };
   // A stopped unit without a file is not loaded.
   if (load === "not-found") return { is: "not installed" };
+  const course = { state: stateOf(values), startsWithMachine: values.get("UnitFileState") === "enabled" };
   const service = installedService(unitWords(unit?.text ?? ""));
-  if (service === null || service.name !== name) return { is: "foreign" };
+  if (service === null || service.name !== name) return { is: "foreign", ...course };
   const file = values.get("FragmentPath") ?? "";
-  return {
-    is: "installed",
-    service,
-    state: stateOf(values),
-    startsWithMachine: values.get("UnitFileState") === "enabled",
-    packaged: file.startsWith(`${UNITS}/`) ? null : `apt remove ${name}`,
-  };
+  return { is: "installed", service, ...course, packaged: file.startsWith(`${UNITS}/`) ? null : `apt remove ${name}` };
 }
 
 function stateOf(values: ReadonlyMap<string, string>): ServiceState {

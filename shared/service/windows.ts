@@ -13,7 +13,7 @@ const FAILURE_ACTIONS = "restart/5000/restart/30000/restart/300000";
 const DAY_S = 86_400;
 
 /** shawl stands beside Node in the packages. */
-export function shawlFile(node: string): string {
+function shawlFile(node: string): string {
   return path.win32.join(path.win32.dirname(node), "shawl.exe");
 }
 
@@ -61,7 +61,10 @@ export const windows: Platform = {
     { do: "run", words: ["sc.exe", "stop", name], mayFail: true },
     { do: "run", words: ["sc.exe", "delete", name] },
   ],
-  start: (name) => [{ do: "run", words: ["sc.exe", "start", name] }],
+  start: (name) => [
+    { do: "run", words: ["sc.exe", "config", name, "start=", "delayed-auto"] },
+    { do: "run", words: ["sc.exe", "start", name] },
+  ],
   stop: (name) => [{ do: "run", words: ["sc.exe", "stop", name] }],
   logReader: null,
   user: null,
@@ -83,14 +86,12 @@ function judge(name: string, [query, config]: readonly Answer[]): Found {
   const lines = (config?.text ?? "").split(/\r?\n/);
   const line = lines.find((each) => each.includes("service run"))?.replace(/^.*?:\s+/, "") ?? "";
   const service = installedService(windowsWords(line));
-  if (service === null || service.name !== name) return { is: "foreign" };
-  return {
-    is: "installed",
-    service,
+  const course = {
     state: stateOf(query.text),
     startsWithMachine: lines.some((each) => /:\s+2\s+[A-Z_]+/.test(each)),
-    packaged: null,
   };
+  if (service === null || service.name !== name) return { is: "foreign", ...course };
+  return { is: "installed", service, ...course, packaged: null };
 }
 
 function stateOf(text: string): ServiceState {

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { compareVersions } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { Child, type End } from "./child.ts";
 import {
@@ -62,7 +63,11 @@ export class Launcher {
 
   /** Runs until the program ends for another reason than an upgrade. @returns the exit code of the program */
   async run(): Promise<number> {
-    draftsFolder(this.#launch.folder);
+    const { folder, version } = this.#launch;
+    // A disk that takes no change must not keep the program from its start.
+    this.#try(() => void draftsFolder(folder));
+    // A package brought a later version than these.
+    this.#tidy(unpackedVersions(folder).filter((each) => compareVersions(each, version) > 0));
     for (;;) {
       const choice = this.#next();
       const end = await this.#runOnce(choice);
@@ -161,7 +166,10 @@ export class Launcher {
     if (reason !== null) return reason;
     if (this.#versions.pending !== null) return "another upgrade is under way: wait for its end";
     if (!unpackedVersions(this.#launch.folder).includes(to)) return `version ${to} is not unpacked`;
-    return this.#store(order(this.#versions, to, expects)) ? null : "the disk takes no file: make room there";
+    const before = this.#versions;
+    if (this.#store(order(before, to, expects))) return null;
+    this.#versions = before;
+    return "the disk takes no file: make room there";
   }
 
   /** Goes back to the version before, and never tries the new one again. */

@@ -10,15 +10,17 @@ import type { UpgradeOrder, Upgrader } from "./upgrader.ts";
 /** The question, in request.json. */
 interface UpgradeRequest {
   readonly id: string;
-  readonly version: string;
+  /** Null for the version that the server wants. */
+  readonly version: string | null;
   /** Whether archive and signature lie in the folder `incoming`. Otherwise the service fetches them. */
   readonly isIncoming: boolean;
   readonly isDryRun: boolean;
 }
 
 /** The answer so far, in answer.json. */
-interface UpgradeAnswer {
+export interface UpgradeAnswer {
   readonly id: string;
+  readonly version: string;
   readonly sentences: readonly string[];
   readonly is: "under way" | "done" | "refused";
 }
@@ -28,16 +30,19 @@ const ANSWER = "answer.json";
 const INCOMING = "incoming";
 const POLL_MS = 1_000;
 
-/** Carries out the requests that appear in the versions folder. `fetch` gets what lies not there. @returns a function that ends it */
-export function serveRequests(folder: string, upgrader: Upgrader, fetch: FetchFile): () => void {
-  // A request of a program that ended is not for this one.
-  fs.rmSync(path.join(folder, REQUEST), { force: true });
-  const timer = setInterval(() => {
+/** Where a service gets a release that nobody brought. */
+export interface ReleaseSource {
+  readonly fetch: FetchFile;
+  /** The version that the server wants; null for none. */
+  wanted(): string | null;
+}
+
+/** Carries out the requests that appear in the versions folder, until the process ends. */
+export function serveRequests(folder: string, upgrader: Upgrader, source: ReleaseSource): void {
+  setInterval(() => {
     const request = takeRequest(folder);
-    if (request !== null) void answer(folder, request, upgrader, fetch);
-  }, POLL_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+    if (request !== null) void answer(folder, request, upgrader, source);
+  }, POLL_MS).unref();
 }
 
 function takeRequest(folder: string): UpgradeRequest | null {
@@ -52,12 +57,18 @@ function takeRequest(folder: string): UpgradeRequest | null {
   }
 }
 
-async function answer(folder: string, request: UpgradeRequest, upgrader: Upgrader, fetch: FetchFile): Promise<void> {
-  const { id, version, isIncoming, isDryRun } = request;
+async function answer(
+  folder: string,
+  request: UpgradeRequest,
+  upgrader: Upgrader,
+  source: ReleaseSource,
+): Promise<void> {
+  const { id, isIncoming, isDryRun } = request;
+  const version = request.version ?? source.wanted() ?? "";
   const sentences: string[] = [];
   const write = (is: UpgradeAnswer["is"]) => {
     try {
-      replaceFile(folder, ANSWER, { id, sentences, is } satisfies UpgradeAnswer);
+      replaceFile(folder, ANSWER, { id, version, sentences, is } satisfies UpgradeAnswer);
     } catch {
       // A full disk. The log has the same sentences.
     }
@@ -67,8 +78,9 @@ async function answer(folder: string, request: UpgradeRequest, upgrader: Upgrade
     write("under way");
   };
   const incoming = path.join(folder, INCOMING);
-  const order: UpgradeOrder = { version, isDryRun, fetch: isIncoming ? fetchFrom(incoming) : fetch };
+  const order: UpgradeOrder = { version, isDryRun, fetch: isIncoming ? fetchFrom(incoming) : source.fetch };
   try {
+    if (version === "") throw new Error("the server wants no version for this machine: name one with --version");
     await upgrader.upgrade(order, say);
     write("done");
   } catch (error) {
@@ -91,7 +103,7 @@ function fetchFrom(incoming: string): FetchFile {
 /** Asks the service of a versions folder. `archive` lies on this machine, its signature beside it; null lets the service fetch it. */
 export function askService(
   folder: string,
-  version: string,
+  version: string | null,
   archive: string | null,
   isDryRun: boolean,
 ): { readonly answer: () => UpgradeAnswer | null; readonly withdraw: () => boolean } {

@@ -51,7 +51,7 @@ export class Upgrader {
     const { pending } = readVersions(folder);
     if (pending !== null) return { to: pending.version, state: "trying", reason: null };
     const last = readUpgrades(folder).at(-1);
-    return last === undefined ? null : { to: last.to, state: last.outcome, reason: last.reason };
+    return last === undefined ? null : { to: last.to, state: last.outcome, reason: last.reason, at: last.at };
   }
 
   /** Upgrades this program. `say` gets each step. @throws Error with the reason why the running version goes on */

@@ -34,7 +34,10 @@ export function readReceiverUrl(text: string, allowPrivate: boolean): Checked<UR
   return { ok: true, value: url };
 }
 
-/** Checks all addresses of a receiver's name. One that is not allowed refuses the name, since either could be taken. */
+/**
+ * Checks all addresses of a receiver's name. One that is not allowed refuses the name, since either could be taken. No sentence
+ * names an address that is not public: a user could ask for the addresses of a network that is not his.
+ */
 export function checkAddresses(
   url: URL,
   addresses: readonly LookupAddress[],
@@ -44,10 +47,10 @@ export function checkAddresses(
   if (addresses.length === 0) return refused(`${host} has no address: check the name.`);
   for (const { address } of addresses) {
     const kind = addressKind(address);
-    if (kind === "refused") return refused(`${host} is at ${address}, which can be no receiver: enter another host.`);
+    if (kind === "refused") return refused(`${host} has an address which can be no receiver: enter another host.`);
     if (kind === "private" && !allowPrivate) {
       return refused(
-        `${host} is at ${address} in a private network: enter a public host, or start the program with --allow-private-webhooks.`,
+        `${host} is in a private network: enter a public host, or start the program with --allow-private-webhooks.`,
       );
     }
     if (kind === "public" && url.protocol === "http:") {

@@ -1,66 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { session } from "../support/astm.ts";
-import { frameOf } from "../support/hl7.ts";
+import { CREATININE, CREATININE_RUNS } from "../support/creatinine-runs.ts";
 import { CLINIC, freePort, runAgentCommand, runServerCommand, World } from "../support/processes.ts";
 
 // Goal: over every protocol the agent flags a value by the interval of the patient's species, flags nothing for a species
 // without intervals, and ignores the human range that the device sends. Method: processes of agent and server.
 
-const CREATININE = 1.9;
-/** Range that the device sends, for adult humans. */
-const HUMAN = { low: "0.6", high: "1.1" };
 const UNKNOWN = "6000";
-
-interface Sample {
-  /** As typed at the device. */
-  readonly patient: string;
-  readonly number: number;
-}
-
-const devices = {
-  "generic-astm": {
-    extension: "astm",
-    recording: ({ patient, number }: Sample) =>
-      session([
-        "H|\\^&|||LAB-1|||||||P|LIS2-A2|20261120100000",
-        `P|1|${patient}`,
-        `O|1|S-${number}||^^^CREA|||20261120093000`,
-        `R|1|^^^2160-0^CREA|${CREATININE}|mg/dL|${HUMAN.low}-${HUMAN.high}|H||F`,
-        "L|1|N",
-      ]),
-  },
-  "generic-hl7": {
-    extension: "hl7",
-    recording: ({ patient, number }: Sample) =>
-      frameOf([
-        `MSH|^~\\&|LAB-1|Vendor|||20261120100000||ORU^R01|${number}|P|2.3.1||||||UNICODE`,
-        `PID|1||${patient}^^^^MR`,
-        `OBR|1||S-${number}|CHEM|||20261120093000`,
-        `OBX|1|NM|2160-0^CREA^LN||${CREATININE}|mg/dL|${HUMAN.low}-${HUMAN.high}|H|||F`,
-      ]),
-  },
-  "generic-poct1a": {
-    extension: "poct1",
-    recording: ({ patient, number }: Sample) => {
-      const fixture = fs.readFileSync(
-        path.join(import.meta.dirname, "../../fixtures/generic-poct1a/dog.poct1"),
-        "utf8",
-      );
-      const observation = [
-        '<OBS><OBS.observation_id V="2160-0" SN="LN" DN="CREA"/>',
-        `<OBS.value V="${CREATININE}" U="mg/dL"/><OBS.method_cd V="M"/><OBS.interpretation_cd V="H"/>`,
-        `<OBS.normal_lo-hi_limit V="[${HUMAN.low};${HUMAN.high}]" U="mg/dL"/></OBS>`,
-      ].join("");
-      const document = fixture
-        .replace(/<PT\.patient_id V="[^"]*"\/>/, `<PT.patient_id V="${patient}"/>`)
-        .replace(/<SVC\.sequence_nbr V="[^"]*"\/>/, `<SVC.sequence_nbr V="${number}"/>`)
-        .replace(/<OBS>.*<\/OBS>/, observation);
-      return Buffer.from(document);
-    },
-  },
-} as const;
 
 let world: World;
 const ports = new Map<string, number>();
@@ -89,7 +36,7 @@ beforeAll(async () => {
   const connection = { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true };
   fs.writeFileSync(file, `${JSON.stringify(patient)}\n${JSON.stringify(connection)}\n`);
   runServerCommand("import", file, "--data", world.serverData);
-  for (const profile of [...Object.keys(devices), "dicom"]) ports.set(profile, await freePort());
+  for (const profile of [...Object.keys(CREATININE_RUNS), "dicom"]) ports.set(profile, await freePort());
   world.writeConfig(
     [...ports].map(([profile, port]) => ({
       id: profile,
@@ -109,8 +56,8 @@ async function resultsOf(fp: string): Promise<object[]> {
 }
 
 /** Simulates a run of an analyzer. @returns the results of its study in the API */
-async function run(profile: keyof typeof devices, patient: string): Promise<object[]> {
-  const { extension, recording } = devices[profile];
+async function run(profile: keyof typeof CREATININE_RUNS, patient: string): Promise<object[]> {
+  const { extension, recording } = CREATININE_RUNS[profile];
   const file = path.join(world.folder, `run.${extension}`);
   fs.writeFileSync(file, recording({ patient, number: (samples += 1) }));
   runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${ports.get(profile)}`);
@@ -119,7 +66,7 @@ async function run(profile: keyof typeof devices, patient: string): Promise<obje
 
 const creatinine = { analyte: "CREA", value: CREATININE, unit: "mg/dL" };
 
-describe.each(Object.keys(devices) as (keyof typeof devices)[])("%s", (profile) => {
+describe.each(Object.keys(CREATININE_RUNS) as (keyof typeof CREATININE_RUNS)[])("%s", (profile) => {
   test("a dog and a cat get their own interval and flag", async () => {
     const [dog, cat] = world.patients;
     // Rows dog-any-any-crea-cornell_cobas_2017 and cat-any-any-crea-cornell_cobas_2017.

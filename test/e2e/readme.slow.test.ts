@@ -9,7 +9,7 @@ import { parse, stringify } from "yaml";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
-import { type Block, blocksOf, commandsOf, exclusionReason, LINES, readmes } from "../support/readme.ts";
+import { type Block, blocksOf, commandsOf, exclusionReason, INSTALLING, LINES, readmes } from "../support/readme.ts";
 
 // Goal: every block of a README works as written. Method: the test copies the repository to a temporary folder and processes the
 // blocks in order. It runs a sh block in a shell and writes a block with a file name to that file. It adds other yaml blocks to
@@ -115,6 +115,8 @@ test("every command of the READMEs works as written", { timeout: 1_800_000 }, as
 async function runBlock(block: Block): Promise<Study | null> {
   const { language, file, place } = block;
   const text = withPorts(block.text);
+  // install.slow.test.ts runs these on their systems.
+  if (INSTALLING.includes(language)) return null;
   if (language === "sh") {
     for (const command of commandsOf({ ...block, text })) {
       await run(command);

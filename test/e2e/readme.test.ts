@@ -5,6 +5,7 @@ import {
   EXCLUDED,
   exclusionReason,
   fencesOf,
+  INSTALLING,
   LINES,
   readmes,
   rowsOf,
@@ -22,7 +23,8 @@ const typed = [...LINES, ...blocks.filter(({ language }) => language === "sh").f
 describe("a README", () => {
   test.each(blocks)("the block at $place has a supported kind", ({ language, file }) => {
     // test/shared/client runs the code of the client.
-    const kinds = ["sh ", "ts ", "text ", "json ", "json file", "yaml ", "yaml file", "talk file"];
+    const installing = INSTALLING.map((each) => `${each} file`);
+    const kinds = [...installing, "sh ", "ts ", "text ", "json ", "json file", "yaml ", "yaml file", "talk file"];
     expect(kinds).toContain(`${language} ${file === "" ? "" : "file"}`);
   });
 

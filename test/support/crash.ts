@@ -36,6 +36,8 @@ export interface Acknowledged {
 export class Load {
   readonly acknowledged: Acknowledged[] = [];
   resent = 0;
+  /** Pause of a device after each message. */
+  pauseMs = 0;
   readonly #world: World;
   readonly #ports: readonly number[];
   #devices: readonly Promise<void>[] = [];
@@ -85,6 +87,7 @@ export class Load {
         if (!this.#running) return;
       }
       this.acknowledged.push({ number, port, at: Date.now() });
+      if (this.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, this.pauseMs));
     }
   }
 }

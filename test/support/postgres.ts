@@ -108,8 +108,8 @@ async function execute(url: string, statement: string): Promise<void> {
 }
 
 /** @returns the whole database as SQL text */
-export function dump(url: string): string {
-  return execFileSync(program("pg_dump"), [url], { encoding: "utf8", maxBuffer: 1 << 30 });
+export function dump(url: string, ...options: readonly string[]): string {
+  return execFileSync(program("pg_dump"), [...options, url], { encoding: "utf8", maxBuffer: 1 << 30 });
 }
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

@@ -74,6 +74,9 @@ export function commandsOf({ text }: Block): string[] {
     .filter((command) => command !== "");
 }
 
+/** The languages of the blocks that install packages: of cmd, and of a Debian. The second word names the system. */
+export const INSTALLING: readonly string[] = ["bat", "bash"];
+
 /** Commands that the README test does not run, each with the reason. */
 export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^npm ci$/, ".ci/run installs from the lock file before the suite"],
@@ -91,6 +94,10 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   ],
   [/^npm run agent -- pair /, "it needs a code of the dashboard: test/dashboard/browser/pairing.slow.test.ts runs it"],
   [/^npm run server -- agents /, "it ends the access of the agent: test/server/cli/agents.slow.test.ts runs it"],
+  [
+    /^npm run server -- releases /,
+    "it needs a signed release of the agent: test/server/cli/releases.slow.test.ts runs it",
+  ],
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 

@@ -38,7 +38,8 @@ export async function scriptedServer(respond: (request: ScriptedRequest) => Step
       if (step === "cut") return request.socket.destroy();
       const content = step.body ?? (step.status < 400 ? {} : ENVELOPE);
       response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
-      response.end(typeof content === "string" ? content : JSON.stringify(content));
+      const isRaw = typeof content === "string" || Buffer.isBuffer(content);
+      response.end(isRaw ? content : JSON.stringify(content));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

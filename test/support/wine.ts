@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ export const wine = isInstalled("wine", "--version");
 if (!wine) process.stdout.write("wine: skipped, wine is not installed (apt-get install wine64)\n");
 
 /** True if the programs that make packages for Windows are installed. */
-export const wixl = isInstalled("wixl", "--version") && isInstalled("msibuild", "--help");
+export const wixl = isInstalled("wixl", "--version") && isInstalled("msiinfo", "--version");
 if (!wixl) process.stdout.write("msi: skipped, wixl is not installed (apt-get install wixl msitools)\n");
 
 function isInstalled(program: string, word: string): boolean {
@@ -43,6 +43,8 @@ export class Windows {
     DISPLAY: "",
   };
 
+  #commands = 0;
+
   static async start(): Promise<Windows> {
     const windows = new Windows();
     const made = await windows.run("winecfg", "-v", "win10");
@@ -63,10 +65,14 @@ export class Windows {
   }
 
   run(...words: readonly string[]): Promise<WineResult> {
+    // Node under wine cannot write to a pipe of Linux, so the output goes to a file.
+    const file = path.join(this.#folder, `output-${(this.#commands += 1)}.txt`);
+    const output = fs.openSync(file, "w");
+    const child = spawn("wine", words, { env: this.#env, timeout: COMMAND_MS, stdio: ["ignore", output, "ignore"] });
+    fs.closeSync(output);
     return new Promise((resolve) => {
-      execFile("wine", words, { env: this.#env, timeout: COMMAND_MS }, (error, stdout) => {
-        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-        resolve({ code, output: stdout.replaceAll("\r", "") });
+      child.once("close", (code) => {
+        resolve({ code: code ?? -1, output: fs.readFileSync(file, "utf8").replaceAll("\r", "") });
       });
     });
   }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { LocalDevice, LocalOverview } from "../../../shared/local/overview.ts";
+import { compareVersions } from "../../../shared/api/upgrade.ts";
+import type { LocalDevice, LocalOverview, LocalRunning } from "../../../shared/local/overview.ts";
 import { type DeviceConfig, DICOM } from "../../config/schema.ts";
 import { profileById } from "../../devices/index.ts";
 import type { Host } from "../../host/host.ts";
@@ -34,6 +35,7 @@ export function deviceRoutes(app: FastifyInstance, host: Host): void {
         state: "running",
         version,
         file,
+        upgrade: shownUpgrade(host),
         started_at: iso(agent.startedAt),
         ready: agent.ready(),
         server: { url: config.server.url, state: server.is, reason: server.reason },
@@ -48,6 +50,12 @@ export function deviceRoutes(app: FastifyInstance, host: Host): void {
       };
     },
   });
+}
+
+function shownUpgrade({ upgrade, version }: Host): LocalRunning["upgrade"] {
+  const last = upgrade?.report() ?? null;
+  const isOpen = last !== null && (last.state === "trying" || compareVersions(last.to, version) > 0);
+  return isOpen ? last : null;
 }
 
 function describeDevice(

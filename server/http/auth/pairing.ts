@@ -12,6 +12,7 @@ import {
   putCode,
   useCode,
 } from "../../store/agents/pairing-codes.ts";
+import { adminsOf } from "../../store/dashboard/members.ts";
 import { type AuditActor, auditCommand } from "../../store/audit.ts";
 import type { Session } from "../../store/database/query.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -101,6 +102,8 @@ export async function pairAgent(
       case "repeated":
         return repeat(session, found, request.now);
       case "right":
+        // The right to pair ends with the right to make a code, and not a quarter of an hour later.
+        if (!(await adminsOf(session, found.clinicId)).includes(found.userId)) return "ended";
         // Only a forged request has a key of somebody else.
         if ((await findKey(session, keyDigest)) !== undefined) return "ended";
         return register(session, pepper, found, request);

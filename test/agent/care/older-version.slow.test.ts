@@ -63,7 +63,7 @@ test("the start of the agent finishes an interrupted restore before it opens the
   const data = root();
   await (await Spool.open(data)).close();
   oldSpool(path.join(data, "restoring"));
-  commitPlan(data, { backup: "b", database: "spool.db", files: [], aside: "before-restore-x" });
+  commitPlan(data, { backup: "b", database: "spool.db", files: [], later: [], aside: "before-restore-x" });
   const spool = await Spool.open(data);
   await spool.close();
   expect(schemaOf(data)).toBe(AGENT_BACKUP.schema);

@@ -27,6 +27,7 @@ const PLANTED = [
   "moritz-usb",
   KEY.slice(8),
   "PRIVATE",
+  "dr-aksoy",
 ];
 
 const ANIMAL = { species: "dog", breed: null, sex: "male", date_of_birth: null };
@@ -69,6 +70,7 @@ devices:
     profile: generic-astm
     model: Zeytin's analyzer # Moritz
     connection: { listen: "127.0.0.1:4999" }
+  - { id: dr-aksoy-1, profile: generic-hl7, connection: { listen: "127.0.0.1:4997" } }
   - { id: blood-1, profile: generic-hl7, connection: { dial: "drkaya-pc.invalid:5000" } }
   - { id: usb-1, profile: generic-astm, connection: { serial: { path: ${folder}/moritz-usb } } }
   - { id: xray-1, profile: dicom, aeTitle: KAYA_MORITZ, connection: { listen: "127.0.0.1:4998" } }
@@ -79,6 +81,7 @@ function writeLog(): void {
   const lines = [
     { time: "2026-11-21T09:30:00.000Z", level: 40, stage: "study", device: "chem-1", msg: "no patient for Zeytin" },
     { time: "2026-11-21T09:31:00.000Z", level: 30, msg: `the key ${KEY} of zeytin and yılmaz, sample s-98765` },
+    { time: "2026-11-21T09:31:30.000Z", level: 30, device: "dr-aksoy-1", msg: "the device dr-aksoy-1 connected" },
     { time: "PRIVATE", level: "Kaya", stage: "4711-AB", device: "Moritz", reason: "Dr. Kaya", msg: "the agent runs" },
     { time: "2026-11-21T09:32:00.000Z", level: 30, patient: "Zeytin", bytes: "PRIVATE", msg: "a message was stored" },
   ];
@@ -111,13 +114,14 @@ test("the file has findings, counts, versions and log lines, and nothing that wa
   const findings = JSON.parse(files["findings.json"]!) as { id: string; sentence: string; remedy: string | null }[];
   expect(findings.map(({ id }) => id)).toContain("server.unknown-name");
   expect(findings.find(({ id }) => id === "devices.unknown-codes")?.sentence).toContain(
-    "1 of the last 1 results of chem-1",
+    "1 of the last 1 results of device-1",
   );
   expect(files["configuration.json"]).toContain('"profile": "generic-astm"');
   expect(JSON.parse(files["counts.json"]!)).toMatchObject({ running: true, directory: { patients: 1 } });
   expect(JSON.parse(files["versions.json"]!)).toMatchObject({ node: process.version });
   expect(files["log.ndjson"]).toContain('"msg":"a message was stored"');
-  expect(files["log.ndjson"]!.trim().split("\n").length).toBe(4);
+  expect(files["log.ndjson"]!.trim().split("\n").length).toBe(5);
+  expect(files["log.ndjson"]).toContain('"device":"device-2","msg":"the device device-2 connected"');
 });
 
 test("the file of a wrong configuration names the line and the key, not the value", async () => {
@@ -129,5 +133,5 @@ test("the file of a wrong configuration names the line and the key, not the valu
   const findings = JSON.parse(files["findings.json"]!) as { id: string; sentence: string }[];
   const sentences = findings.filter(({ id }) => id === "configuration.wrong").map(({ sentence }) => sentence);
   expect(sentences).toContain("line 4: timeZone");
-  expect(sentences).toContain("line 12: devices.1.id");
+  expect(sentences).toContain("line 13: devices.2.id");
 });

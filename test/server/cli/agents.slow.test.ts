@@ -46,8 +46,18 @@ test("agents are listed as text and JSON, and a revoked one is refused by the ru
     await until("the server runs", () => ranges().catch(() => null));
     expect(await ranges()).toBe(200);
     const [agent] = JSON.parse(agents("list", "--json", "--data", data)) as AgentDescription[];
-    expect(agent).toMatchObject({ clinic_fp: fp, name: "Lab PC", revoked_at: null, last_heartbeat_at: null });
+    const unheard = { last_heartbeat_at: null, version: null, upgrade: null };
+    expect(agent).toMatchObject({ clinic_fp: fp, name: "Lab PC", revoked_at: null, ...unheard });
     expect(agents("list", "--clinic", fp, "--data", data)).toMatch(/^agent_.*never heard {2}Lab PC\n$/);
+    const upgrade = { to: "0.2.0", state: "rolled back", reason: "it crashed" };
+    const beat = await fetch(`http://127.0.0.1:${port}/agent/v1/heartbeat`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ version: "0.1.0", platform: "linux-x64", upgrade }),
+    });
+    expect([beat.status, await beat.json()]).toEqual([200, {}]);
+    expect(agents("list", "--data", data)).toMatch(/ 0\.1\.0 +0\.2\.0 rolled back: it crashed +heard /);
+    expect(JSON.parse(agents("list", "--json", "--data", data))).toMatchObject([{ version: "0.1.0", upgrade }]);
     agents("revoke", agent?.fp ?? "", "--data", data);
     await until("the key is refused", async () => (await ranges()) === 401, 1000);
     expect(agents("list", "--data", data)).toContain("revoked");

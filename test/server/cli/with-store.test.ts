@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { withStore } from "../../../server/cli/with-store.ts";
+import { withNewStore, withStore } from "../../../server/cli/with-store.ts";
 import { openStore } from "../../../server/store/database/open.ts";
 import { STAGING } from "../../../shared/care/restore-steps.ts";
 import { lockFolder } from "../../../shared/runtime/folder-lock.ts";
@@ -23,4 +23,18 @@ test("a command waits for a running restore, and settles one that was killed", a
   end();
   await command();
   expect([ran, fs.existsSync(path.join(data, STAGING))]).toEqual([["command"], false]);
+});
+
+test("no restore begins beside a command, and two commands run beside each other and a server", async () => {
+  const data = temporaryFolder();
+  onTestFinished(() => fs.rmSync(data, { recursive: true }));
+  const restores = () => lockFolder(data, "held")();
+  const server = lockFolder(data, "held", "shared");
+  await withNewStore(data, () => withStore(data, async () => expect(restores).toThrow("held")));
+  server();
+  await withStore(data, async () => expect(restores).toThrow("held"));
+  restores();
+  const missing = path.join(data, "none");
+  await expect(withStore(missing, async () => undefined)).rejects.toThrow(missing);
+  expect(fs.existsSync(missing)).toBe(false);
 });

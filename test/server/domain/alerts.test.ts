@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { clinicConditions, type ClinicFacts, type Machine } from "../../../server/domain/alerts.ts";
+import { clinicConditions, type ClinicFacts, type Machine, machineConditions } from "../../../server/domain/alerts.ts";
+import type { Condition } from "../../../shared/alerts/kinds.ts";
 import { stepAlerts } from "../../../shared/alerts/step.ts";
 import type { AgentShown, DeviceShown } from "../../../shared/dashboard/devices.ts";
 
@@ -37,8 +38,11 @@ function agent(changes: Partial<AgentShown> = {}, alerts: ClinicFacts["agents"][
 const key = { public_id: "key_1", line: "key_1", name: "reception", expires_at: null };
 
 /** The conditions as texts; one that only holds an open alert has a question mark. */
-function of(facts: Partial<ClinicFacts>, machine = pc): string[] {
-  const conditions = clinicConditions({ ...empty, ...facts }, machine, now);
+function of(facts: Partial<ClinicFacts>): string[] {
+  return keysOf(clinicConditions({ ...empty, ...facts }, now));
+}
+
+function keysOf(conditions: readonly Condition[]): string[] {
   return conditions.map(({ key: name, holds }) => (holds === true ? `${name}?` : name));
 }
 
@@ -68,7 +72,7 @@ describe("what is wrong for a clinic", () => {
   test("alerts of an agent count as they are, but not of unknown kinds or of the way to this server", () => {
     const alert = (kind: string, told = false) => ({ key: kind, kind, subject: "chem-1", since: at(-60), told });
     const alerts = [alert("disk-full", true), alert("device-down"), alert("of tomorrow"), alert("server-unreachable")];
-    const found = clinicConditions({ ...empty, agents: [agent({}, alerts)] }, pc, now);
+    const found = clinicConditions({ ...empty, agents: [agent({}, alerts)] }, now);
     expect(found).toMatchObject([
       { key: "disk-full @key_1", isToldElsewhere: true, since: now },
       { key: "device-down @key_1", since: now - 10 * MINUTE },
@@ -95,7 +99,7 @@ describe("what is wrong for a clinic", () => {
     const full = { kind: "disk-full", subject: "pc", since: now - MINUTE } as const;
     const old = { ...full, key: "disk-full @reception", openedAt: now - MINUTE, goneSince: null, toldOn: [] };
     const heard = agent({}, [{ key: "disk-full", kind: "disk-full", subject: "pc", since: at(1), told: false }]);
-    const conditions = clinicConditions({ ...empty, agents: [heard] }, pc, now);
+    const conditions = clinicConditions({ ...empty, agents: [heard] }, now);
     const { opened, closed } = stepAlerts({ open: [old], pending: {} }, conditions, now);
     expect([closed, opened].map((alerts) => alerts.map(({ key: name }) => name))).toEqual([
       ["disk-full @reception"],
@@ -107,7 +111,7 @@ describe("what is wrong for a clinic", () => {
     expect(of({ toPlace: { count: 2, oldest: now - 29 * MINUTE } })).toEqual(["unmatched?"]);
     expect(of({ toPlace: { count: 2, oldest: now - 30 * MINUTE } })).toEqual(["unmatched"]);
     const critical = [{ fp: "cds_1", device_name: "VetScan", received_at: now }];
-    expect(clinicConditions({ ...empty, critical }, pc, now)).toMatchObject([
+    expect(clinicConditions({ ...empty, critical }, now)).toMatchObject([
       { key: "critical cds_1", subject: "VetScan", path: "/results/cds_1" },
     ]);
   });
@@ -120,9 +124,9 @@ describe("what is wrong for a clinic", () => {
     expect(of({ keys: [ending, { ...key, public_id: "key_2", line: "key_2" }] })).toEqual(["key-ends key_1"]);
   });
 
-  test("the disk has two limits, and a failed backup is everybody's", () => {
-    expect([0.9e9, 1.2e9, 1.6e9].map((freeBytes) => of({}, { ...pc, freeBytes }))).toEqual([["disk"], ["disk?"], []]);
-    const lastBackup = { at: at(60), error: "The disk is full." };
-    expect(of({}, { ...pc, lastBackup })).toEqual(["backup-failed"]);
+  test("the disk of the server's machine has two limits, and its backup may fail", () => {
+    const found = (changes: Partial<Machine>) => keysOf(machineConditions({ ...pc, ...changes }, now));
+    expect([0.9e9, 1.2e9, 1.6e9].map((freeBytes) => found({ freeBytes }))).toEqual([["disk"], ["disk?"], []]);
+    expect(found({ lastBackup: { at: at(60), error: "The disk is full." } })).toEqual(["backup-failed"]);
   });
 });

@@ -100,7 +100,7 @@ describe("the folder of releases", () => {
       ".minisig",
       link,
     ])
-      expect(await bytesOf(folder, wrong), wrong).toBeUndefined();
+      expect([wrong, await bytesOf(folder, wrong)]).toEqual([wrong, undefined]);
     expect(await bytesOf(folder, archiveName({ ...release, version: "0.2.1" }))).toBeUndefined();
     expect(await openReleaseFile(null, name)).toBeUndefined();
   });

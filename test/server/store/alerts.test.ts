@@ -15,7 +15,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { newWebhookSecret } from "../../../shared/webhook/sign.ts";
 import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
 import { makeUser } from "../../dashboard/harness.ts";
-import { clinic, keyPermissions, startServer, study } from "../harness.ts";
+import { clinic, importEntities, keyPermissions, startServer, study } from "../harness.ts";
 
 // Alerts of a server with a real mail server and a real receiver of webhooks, on both engines.
 
@@ -68,12 +68,23 @@ async function watchedClinicServer() {
       clock.now,
     ),
   );
+  /** Messages of the log about the machine, with their kinds. */
+  const logged: (readonly [message: string, kind: string])[] = [];
+  const logger = pino(
+    {},
+    {
+      write: (line: string) => {
+        const { msg, kind } = JSON.parse(line) as { msg: string; kind?: string };
+        if (kind !== undefined) logged.push([msg, kind]);
+      },
+    },
+  );
   const watchOn = (its = store) =>
     new AlertWatch({
       ...{
         store: its,
         now: () => clock.now,
-        logger: pino({ enabled: false }),
+        logger,
         dashboard: "https://vet.example/dashboard",
       },
       senders: {
@@ -92,7 +103,7 @@ async function watchedClinicServer() {
     await its.delivered();
   };
   const book = () => readAlertBook(store, clinicId);
-  return { ...server, clinicId, smtp, hook, machine, watch, watchOn, passMinutes, book };
+  return { ...server, logged, clinicId, smtp, hook, machine, watch, watchOn, passMinutes, book };
 }
 
 const failed = (at: number): Machine => ({
@@ -130,6 +141,31 @@ describe("alerts of a server", () => {
     ]);
     expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
     expect(await book()).toMatchObject({ open: [], messages: [] });
+  });
+
+  test("on a server of several clinics, the alerts of its machine are in the log, and no clinic hears of them", async () => {
+    const server = await watchedClinicServer();
+    const { store, clock, smtp, hook, machine, passMinutes, watchOn, book, logged } = server;
+    machine.now = failed(clock.now);
+    await passMinutes(2);
+    expect((await book()).open.map(({ kind }) => kind)).toEqual(["backup-failed"]);
+    const told = [smtp.mails.length, hook.received.length];
+    await importEntities(store, clinic(newFp("clinic")));
+    const shared = watchOn();
+    await passMinutes(1, shared);
+    await passMinutes(2, shared);
+    expect((await book()).open).toEqual([]);
+    // Nothing is over, so that nobody is told so.
+    expect([smtp.mails.length, hook.received.length]).toEqual(told);
+    machine.now = { ...machine.now, lastBackup: null };
+    await passMinutes(1, shared);
+    expect(logged).toEqual([
+      [
+        "an alert of this machine opened: only this log tells of it, because the server has several clinics",
+        "backup-failed",
+      ],
+      ["an alert of this machine closed", "backup-failed"],
+    ]);
   });
 
   test("an unmatched study opens after half an hour, and no message names an animal or an owner", async () => {

@@ -14,6 +14,8 @@ import { execFileSync } from "node:child_process";
 
 const IMAGE = "01K9TEST00000000000000IMG1.dcm";
 const identity = { program: "agent", schema: 3, database: "app.db" } as const;
+/** Rows that end in .dcm are images. */
+const IMAGES = { folder: "images", query: "SELECT text FROM row WHERE text LIKE '%.dcm'" };
 const nothing = () => undefined;
 
 function folders() {
@@ -67,7 +69,7 @@ function sourceOf(data: string, values: Partial<BackupSource> = {}): BackupSourc
 }
 
 function targetOf(folder: string): RestoreTarget {
-  return { ...identity, folder, mark: "app.mark", files: ["pepper"], images: "images" };
+  return { ...identity, folder, mark: "app.mark", files: ["pepper"], images: IMAGES };
 }
 
 const restore = (file: string, folder: string, force = false) =>
@@ -83,7 +85,7 @@ async function backedUp() {
 
 test("a backup is one private file that restores database and files into an empty folder", async () => {
   const { data, file, fresh, root } = folders();
-  addRows(data, "one");
+  addRows(data, "one", IMAGE);
   fs.mkdirSync(path.join(data, "images"));
   fs.writeFileSync(path.join(data, "images", IMAGE), "pixels");
   const images = { folder: "images", query: `SELECT '${IMAGE}' UNION SELECT '01K9TEST0000000000000GONE1.dcm'` };
@@ -95,15 +97,15 @@ test("a backup is one private file that restores database and files into an empt
   expect(fs.statSync(file)).toMatchObject({ size: bytes });
   expect((fs.statSync(file).mode & 0o777).toString(8)).toBe("600");
   expect(fs.readdirSync(root).toSorted()).toEqual(["agent.yaml", "data", "one.backup"]);
-  expect(manifest).toMatchObject({ program: "agent", version: "1.2.3", schema: 3, missing: 1, mark: { commit: 1 } });
+  expect(manifest).toMatchObject({ program: "agent", version: "1.2.3", schema: 3, missing: 1, mark: { commit: 2 } });
 
   const other = path.join(root, "etc");
   expect(restoreConfig(file, readManifest(file), other)).toEqual(
     ["agent.key", "agent.yaml"].map((name) => path.join(other, name)),
   );
   expect(restoreConfig(file, readManifest(file), other)).toEqual([]);
-  expect(restore(file, fresh)).toEqual({ aside: null, images: 1 });
-  expect(rowsOf(fresh)).toEqual(["one"]);
+  expect(restore(file, fresh)).toEqual({ aside: null, images: 1, later: 0 });
+  expect(rowsOf(fresh)).toEqual(["one", IMAGE]);
   expect(fs.readFileSync(path.join(fresh, "pepper"), "utf8")).toBe("secret");
   expect(fs.readFileSync(path.join(fresh, "images", IMAGE), "utf8")).toBe("pixels");
   expect(fs.readdirSync(fresh).toSorted()).toEqual(["app.db", "images", "lock.db", "pepper"]);
@@ -207,7 +209,7 @@ test("a restore that was interrupted after its decision is finished from every s
     fs.mkdirSync(staging);
     addRows(staging, "new");
     fs.writeFileSync(path.join(staging, "pepper"), "new");
-    commitPlan(data, { backup: "b", database: "app.db", files: ["pepper"], aside: "aside" });
+    commitPlan(data, { backup: "b", database: "app.db", files: ["pepper"], later: [], aside: "aside" });
     const aside = path.join(data, "aside");
     fs.mkdirSync(aside);
     const count = steps.indexOf(done);
@@ -222,6 +224,29 @@ test("a restore that was interrupted after its decision is finished from every s
     expect([done, rowsOf(aside), fs.readFileSync(path.join(aside, "pepper"), "utf8")]).toEqual([done, ["old"], "old"]);
     expect(finishRestore(data)).toBe(null);
   }
+});
+
+test("images that arrived after the backup are kept aside, and the restore counts them", async () => {
+  const { data, file } = folders();
+  const [late, renamed] = ["01K9TEST00000000000000IMG2", "01K9TEST00000000000000IMG3"];
+  addRows(data, IMAGE);
+  const images = path.join(data, "images");
+  fs.mkdirSync(images);
+  fs.writeFileSync(path.join(images, IMAGE), "old");
+  await makeBackup(sourceOf(data), file);
+  // Each was acknowledged with its row. A power failure undid the rename of the second.
+  addRows(data, `${late}.dcm`, `${renamed}.dcm`);
+  fs.writeFileSync(path.join(images, `${late}.dcm`), "late");
+  fs.writeFileSync(path.join(images, `${renamed}.part`), "renamed");
+  fs.writeFileSync(path.join(images, "01K9TEST00000000000000IMG4.part"), "never acknowledged");
+  const { aside, later } = restore(file, data, true);
+  expect(later).toBe(2);
+  const kept = path.join(aside ?? "", "images");
+  expect(fs.readdirSync(kept).map((name) => [name, fs.readFileSync(path.join(kept, name), "utf8")])).toEqual([
+    [`${late}.dcm`, "late"],
+    [`${renamed}.dcm`, "renamed"],
+  ]);
+  expect(fs.readdirSync(images)).toEqual([IMAGE, "01K9TEST00000000000000IMG4.part"]);
 });
 
 test("a restore that was interrupted before its decision leaves the old state", async () => {

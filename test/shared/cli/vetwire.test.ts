@@ -30,7 +30,7 @@ test.each([
 
 test("a short form exists only if the agent has the command", () => {
   expect(dispatch(["doctor"], bare).program).toBe("vetwire");
-  expect(Object.keys(vetwireProgram(bare).help)).toEqual(["agent", "server"]);
+  expect(Object.keys(vetwireProgram(bare).help)).toEqual(["agent", "server", "service", "upgrade"]);
   expect(vetwireProgram(equipped).help).toMatchObject({
     setup: { summary: "set up this PC (short for: agent setup)" },
     doctor: { summary: "find faults (short for: agent doctor)" },

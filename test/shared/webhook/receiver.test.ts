@@ -45,9 +45,9 @@ test.each([
   ["https://user:pass@example.com/", "The URL holds a user name or a password"],
   ["https://example.com/#x", "The URL holds a part after #"],
   ["https://example.com:25/", "The URL has the port 25"],
-  ["https://2130706433/", "127.0.0.1 is at 127.0.0.1 in a private network"],
-  ["https://0x7f.1/", "127.0.0.1 is at 127.0.0.1 in a private network"],
-  ["https://[::ffff:7f00:1]/", "::ffff:7f00:1 is at ::ffff:7f00:1, which can be no receiver"],
+  ["https://2130706433/", "127.0.0.1 is in a private network"],
+  ["https://0x7f.1/", "127.0.0.1 is in a private network"],
+  ["https://[::ffff:7f00:1]/", "::ffff:7f00:1 has an address which can be no receiver"],
   [`https://example.com/${"a".repeat(2000)}`, "The URL has 2020 characters"],
 ])("without private receivers %s: %s", (url, problem) => {
   const checked = readReceiverUrl(url, false);
@@ -57,12 +57,20 @@ test.each([
 test.each([
   ["http://192.168.1.20/hook", "fine"],
   ["http://127.0.0.1:3000/", "fine"],
-  ["http://169.254.169.254/latest", "169.254.169.254 is at 169.254.169.254, which can be no receiver"],
+  ["http://169.254.169.254/latest", "169.254.169.254 has an address which can be no receiver"],
   ["http://8.8.8.8/", "8.8.8.8 is at the public address 8.8.8.8: enter a URL that begins with https://"],
   ["http://192.168.1.20:22/", "The URL has the port 22"],
 ])("with private receivers %s: %s", (url, problem) => {
   const checked = readReceiverUrl(url, true);
   expect(checked.ok ? "fine" : checked.reason).toContain(problem);
+});
+
+test("no sentence names the private address of a host", () => {
+  const intranet = new URL("https://intranet.example/");
+  for (const address of ["10.1.2.3", "fd00::7", "169.254.169.254"]) {
+    const checked = checkAddresses(intranet, [{ address, family: address.includes(":") ? 6 : 4 }], false);
+    expect(checked).toMatchObject({ ok: false, reason: expect.not.stringContaining(address) as string });
+  }
 });
 
 test("a name without an address is refused", () => {

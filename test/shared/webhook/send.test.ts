@@ -139,7 +139,9 @@ test("a public name that points into the private network gets no connection", as
     ];
     const outcome = await send(`https://evil.example:${port}/`, { allowPrivate: false, lookup });
     expect(outcome).toMatchObject({ delivered: false, status: null });
-    expect(JSON.stringify(outcome)).toContain(`evil.example is at ${address}`);
+    expect(JSON.stringify(outcome)).toMatch(
+      /evil\.example (is in a private network|has an address which can be no receiver)/,
+    );
   }
   expect(connections).toBe(0);
 });

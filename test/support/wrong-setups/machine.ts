@@ -36,6 +36,14 @@ function fakeProgram(bench: Bench, name: string, script: string): void {
   bench.env["PATH"] = `${bench.folder}:${process.env["PATH"] ?? ""}`;
 }
 
+/** An installed service in a state of systemd. */
+function fakeService(bench: Bench, active: string, file: string): void {
+  const words =
+    "/node /main.js service run agent --name vetwire-agent --versions /state/versions -- --set-up --config /a.yaml";
+  const lines = ["LoadState=loaded", `ActiveState=${active}`, `UnitFileState=${file}`, `ExecStart=${words}`];
+  fakeProgram(bench, "systemctl", `cat <<'END'\n${lines.join("\n")}\nEND`);
+}
+
 const CONFIGURATION: readonly WrongSetup[] = [
   {
     title: "there is no agent.yaml",
@@ -381,21 +389,20 @@ const SERVICE: readonly WrongSetup[] = [
   {
     title: "no service starts the agent",
     finding: "service.missing",
-    remedy: /let \/etc\/systemd\/system\/vetwire-agent\.service run: vetwire agent run/,
+    remedy: /sudo vetwire service install agent/,
     make: (bench) => fakeProgram(bench, "systemctl", "printf 'LoadState=not-found\\nActiveState=inactive\\n'"),
   },
   {
     title: "the service has failed",
     finding: "service.failed",
-    remedy: /journalctl -u vetwire-agent/,
-    make: (bench) => fakeProgram(bench, "systemctl", "printf 'LoadState=loaded\\nActiveState=failed\\n'"),
+    remedy: /sudo vetwire service status agent/,
+    make: (bench) => fakeService(bench, "failed", "enabled"),
   },
   {
     title: "the service does not start with the machine",
     finding: "service.disabled",
-    remedy: /systemctl enable --now vetwire-agent/,
-    make: (bench) =>
-      fakeProgram(bench, "systemctl", "printf 'LoadState=loaded\\nActiveState=active\\nUnitFileState=disabled\\n'"),
+    remedy: /sudo vetwire service start agent/,
+    make: (bench) => fakeService(bench, "active", "disabled"),
   },
 ];
 

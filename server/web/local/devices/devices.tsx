@@ -56,8 +56,9 @@ function Running({ agent }: { agent: LocalRunning }) {
   );
 }
 
-/** The server, the queue, the clock, and each problem that belongs to no device. */
-function Agent({ agent: { server, outbox, ready, devices, clock_offset_s } }: { agent: LocalRunning }) {
+/** The server, the queue, the clock, each problem that belongs to no device, and the version. */
+function Agent({ agent }: { agent: LocalRunning }) {
+  const { server, outbox, ready, devices, clock_offset_s } = agent;
   const general = [...ready.problems, ...ready.warnings].filter(({ what }) => devices.every(({ id }) => id !== what));
   const seconds = Math.abs(clock_offset_s ?? 0);
   return (
@@ -74,9 +75,24 @@ function Agent({ agent: { server, outbox, ready, devices, clock_offset_s } }: { 
           {what}: {reason}
         </p>
       ))}
+      <Version agent={agent} />
     </section>
   );
 }
+
+/** The version, with an upgrade that is under way or failed. */
+function Version({ agent: { version, upgrade } }: { agent: LocalRunning }) {
+  const of = upgrade === null ? undefined : UPGRADE_STATES.find((word) => word === upgrade.state);
+  return (
+    <p>
+      {t("version", { version })}
+      {upgrade !== null && of !== undefined && ` ${t(`upgrade ${of}`, { to: upgrade.to })}`}
+      {upgrade !== null && upgrade.reason !== null && <span lang="en"> {upgrade.reason}</span>}
+    </p>
+  );
+}
+
+const UPGRADE_STATES = ["preparing", "trying", "rolled back", "refused"] as const;
 
 const SERVER_STATES = [
   "not asked yet",

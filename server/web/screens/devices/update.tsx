@@ -1,5 +1,11 @@
 import { useState } from "preact/hooks";
-import type { RolloutBody, RolloutPcShown, RolloutShown, UpdatePlan } from "../../../../shared/dashboard/rollout.ts";
+import type {
+  RolloutBody,
+  RolloutPcShown,
+  RolloutPcState,
+  RolloutShown,
+  UpdatePlan,
+} from "../../../../shared/dashboard/rollout.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
@@ -35,7 +41,9 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
       <span class="quiet">{t("available", { version })}</span>
       {isAsking && (
         <Confirm title={t("title", { version })} button={button} act={start} close={() => setAsking(false)}>
-          <p>{t("how")}</p>
+          <p>
+            {t("how")} <a href="/dashboard/help/updates">{t("help")}</a>
+          </p>
           <ul class="update-pcs">
             {pcs.map(({ agent, name, from }) => (
               <li key={agent}>
@@ -113,7 +121,8 @@ function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown
   const isBad = state === "rolled back" || state === "silent";
   return (
     <>
-      <strong>{name}</strong> <Versions from={from} to={version} />{" "}
+      <strong>{name}</strong>{" "}
+      {staysBehind.includes(state) ? <span class="quiet">{from}</span> : <Versions from={from} to={version} />}{" "}
       <span class={isBad ? "bad" : undefined}>{t(`pc ${state}`)}</span>
       {state === "rolled back" && (
         <div class="note note-bad">
@@ -128,6 +137,9 @@ function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown
     </>
   );
 }
+
+/** States after which a PC has its old version. */
+const staysBehind: readonly RolloutPcState[] = ["rolled back", "skipped", "kept"];
 
 function Versions({ from, to }: { from: string | null; to: string }) {
   return (

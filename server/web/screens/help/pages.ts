@@ -9,6 +9,7 @@ export const helpPages = [
   "records",
   "stock",
   "silent-devices",
+  "updates",
   "api-keys",
   "webhooks",
   "connection",

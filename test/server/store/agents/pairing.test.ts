@@ -6,6 +6,9 @@ import { makePairingCode } from "../../../../server/http/auth/pairing.ts";
 import { ACTIVE_KEYS_MAX, rollKey } from "../../../../server/http/auth/api-keys.ts";
 import { listAgents } from "../../../../server/store/agents/agents.ts";
 import { listRowsOf } from "../../../../server/store/audit.ts";
+import type { Session } from "../../../../server/store/database/query.ts";
+import { removeMember } from "../../../../server/store/dashboard/members.ts";
+import { setDisabled, setRole } from "../../../../server/store/dashboard/users.ts";
 import { findClinic, listKeys, revokeKey } from "../../../../server/store/keys.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { allStored, clinic, startServer } from "../../harness.ts";
@@ -19,9 +22,9 @@ const theirs = newFp("clinic");
 async function startPairing() {
   const server = await startServer(clinic(ours), clinic(theirs));
 
-  /** Makes a code of a clinic by a new admin of it. */
-  async function makeCode(clinicFp = ours): Promise<string> {
-    const admin = await makeUser(server, "admin", clinicFp);
+  /** Makes a code of a clinic by an admin of it. */
+  async function makeCode(clinicFp = ours, by?: Awaited<ReturnType<typeof makeUser>>): Promise<string> {
+    const admin = by ?? (await makeUser(server, "admin", clinicFp));
     const clinicId = (await findClinic(server.store, clinicFp))?.id ?? 0;
     const actor = { by: admin.name, now: server.clock.now, userId: admin.id, clinicId };
     const made = await makePairingCode(server.store, server.pepper, {
@@ -211,4 +214,25 @@ test("an agent keeps its fp when its key is rolled, and an agent with a hand-mad
   const agents = (await listAgents(store)).filter(({ clinic_fp }) => clinic_fp === theirs);
   expect(agents).toMatchObject([{ name: "By hand", paired_at: null, last_heartbeat_at: expect.any(String) }]);
   expect(await listAgents(store, ours)).toHaveLength(1);
+});
+
+test("a code ends with the rights of the admin who made it", async () => {
+  const server = await startPairing();
+  const { store, clock, makeCode, pair } = server;
+  const clinicId = (await findClinic(store, ours))?.id ?? 0;
+  const codeOf = async (end: (userId: number) => Promise<void>) => {
+    const admin = await makeUser(server, "admin", ours);
+    const code = await makeCode(ours, admin);
+    await end(admin.id);
+    return code;
+  };
+  const inStore = (change: (session: Session) => Promise<void>) => store.transaction(change);
+  const ends = [
+    (id: number) => inStore((session) => setRole(session, id, clinicId, "staff")),
+    (id: number) => inStore((session) => removeMember(session, clinicId, id)),
+    (id: number) => inStore((session) => setDisabled(session, id, clock.now)),
+  ];
+  for (const end of ends) expect((await pair(await codeOf(end))).is).toBe("PAIRING.CODE_ENDED");
+  expect((await listAgents(store, ours)).map(({ name }) => name)).toEqual([]);
+  expect((await pair(await codeOf(async () => undefined))).is).toBe("paired");
 });

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test, vi } from "vitest";
+import {
+  type InstalledService,
+  launcherWords,
+  logFile,
+  type ServiceProgram,
+  versionsFolder,
+} from "../../shared/service/description.ts";
+import { serviceStatus, statusLines } from "../../shared/service/status.ts";
+import { VERSION } from "../../shared/runtime/program-files.ts";
+import { readRunning, readStarts } from "../../shared/upgrade/version-store.ts";
+import { ROOT, temporaryFolder } from "../support/processes.ts";
+
+// Goal: a service leaves its log and the reason of its end where `service status` and `service logs` read them, also on platforms
+// without a journal. Method: the command line of the service is run by hand.
+
+function serviceIn(folder: string, program: ServiceProgram, options: readonly string[]): InstalledService {
+  const main = path.join(ROOT, "dist/shared/main.js");
+  const config = program === "agent" ? path.join(folder, "agent.yaml") : null;
+  const name = `vetwire-${program}`;
+  return { program, name, node: process.execPath, main, config, state: path.join(folder, "state"), options };
+}
+
+/** Runs the command line of a service as its manager does. */
+function runByHand(service: InstalledService, log: string | null) {
+  const [program = "", ...words] = launcherWords(service, log);
+  const launcher = spawn(program, words, { cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  for (const output of [launcher.stdout, launcher.stderr]) output.on("data", (bytes) => (printed += String(bytes)));
+  const ended = new Promise<{ code: number | null; printed: string }>((resolve) =>
+    launcher.once("close", (code) => resolve({ code, printed })),
+  );
+  return { launcher, ended };
+}
+
+test("the log file has the lines of launcher and program, and the running process is noted", async () => {
+  const service = serviceIn(temporaryFolder(), "server", ["--port", "0"]);
+  const log = logFile(service.state);
+  const { launcher, ended } = runByHand(service, log);
+  await vi.waitFor(() => expect(fs.readFileSync(log, "utf8")).toContain("listening on http://127.0.0.1:"), 30_000);
+  const running = readRunning(versionsFolder(service.state));
+  expect(running).toEqual({ version: VERSION, started_at: expect.any(String), process: expect.any(Number) });
+  expect(fs.readFileSync(`/proc/${running?.process}/cmdline`, "utf8")).toContain("server\0run\0--data");
+  launcher.kill("SIGTERM");
+  expect(await ended).toEqual({ code: 0, printed: "" });
+  const messages = fs
+    .readFileSync(log, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect([messages[0], messages.at(-1)]).toEqual(["starts the server", "closing"]);
+});
+
+test("the reason of a refused configuration is in the state of the service", async () => {
+  const folder = temporaryFolder();
+  const service = serviceIn(folder, "agent", []);
+  fs.writeFileSync(service.config ?? "", "data: data\ndevices: []\n");
+  const { code, printed } = await runByHand(service, null).ended;
+  expect([code, printed]).toEqual([78, expect.stringContaining("server is missing")]);
+  const notes = { running: null, starts: readStarts(versionsFolder(service.state)), upgrades: [] };
+  const found = { is: "installed", service, startsWithMachine: true, packaged: null } as const;
+  const status = serviceStatus({ ...found, state: { is: "failed", code } }, notes);
+  expect(statusLines(status, Date.now()).at(-1)).toMatch(
+    /, less than a minute ago: it ended with code 78: .*agent\.yaml:1: server is missing/,
+  );
+});

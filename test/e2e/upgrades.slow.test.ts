@@ -1,0 +1,266 @@
+import fs from "node:fs";
+import path from "node:path";
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readRunning, readUpgrades } from "../../shared/upgrade/version-store.ts";
+import { Load, studiesOf } from "../support/crash.ts";
+import { freePort, type Running, startProgram, temporaryFolder, until, World } from "../support/processes.ts";
+import { emptyServer } from "../support/running-agent.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
+import { canMount, mountDisk } from "../support/small-disk.ts";
+import { soakCount } from "../support/soak.ts";
+import { type Patch, releaseProblem, Releases } from "../support/staged-release.ts";
+
+// Goal: an upgrade that fails in whatever way leaves a running version, and no acknowledged message is lost or filed twice. Method:
+// the staged program runs under its launcher, while an ASTM device sends without end over TCP. Releases with planted faults are
+// ordered one after the other. At the end every acknowledged message is exactly one study of its patient.
+
+/** The probation of the tests. The launcher reads it from its environment, since a minute for each upgrade is too long. */
+const PROBATION_MS = 20_000;
+
+interface Kind {
+  readonly name: string;
+  readonly patch: Patch;
+  /** Changes the archive after its signature. */
+  readonly spoil?: (releases: Releases, file: string) => void;
+  /** Words of the reason; null for an upgrade that is done. */
+  readonly reason: RegExp | null;
+  readonly outcome: "done" | "rolled back" | "refused";
+}
+
+const KINDS: readonly Kind[] = [
+  { name: "is good", patch: {}, reason: null, outcome: "done" },
+  {
+    name: "does not start",
+    patch: { code: 'throw new Error("planted: it does not start");' },
+    reason: /ended with code 1: .*planted: it does not start/,
+    outcome: "rolled back",
+  },
+  {
+    name: "is never ready",
+    patch: { code: "await new Promise(() => setInterval(() => undefined, 1000));" },
+    reason: /it did not become ready in time/,
+    outcome: "rolled back",
+  },
+  {
+    name: "crashes while it proves itself",
+    patch: { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 6000);' },
+    reason: /ended with code 1: .*planted: a crash/,
+    outcome: "rolled back",
+  },
+  {
+    name: "is corrupt",
+    patch: {},
+    spoil: (_, file) => flip(file),
+    reason: /does not match its signature: fetch it again/,
+    outcome: "refused",
+  },
+  {
+    name: "is signed by a stranger",
+    patch: {},
+    spoil: (releases, file) => releases.signAsStranger(file),
+    reason: /is signed with the key [0-9A-F]{16}, expected [0-9A-F]{16}/,
+    outcome: "refused",
+  },
+  {
+    name: "fills the disk",
+    patch: { ballast: 600e6 },
+    reason: /the disk is full: make room there/,
+    outcome: "refused",
+  },
+];
+
+const problem = releaseProblem() ?? (canMount() ? null : "no disk can be mounted here");
+if (problem !== null) process.stderr.write(`no upgrade is tried: ${problem}\n`);
+
+const COUNT = Math.max(KINDS.length, soakCount(50));
+
+let releases: Releases;
+let disk: string;
+
+beforeAll(async () => {
+  if (problem !== null) return;
+  releases = await Releases.create();
+  disk = path.join(releases.folder, "disk");
+  fs.mkdirSync(disk);
+  mountDisk(disk, 560);
+}, 300_000);
+
+afterAll(() => {
+  if (problem !== null) return;
+  execFileSync("umount", ["-l", disk]);
+  releases.remove();
+});
+
+test.skipIf(problem !== null)(
+  `${COUNT} upgrades, most with a fault, leave a running version and lose no acknowledged message of a sending device`,
+  { timeout: 3_000_000 },
+  async () => {
+    const versions = path.join(disk, "versions");
+    const world = await World.create(8);
+    const [port] = await world.configureDevices(1, "abaxis-vetscan-vs2");
+    const load = new Load(world, [port!]);
+    load.pauseMs = 100;
+    try {
+      world.agent = launch("agent", versions, "--config", world.config);
+      load.start();
+      let inForce = "0.1.0";
+      for (let turn = 1; turn <= COUNT; turn++) {
+        const kind = KINDS[(turn - 1) % KINDS.length]!;
+        const version = `0.1.${turn}`;
+        await acknowledgedAgain(load);
+        const file = releases.make(releases.folder, version, kind.patch);
+        kind.spoil?.(releases, file);
+        const { code, output } = await order(versions, "agent", "--from", file);
+        fs.rmSync(file);
+        const heard = `${kind.name}: ${output}\n${world.agent.output()}`;
+        expect(code, heard).toBe(kind.reason === null ? 0 : 1);
+        if (kind.reason !== null) expect(output, heard).toMatch(kind.reason);
+        expect(readUpgrades(versions).at(-1)).toMatchObject({ from: inForce, to: version, outcome: kind.outcome });
+        if (kind.outcome === "done") inForce = version;
+        await until(`${inForce} runs`, () => readRunning(versions)?.version === inForce);
+        process.stdout.write(
+          `upgrades: ${turn} of ${COUNT}: ${version} ${kind.name}, ${load.acknowledged.length} sent\n`,
+        );
+      }
+      await acknowledgedAgain(load);
+      await load.stop();
+      await world.drained();
+      expect(await world.agent.end()).toBe(0);
+
+      const { numbers, ...found } = studiesOf(world);
+      const lost = load.acknowledged.filter(({ number }) => !numbers.has(number));
+      expect({ lost, ...found }).toMatchObject({ lost: [], twice: [], wrongPatient: [] });
+      expect(load.acknowledged.length).toBeGreaterThan(COUNT);
+    } finally {
+      await load.stop();
+      await world.end();
+    }
+  },
+);
+
+interface HeardUpgrade {
+  readonly version: string;
+  readonly platform?: string;
+  readonly upgrade?: { readonly to: string; readonly state: string; readonly reason: string | null } | null;
+}
+
+test.skipIf(problem !== null)(
+  "a version that the server wants is fetched, tried and told, and one that crashes is told with its reason",
+  { timeout: 300_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const mirror = path.join(folder, "releases");
+    fs.mkdirSync(mirror);
+    releases.make(mirror, "0.2.0");
+    releases.make(mirror, "0.3.0", { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 6000);' });
+    const heard: HeardUpgrade[] = [];
+    let wanted = "0.2.0";
+    const server = await scriptedServer((request) => {
+      const name = /^\/agent\/v1\/releases\/([^/]+)$/.exec(request.url)?.[1];
+      if (name !== undefined) return { status: 200, body: fs.readFileSync(path.join(mirror, name)) };
+      if (request.url !== "/agent/v1/heartbeat") return emptyServer(request);
+      heard.push(request.body as HeardUpgrade);
+      return { status: 200, body: { upgrade: { version: wanted } } };
+    });
+    fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
+    const [config, versions, port] = [path.join(folder, "agent.yaml"), path.join(folder, "versions"), await freePort()];
+    const status = { listen: `127.0.0.1:${port}` };
+    const settings = { server: { url: server.url, keyFile: "agent.key" }, data: "data", timeZone: "UTC", status };
+    fs.writeFileSync(config, JSON.stringify({ ...settings, devices: [] }));
+    const agent = launch("agent", versions, "--config", config);
+    try {
+      await until("0.2.0 stays", () => readUpgrades(versions).some(({ to }) => to === "0.2.0"), 120_000);
+      wanted = "0.3.0";
+      await until("0.3.0 goes back", () => heard.some(({ upgrade }) => upgrade?.state === "rolled back"), 120_000);
+      const states = heard.map(({ version, upgrade }) => `${version} ${upgrade?.state ?? "none"} ${upgrade?.to ?? ""}`);
+      expect(new Set(states)).toEqual(
+        new Set([
+          "0.1.0 none ",
+          // The first heartbeat of a version may come before or after a change.
+          ...states.filter((state) => /^0\.[12]\.0 preparing/.test(state)),
+          "0.2.0 trying 0.2.0",
+          "0.2.0 done 0.2.0",
+          "0.3.0 trying 0.3.0",
+          "0.2.0 rolled back 0.3.0",
+        ]),
+      );
+      expect(heard.at(-1)).toMatchObject({ version: "0.2.0", platform: "linux-x64" });
+      const overview = await fetch(`http://127.0.0.1:${port}/local/v1/overview`);
+      expect(await overview.json()).toMatchObject({
+        version: "0.2.0",
+        upgrade: { to: "0.3.0", state: "rolled back", reason: "it ended with code 1: Error: planted: a crash" },
+      });
+      expect(fs.existsSync(path.join(folder, "data/spool.db.before-upgrade"))).toBe(true);
+      expect(await agent.end()).toBe(0);
+    } finally {
+      await agent.end("SIGKILL");
+      await server.close();
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+test.skipIf(problem !== null)(
+  "a server is upgraded from a file with a copy of its database, and goes back from a version that does not start",
+  { timeout: 300_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const [data, versions] = [path.join(folder, "server"), path.join(folder, "versions")];
+    const server = launch("server", versions, "--data", data, "--port", "0");
+    try {
+      await until("the server listens", () => server.output().includes("listening on"));
+      const good = releases.make(folder, "0.2.0", {}, "server");
+      const tried = await order(versions, "server", "--from", good, "--dry-run");
+      expect([tried.code, readUpgrades(versions), readRunning(versions)?.version]).toEqual([0, [], "0.1.0"]);
+      expect(tried.output).toContain("is signed, whole, and starts on this machine: it could replace 0.1.0");
+      const done = await order(versions, "server", "--from", good);
+      expect(done.output).toContain("version 0.2.0 runs\n");
+      expect(fs.existsSync(path.join(data, "vetwire.db.before-upgrade"))).toBe(true);
+      const bad = releases.make(folder, "0.3.0", { code: 'throw new Error("planted");' }, "server");
+      const failed = await order(versions, "server", "--from", bad);
+      expect(failed.output).toContain("version 0.3.0 was rolled back: it ended with code 1: Error: planted");
+      await until("0.2.0 runs again", () => readRunning(versions)?.version === "0.2.0");
+      const again = await order(versions, "server", "--from", bad);
+      expect([again.code, again.output]).toEqual([1, expect.stringContaining("was rolled back before")]);
+      expect(await server.end()).toBe(0);
+    } finally {
+      await server.end("SIGKILL");
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+/** Starts the staged program under its launcher. */
+function launch(program: "agent" | "server", versions: string, ...options: readonly string[]): Running {
+  const words = ["service", "run", program, "--name", `vetwire-${program}`, "--versions", versions, "--", ...options];
+  const env = { ...process.env, VETWIRE_PROBATION_MS: String(PROBATION_MS) };
+  return startProgram(releases.node, [releases.main, ...words], env);
+}
+
+/** Runs `vetwire upgrade` to its end. */
+async function order(
+  versions: string,
+  ...words: readonly string[]
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const command = startProgram(
+    releases.node,
+    [releases.main, "upgrade", ...words, "--versions", versions],
+    process.env,
+  );
+  const code = await new Promise<number | null>((resolve) => command.process.once("close", resolve));
+  return { code, output: command.output() };
+}
+
+/** Waits for a message that is acknowledged from now on. */
+async function acknowledgedAgain(load: Load): Promise<void> {
+  const count = load.acknowledged.length;
+  await until("the running version acknowledges a message", () => load.acknowledged.length > count, 60_000);
+}
+
+/** Flips a bit in the middle of a file. */
+function flip(file: string): void {
+  const bytes = fs.readFileSync(file);
+  bytes[bytes.length >> 1]! ^= 1;
+  fs.writeFileSync(file, bytes);
+}

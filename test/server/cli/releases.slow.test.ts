@@ -1,0 +1,67 @@
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { archiveName } from "../../../shared/api/upgrade.ts";
+import { createKey } from "../../../server/http/auth/api-keys.ts";
+import { loadPepper } from "../../../server/http/auth/pepper.ts";
+import { openStore } from "../../../server/store/database/open.ts";
+import { findClinic } from "../../../server/store/keys.ts";
+import { freePort, SERVER, start, until } from "../../support/processes.ts";
+import { ReleaseKey } from "../../support/signed-release.ts";
+import { clinic, importEntities, temporaryFolder } from "../harness.ts";
+
+// Method: the commands run as real processes, from the build, beside a running server from which an agent fetches.
+
+const signer = new ReleaseKey();
+const release = { version: "0.2.0", platform: "linux-x64" };
+const name = archiveName(release);
+
+function releases(...command: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SERVER, "releases", ...command], {
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+test("releases are added, listed, fetched from the running server and removed", async () => {
+  const [data, from] = [temporaryFolder(), temporaryFolder()];
+  const store = await openStore(data);
+  const fp = newFp("clinic");
+  await importEntities(store, clinic(fp));
+  const clinicId = (await findClinic(store, fp))?.id ?? 0;
+  const key = await createKey(store, loadPepper(data, false), {
+    ...{ clinicId, name: "Lab PC", type: "device", permissions: ["clinic.lab.ingest"] },
+    ...{ now: Date.now(), expiresAt: null },
+  });
+  await store.close();
+  const publicKey = path.join(from, "release.pub");
+  fs.writeFileSync(publicKey, signer.publicKey);
+  const bytes = Buffer.alloc(1_000_000, "abc");
+  const file = signer.write(from, release, bytes);
+
+  const keyless = releases("add", file, "--data", data);
+  expect([keyless.status, keyless.stderr]).toEqual([1, expect.stringContaining("name the file with the key")]);
+  const port = await freePort();
+  const server = start(SERVER, ["run", "--port", String(port), "--data", data]);
+  try {
+    const get = () => fetch(`http://127.0.0.1:${port}/agent/v1/releases/${name}`, { headers: { "x-api-key": key } });
+    const status = () => get().then((answer) => answer.status);
+    await until("the server runs", () => status().catch(() => null));
+    expect(await status()).toBe(404);
+    expect(releases("add", file, "--public-key", publicKey, "--data", data).status).toBe(0);
+    expect(releases("list", "--data", data).stdout).toBe(`0.2.0  linux-x64  ${name}\n`);
+    expect(JSON.parse(releases("list", "--json", "--data", data).stdout)).toEqual([release]);
+    const fetched = await get();
+    expect(Buffer.from(await fetched.arrayBuffer()).equals(bytes)).toBe(true);
+    fs.appendFileSync(file, "x");
+    const bent = releases("add", file, "--public-key", publicKey, "--data", data);
+    expect([bent.status, bent.stderr]).toEqual([1, expect.stringContaining("does not match its signature")]);
+    expect(releases("remove", "0.2.0", "--data", data).stdout).toBe(`${name} is removed\n`);
+    expect(await status()).toBe(404);
+    expect(releases("remove", "0.2.0", "--data", data)).toMatchObject({ status: 1 });
+  } finally {
+    await server.end();
+  }
+});
