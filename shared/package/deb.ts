@@ -69,7 +69,7 @@ export const packDeb: Pack = async ({ program, platform, release, staged, work, 
 };
 
 /** Describes the service of a package: the paths of Linux's file system standard. */
-export function packagedService(program: Program): ServiceDescription {
+function packagedService(program: Program): ServiceDescription {
   const folder = `/${programFolder(program)}`;
   return {
     program,

@@ -92,7 +92,7 @@ describe.skipIf(problem !== null)("the image of the server", { timeout: 300_000 
     );
     const made = podman("exec", NAME, "vetwire", "server", "keys", "create", ...AGENT_KEY_OPTIONS);
     const patient = await fetch(`${url}/api/v1/patients/${testPatients(1)[0]?.fp}`, {
-      headers: { authorization: `Bearer ${made.stdout.trim()}` },
+      headers: { "x-api-key": made.stdout.trim() },
     });
     expect([patient.status, await patient.json()]).toMatchObject([200, { success: true }]);
     expect(podman("exec", NAME, "vetwire", "--version").stdout).toBe(`${VERSION}\n`);
