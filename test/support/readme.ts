@@ -98,6 +98,7 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
     /^npm run server -- releases /,
     "it needs a signed release of the agent: test/server/cli/releases.slow.test.ts runs it",
   ],
+  [/^npx tsx test\/make-release-fixtures\.ts$/, "test/releases.slow.test.ts runs the generator"],
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 
@@ -145,7 +146,7 @@ export const LINES: readonly string[] = [
   "npm run server -- audit --format csv",
   "npm run server -- audit --json",
   "npm run server -- backup server.backup && npm run server -- restore server.backup --check",
-  "npm run agent -- check --config agent.yaml",
+  "npm run agent -- check --config agent.yaml --json",
   "npm run agent -- messages --state filed --device chem-1 --since 24h --json",
   "npm run agent -- messages --follow",
   "npm run agent -- status --json",
@@ -157,7 +158,7 @@ export const LINES: readonly string[] = [
   "npm run agent -- explain $STUDY",
   "npm run agent -- explain $MESSAGE --json",
   "npm run agent -- codes --json",
-  "npm run agent -- reprocess --state filed --state quarantined --state unmatched --device chem-1 --since 24h --dry-run",
+  "npm run agent -- reprocess --state filed --state quarantined --state unmatched --device chem-1 --since 24h --dry-run --json",
   `npm run agent -- simulate ${DOG} --to tcp://127.0.0.1:4001 --repeat 2`,
   `npm run agent -- simulate ${DOG} --to tcp://127.0.0.1:4001 --faults drop-ack:0.1,split:1,dup --seed 1`,
   "npm run agent -- simulate fixtures/generic-poct1a/dog.poct1 --to tcp://127.0.0.1:4010 --dialect strict,ack-eot",

@@ -64,6 +64,8 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
       fp: expect.stringMatching(/^agent_/) as string,
       configuration: "unknown",
       paired_at: null,
+      platform: null,
+      upgrade: null,
       is_revoked: false,
       is: "running",
       last_seen_at: "2026-11-21T12:00:00.000Z",
