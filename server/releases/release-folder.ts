@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { chmod, copyFile, type FileHandle, open, readFile, rename } from "node:fs/promises";
+import { createReadStream, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { type FileHandle, open, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { archiveName, readArchiveName, type Release } from "../../shared/api/upgrade.ts";
 import { storageAdvice } from "../../shared/care/storage-advice.ts";
@@ -67,9 +67,7 @@ export function removeRelease(folder: string, version: string): string[] {
 /** Copies archive and signature under other names, verifies the copy, and only then gives them their names. */
 async function takeFiles(folder: string, file: string, verify: (copy: string) => Promise<void>): Promise<void> {
   const archive = join(folder, basename(file));
-  // The data folder around it is private. The server may run as another user than the one who adds a release.
-  mkdirSync(folder, { recursive: true });
-  await chmod(folder, 0o755);
+  makeFolder(folder);
   // The archive comes last, because a signature alone is no release.
   const copies = [
     { from: `${file}${SIGNATURE}`, to: `${archive}${SIGNATURE}` },
@@ -87,14 +85,31 @@ async function takeFiles(folder: string, file: string, verify: (copy: string) =>
   }
 }
 
+/** Makes the folder if it is missing. Root runs this in the folder of the server's user, who may put a link there. */
+function makeFolder(folder: string): void {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return;
+  if (found !== undefined) throw new Error(`${folder} is no folder: remove it, then add the release again`);
+  // The data folder around it is private. The server may run as another user than the one who adds a release.
+  const mask = process.umask(0o022);
+  try {
+    mkdirSync(folder);
+  } finally {
+    process.umask(mask);
+  }
+}
+
 async function copyDurably(from: string, part: string): Promise<void> {
-  // A link in the place of the copy is not followed.
   rmSync(part, { force: true });
-  await copyFile(from, part);
-  await chmod(part, 0o644);
-  const handle = await open(part, "r+");
-  await handle.sync();
-  await handle.close();
+  // A new file alone, so that a link in its place is not followed.
+  const copy = await open(part, "wx");
+  try {
+    await writeFile(copy, createReadStream(from));
+    await copy.chmod(0o644);
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
 }
 
 function requireFile(file: string, bytesMax: number, advice: string): void {

@@ -83,6 +83,23 @@ describe("the folder of releases", () => {
     await expect(addRelease(folder, next, key.publicKey)).rejects.toThrow("remove an old version");
   });
 
+  test("is no link, and keeps the rights that it has", async () => {
+    const { from, folder } = places();
+    const file = key.write(from, release);
+    const secret = temporaryFolder();
+    fs.symlinkSync(secret, folder);
+    await expect(addRelease(folder, file, key.publicKey)).rejects.toThrow("is no folder: remove it");
+    expect([modeOf(secret), fs.readdirSync(secret)]).toEqual([0o700, []]);
+    fs.rmSync(folder);
+    fs.mkdirSync(folder, { mode: 0o700 });
+    const other = path.join(secret, "other");
+    fs.writeFileSync(other, "x", { mode: 0o600 });
+    fs.symlinkSync(other, path.join(folder, `${name}.part`));
+    await addRelease(folder, file, key.publicKey);
+    expect([modeOf(folder), modeOf(path.join(folder, name)), modeOf(other)]).toEqual([0o700, 0o644, 0o600]);
+    expect(fs.readFileSync(other, "utf8")).toBe("x");
+  });
+
   test("opens no other file, and follows no link", async () => {
     const { from, folder } = places();
     await addRelease(folder, key.write(from, release), key.publicKey);
