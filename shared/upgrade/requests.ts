@@ -2,8 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { errorMessage } from "../runtime/error-message.ts";
+import { asOwner } from "./as-owner.ts";
 import type { FetchFile } from "./prepare.ts";
 import type { UpgradeOrder, Upgrader } from "./upgrader.ts";
+import { readJson } from "./version-store.ts";
 
 // `vetwire upgrade` and the running service talk through files of the versions folder: only users who may write there can ask.
 
@@ -46,13 +48,13 @@ export function serveRequests(folder: string, upgrader: Upgrader, source: Releas
 }
 
 function takeRequest(folder: string): UpgradeRequest | null {
-  const file = path.join(folder, REQUEST);
+  const request = readJson(folder, REQUEST) as UpgradeRequest | null;
+  if (request === null) return null;
   try {
-    const request = JSON.parse(fs.readFileSync(file, "utf8")) as UpgradeRequest;
-    fs.rmSync(file);
+    fs.rmSync(path.join(folder, REQUEST));
     return request;
   } catch {
-    // Without a request, which is nearly always.
+    // Withdrawn meanwhile, or not removable: then it would be carried out again and again.
     return null;
   }
 }
@@ -108,61 +110,59 @@ export function askService(
   isDryRun: boolean,
 ): { readonly answer: () => UpgradeAnswer | null; readonly withdraw: () => boolean } {
   const id = `${process.pid}-${Date.now()}`;
-  if (archive !== null) {
-    const incoming = path.join(folder, INCOMING);
-    fs.rmSync(incoming, { recursive: true, force: true });
-    fs.mkdirSync(incoming, { mode: 0o700 });
-    for (const file of [archive, `${archive}.minisig`]) copyTo(incoming, file);
-    ownAs(folder, (uid, gid) => fs.lchownSync(incoming, uid, gid));
-  }
   const request: UpgradeRequest = { id, version, isIncoming: archive !== null, isDryRun };
-  replaceFile(folder, REQUEST, request);
+  // The user of the service may be unable to read the archive.
+  const sources = (archive === null ? [] : [archive, `${archive}.minisig`]).map((file) => ({
+    name: path.basename(file),
+    handle: fs.openSync(file, "r"),
+  }));
+  try {
+    asOwner(folder, (place) => {
+      const incoming = path.join(place, INCOMING);
+      if (archive !== null) {
+        fs.rmSync(incoming, { recursive: true, force: true });
+        fs.mkdirSync(incoming, { mode: 0o700 });
+      }
+      for (const { name, handle } of sources) copyTo(path.join(incoming, name), handle);
+      replaceFile(place, REQUEST, request);
+    });
+  } finally {
+    for (const { handle } of sources) fs.closeSync(handle);
+  }
   return {
     answer() {
-      const found = readAnswer(folder);
+      const found = readJson(folder, ANSWER) as UpgradeAnswer | null;
       return found?.id === id ? found : null;
     },
     /** @returns false if the service has taken the request */
     withdraw() {
-      const file = path.join(folder, REQUEST);
-      if (!fs.existsSync(file)) return false;
-      fs.rmSync(file, { force: true });
-      fs.rmSync(path.join(folder, INCOMING), { recursive: true, force: true });
-      return true;
+      return asOwner(folder, (place) => {
+        const file = path.join(place, REQUEST);
+        if (!fs.existsSync(file)) return false;
+        fs.rmSync(file, { force: true });
+        fs.rmSync(path.join(place, INCOMING), { recursive: true, force: true });
+        return true;
+      });
     },
   };
 }
 
-function readAnswer(folder: string): UpgradeAnswer | null {
+function copyTo(copy: string, source: number): void {
+  const target = fs.openSync(copy, "wx", 0o600);
   try {
-    return JSON.parse(fs.readFileSync(path.join(folder, ANSWER), "utf8")) as UpgradeAnswer;
-  } catch {
-    return null;
+    const bytes = Buffer.alloc(1024 ** 2);
+    for (let count = fs.readSync(source, bytes); count > 0; count = fs.readSync(source, bytes)) {
+      fs.writeFileSync(target, bytes.subarray(0, count));
+    }
+  } finally {
+    fs.closeSync(target);
   }
 }
 
-function copyTo(folder: string, file: string): void {
-  const copy = path.join(folder, path.basename(file));
-  fs.copyFileSync(file, copy, fs.constants.COPYFILE_EXCL);
-  ownAs(folder, (uid, gid) => fs.lchownSync(copy, uid, gid));
-}
-
-/** Replaces a file whole. A file that root writes belongs to the service, whose folder it is. */
+/** Replaces a file whole. */
 function replaceFile(folder: string, name: string, value: unknown): void {
   const part = path.join(folder, `${name}.part`);
   fs.rmSync(part, { force: true });
-  const handle = fs.openSync(part, "wx", 0o600);
-  try {
-    fs.writeFileSync(handle, `${JSON.stringify(value)}\n`);
-    ownAs(folder, (uid, gid) => fs.fchownSync(handle, uid, gid));
-  } finally {
-    fs.closeSync(handle);
-  }
+  fs.writeFileSync(part, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: "wx" });
   fs.renameSync(part, path.join(folder, name));
-}
-
-function ownAs(folder: string, change: (uid: number, gid: number) => void): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = fs.statSync(folder);
-  change(uid, gid);
 }

@@ -25,6 +25,9 @@ export interface RunningProgram {
 }
 
 const STARTS_MAX = 10;
+const FILE_BYTES_MAX = 1024 ** 2;
+/** Follows no link, and waits for no writer of a pipe. Windows lacks both flags, and has neither danger. */
+const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 /** Drafts of the folder: archives and versions that are not whole yet. */
 const DRAFTS = "drafts";
 const FILES = {
@@ -103,12 +106,22 @@ function listOf(folder: string, name: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** @returns null for a missing file; a damaged one counts as missing, since the package's own version always runs */
-function readJson(folder: string, name: string): unknown {
+/**
+ * Reads a small file. Root reads here too, and the service may put a pipe, a device or a link in the place of its file.
+ * @returns null for a missing file; a damaged one counts as missing, since the package's own version always runs
+ */
+export function readJson(folder: string, name: string): unknown {
+  let handle: number | null = null;
   try {
-    return JSON.parse(fs.readFileSync(path.join(folder, name), "utf8"));
+    handle = fs.openSync(path.join(folder, name), READ);
+    const found = fs.fstatSync(handle);
+    if (!found.isFile() || found.size > FILE_BYTES_MAX) return null;
+    const bytes = Buffer.alloc(found.size);
+    return JSON.parse(bytes.toString("utf8", 0, fs.readSync(handle, bytes)));
   } catch {
     return null;
+  } finally {
+    if (handle !== null) fs.closeSync(handle);
   }
 }
 
