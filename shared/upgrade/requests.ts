@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
+import { compareVersions, RELEASE_WORD_CHARS_MAX } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { asOwner } from "./as-owner.ts";
 import type { FetchFile } from "./prepare.ts";
@@ -40,7 +41,7 @@ export interface ReleaseSource {
 }
 
 /** Carries out the requests that appear in the versions folder, until the process ends. */
-export function serveRequests(folder: string, upgrader: Upgrader, source: ReleaseSource): void {
+export function serveRequests(folder: string, upgrader: Pick<Upgrader, "upgrade">, source: ReleaseSource): void {
   setInterval(() => {
     const request = takeRequest(folder);
     if (request !== null) void answer(folder, request, upgrader, source);
@@ -62,7 +63,7 @@ function takeRequest(folder: string): UpgradeRequest | null {
 async function answer(
   folder: string,
   request: UpgradeRequest,
-  upgrader: Upgrader,
+  upgrader: Pick<Upgrader, "upgrade">,
   source: ReleaseSource,
 ): Promise<void> {
   const { id, isIncoming, isDryRun } = request;
@@ -83,6 +84,10 @@ async function answer(
   const order: UpgradeOrder = { version, isDryRun, fetch: isIncoming ? fetchFrom(incoming) : source.fetch };
   try {
     if (version === "") throw new Error("the server wants no version for this machine: name one with --version");
+    // The upgrader would record it, and heartbeats would carry it: the server takes no such text.
+    if (Number.isNaN(compareVersions(version, version))) {
+      throw new Error(`${version.slice(0, RELEASE_WORD_CHARS_MAX)} is no version: name three numbers, such as 0.2.0`);
+    }
     await upgrader.upgrade(order, say);
     write("done");
   } catch (error) {

@@ -1,4 +1,4 @@
-import { compareVersions } from "../api/upgrade.ts";
+import { compareVersions, RELEASE_WORD_CHARS_MAX } from "../api/upgrade.ts";
 
 // Decides which version of the program runs. The launcher stores the decisions and carries them out.
 
@@ -121,7 +121,8 @@ export function fault(health: Health | null, { heartbeat, known }: Expectation):
 
 /** Adds a record. The same refusal, repeated, is one record with its last time. */
 export function recorded(records: readonly UpgradeRecord[], record: UpgradeRecord): UpgradeRecord[] {
-  const bounded = { ...record, reason: record.reason?.slice(0, REASON_CHARS_MAX) ?? null };
+  const to = record.to.slice(0, RELEASE_WORD_CHARS_MAX);
+  const bounded = { ...record, to, reason: record.reason?.slice(0, REASON_CHARS_MAX) ?? null };
   const last = records.at(-1);
   const isRepeated = last?.outcome === "refused" && last.to === bounded.to && last.reason === bounded.reason;
   return [...(isRepeated ? records.slice(0, -1) : records), bounded].slice(-RECORDS_MAX);

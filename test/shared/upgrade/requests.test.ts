@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { askService } from "../../../shared/upgrade/requests.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { askService, serveRequests } from "../../../shared/upgrade/requests.ts";
+import type { UpgradeOrder, Upgrader } from "../../../shared/upgrade/upgrader.ts";
 import { readUpgrades } from "../../../shared/upgrade/version-store.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder, until } from "../../support/processes.ts";
 
 // `vetwire upgrade` and the service, without the processes around them.
 
@@ -83,6 +84,26 @@ describe("a request to a service", () => {
     expect(() => askService(folder, "0.2.0", archive, false)).toThrow("another owner than the folder around it");
     expect([process.cwd(), process.geteuid?.(), process.getegid?.(), process.getgroups?.()]).toEqual(before);
   });
+});
+
+/** A service that looks for requests now, and upgrades by `upgrade`. @returns the next look */
+function serve(folder: string, upgrade: Upgrader["upgrade"]): () => void {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  serveRequests(folder, { upgrade }, { fetch: () => Promise.reject(new Error("no source")), wanted: () => null });
+  return () => void vi.advanceTimersByTime(1_000);
+}
+
+test("a version that is none reaches no upgrade and no record", async () => {
+  const { folder } = place();
+  const orders: UpgradeOrder[] = [];
+  const look = serve(folder, (order) => Promise.resolve(void orders.push(order)));
+  const request = askService(folder, "0".repeat(5_000), null, false);
+  look();
+  const answer = await until("an answer", () => request.answer());
+  expect(answer.is).toBe("refused");
+  expect(answer.sentences).toEqual([`${"0".repeat(64)} is no version: name three numbers, such as 0.2.0`]);
+  expect(orders).toEqual([]);
 });
 
 test("a pipe, a device, a link or a huge file in the place of a list is no list", () => {

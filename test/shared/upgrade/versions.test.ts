@@ -124,6 +124,8 @@ test("a repeated refusal is one record, and the list keeps fifty", () => {
   const refused = record({ outcome: "refused", reason: "the disk is full" });
   const later = { ...refused, at: "2026-11-23T19:00:00.000Z" };
   expect(recorded(recorded([], refused), later)).toEqual([later]);
+  // A server refuses heartbeats with a longer version.
+  expect(recorded([], record({ to: "9".repeat(65) }))[0]?.to.length).toBe(64);
   const many = Array.from({ length: 60 }, (_, index) => record({ to: `0.${index}.0` }));
   const kept = many.reduce<readonly UpgradeRecord[]>((records, each) => recorded(records, each), []);
   expect([kept.length, kept.at(-1)?.to]).toEqual([50, "0.59.0"]);
