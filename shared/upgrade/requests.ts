@@ -1,6 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
 import { compareVersions, RELEASE_WORD_CHARS_MAX } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { asOwner } from "./as-owner.ts";
@@ -11,14 +13,17 @@ import { readJson } from "./version-store.ts";
 // `vetwire upgrade` and the running service talk through files of the versions folder: only users who may write there can ask.
 
 /** The question, in request.json. */
-interface UpgradeRequest {
-  readonly id: string;
+const UpgradeRequest = Type.Object({
+  id: Type.String({ pattern: "^\\d{1,20}-\\d{1,20}$" }),
   /** Null for the version that the server wants. */
-  readonly version: string | null;
-  /** Whether archive and signature lie in the folder `incoming`. Otherwise the service fetches them. */
-  readonly isIncoming: boolean;
-  readonly isDryRun: boolean;
-}
+  version: Type.Union([Type.String(), Type.Null()]),
+  /** Whether archive and signature lie in the folder `incoming-<id>`. Otherwise the service fetches them. */
+  isIncoming: Type.Boolean(),
+  isDryRun: Type.Boolean(),
+});
+type UpgradeRequest = Static<typeof UpgradeRequest>;
+
+const upgradeRequest = Compile(UpgradeRequest);
 
 /** The answer so far, in answer.json. */
 export interface UpgradeAnswer {
@@ -30,7 +35,8 @@ export interface UpgradeAnswer {
 
 const REQUEST = "request.json";
 const ANSWER = "answer.json";
-const INCOMING = "incoming";
+/** Starts the name of the folder with the release of one request. */
+const INCOMING = "incoming-";
 const POLL_MS = 1_000;
 
 /** Where a service gets a release that nobody brought. */
@@ -40,24 +46,47 @@ export interface ReleaseSource {
   wanted(): string | null;
 }
 
-/** Carries out the requests that appear in the versions folder, until the process ends. */
+/** Carries out the requests that appear in the versions folder, one after the other, until the process ends. */
 export function serveRequests(folder: string, upgrader: Pick<Upgrader, "upgrade">, source: ReleaseSource): void {
+  removeLeftovers(folder);
+  let isBusy = false;
   setInterval(() => {
-    const request = takeRequest(folder);
-    if (request !== null) void answer(folder, request, upgrader, source);
+    const request = isBusy ? null : takeRequest(folder);
+    if (request === null) return;
+    isBusy = true;
+    void answer(folder, request, upgrader, source).finally(() => (isBusy = false));
   }, POLL_MS).unref();
 }
 
-function takeRequest(folder: string): UpgradeRequest | null {
-  const request = readJson(folder, REQUEST) as UpgradeRequest | null;
-  if (request === null) return null;
+/** Removes releases of requests that an earlier process left. */
+function removeLeftovers(folder: string): void {
+  const waiting = readRequest(folder);
   try {
-    fs.rmSync(path.join(folder, REQUEST));
+    for (const name of fs.readdirSync(folder)) {
+      if (!name.startsWith(INCOMING) || name === `${INCOMING}${waiting?.id}`) continue;
+      fs.rmSync(path.join(folder, name), { recursive: true, force: true });
+    }
+  } catch {
+    // They take room, and nothing else.
+  }
+}
+
+function takeRequest(folder: string): UpgradeRequest | null {
+  const file = path.join(folder, REQUEST);
+  if (!fs.existsSync(file)) return null;
+  const request = readRequest(folder);
+  try {
+    fs.rmSync(file);
     return request;
   } catch {
     // Withdrawn meanwhile, or not removable: then it would be carried out again and again.
     return null;
   }
+}
+
+function readRequest(folder: string): UpgradeRequest | null {
+  const found = readJson(folder, REQUEST);
+  return upgradeRequest.Check(found) ? found : null;
 }
 
 async function answer(
@@ -80,7 +109,7 @@ async function answer(
     sentences.push(sentence);
     write("under way");
   };
-  const incoming = path.join(folder, INCOMING);
+  const incoming = path.join(folder, `${INCOMING}${id}`);
   const order: UpgradeOrder = { version, isDryRun, fetch: isIncoming ? fetchFrom(incoming) : source.fetch };
   try {
     if (version === "") throw new Error("the server wants no version for this machine: name one with --version");
@@ -94,7 +123,9 @@ async function answer(
     sentences.push(errorMessage(error));
     write("refused");
   } finally {
-    fs.rmSync(incoming, { recursive: true, force: true });
+    // Windows keeps a file that a scanner has open. The next process removes what is left.
+    const options = { recursive: true, force: true, maxRetries: 5 };
+    await fs.promises.rm(incoming, options).catch(() => undefined);
   }
 }
 
@@ -123,13 +154,20 @@ export function askService(
   }));
   try {
     asOwner(folder, (place) => {
-      const incoming = path.join(place, INCOMING);
-      if (archive !== null) {
-        fs.rmSync(incoming, { recursive: true, force: true });
-        fs.mkdirSync(incoming, { mode: 0o700 });
+      if (fs.existsSync(path.join(place, REQUEST))) {
+        throw new Error(
+          'another request waits: start the service with "vetwire service start", or ask again in a minute',
+        );
       }
-      for (const { name, handle } of sources) copyTo(path.join(incoming, name), handle);
-      replaceFile(place, REQUEST, request);
+      const incoming = path.join(place, `${INCOMING}${id}`);
+      try {
+        if (archive !== null) fs.mkdirSync(incoming, { mode: 0o700 });
+        for (const { name, handle } of sources) copyTo(path.join(incoming, name), handle);
+        replaceFile(place, REQUEST, request);
+      } catch (error) {
+        fs.rmSync(incoming, { recursive: true, force: true });
+        throw error;
+      }
     });
   } finally {
     for (const { handle } of sources) fs.closeSync(handle);
@@ -142,10 +180,9 @@ export function askService(
     /** @returns false if the service has taken the request */
     withdraw() {
       return asOwner(folder, (place) => {
-        const file = path.join(place, REQUEST);
-        if (!fs.existsSync(file)) return false;
-        fs.rmSync(file, { force: true });
-        fs.rmSync(path.join(place, INCOMING), { recursive: true, force: true });
+        if (readRequest(place)?.id !== id) return false;
+        fs.rmSync(path.join(place, REQUEST), { force: true });
+        fs.rmSync(path.join(place, `${INCOMING}${id}`), { recursive: true, force: true });
         return true;
       });
     },

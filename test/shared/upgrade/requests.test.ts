@@ -72,12 +72,9 @@ describe("a request to a service", () => {
     fs.writeFileSync(path.join(valued, "kept"), "x");
     for (const name of ["request.json.part", "request.json"])
       fs.symlinkSync(path.join(valued, "kept"), path.join(folder, name));
-    fs.symlinkSync(valued, path.join(folder, "incoming"));
-    try {
-      askService(folder, "0.2.0", archive, false);
-    } catch {
-      // Refused or not: the link leads to nothing that changes.
-    }
+    expect(() => askService(folder, "0.2.0", archive, false)).toThrow("another request waits");
+    fs.rmSync(path.join(folder, "request.json"));
+    askService(folder, "0.2.0", archive, false);
     expect(filesOf(valued)).toEqual(["kept 0"]);
     expect(fs.readFileSync(path.join(valued, "kept"), "utf8")).toBe("x");
     giveTo(0, path.dirname(folder));
@@ -104,6 +101,46 @@ test("a version that is none reaches no upgrade and no record", async () => {
   expect(answer.is).toBe("refused");
   expect(answer.sentences).toEqual([`${"0".repeat(64)} is no version: name three numbers, such as 0.2.0`]);
   expect(orders).toEqual([]);
+});
+
+test("two requests, each with its release, are carried out one after the other", async () => {
+  const { folder, archive } = place();
+  fs.mkdirSync(path.join(folder, "incoming-1-1"));
+  const draft = path.join(folder, "draft");
+  const started: string[] = [];
+  let goOn: () => void = () => undefined;
+  const look = serve(folder, async ({ version, fetch }) => {
+    started.push(version);
+    await new Promise<void>((resolve) => (goOn = resolve));
+    await fetch(path.basename(archive), draft, 1_000);
+  });
+  const first = askService(folder, "0.2.0", archive, false);
+  expect(() => askService(folder, "0.3.0", archive, false)).toThrow("another request waits");
+  look();
+  // A process asks once in a millisecond: the time is in the name of its request.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const second = askService(folder, "0.3.0", archive, false);
+  look();
+  expect([started, second.answer(), first.withdraw()]).toEqual([["0.2.0"], null, false]);
+  goOn();
+  await until("the first ends", () => first.answer()?.is === "done");
+  await until("the second starts", () => {
+    look();
+    return started.length === 2;
+  });
+  goOn();
+  await until("the second ends", () => second.answer()?.is === "done");
+  await until("no release is left", () => fs.readdirSync(folder).toSorted().join() === "answer.json,draft");
+});
+
+test("a release that cannot be removed ends no service", async () => {
+  const { folder, archive } = place();
+  const look = serve(folder, () => Promise.resolve());
+  const remove = vi.spyOn(fs.promises, "rm").mockRejectedValue(new Error("EBUSY: resource busy or locked"));
+  onTestFinished(() => remove.mockRestore());
+  const request = askService(folder, "0.2.0", archive, false);
+  look();
+  expect((await until("an answer", () => request.answer())).is).toBe("done");
 });
 
 test("a pipe, a device, a link or a huge file in the place of a list is no list", () => {
