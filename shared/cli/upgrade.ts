@@ -5,11 +5,13 @@ import { versionsFolder } from "../service/description.ts";
 import { ownService, thisMachine } from "../service/manage.ts";
 import { readArchiveName } from "../api/upgrade.ts";
 import { askService, type UpgradeAnswer } from "../upgrade/requests.ts";
-import { readUpgrades } from "../upgrade/version-store.ts";
+import { readRunning, readUpgrades } from "../upgrade/version-store.ts";
 import { printLine } from "./output.ts";
 
 /** Time in which a running service takes a request. */
 const TAKEN_MS = 15_000;
+/** Time of the preparation: a download of 500 MB by a slow line, the copy of the database, and a moment without messages. */
+const PREPARED_MS = 2 * 60 * 60_000;
 /** Time after the preparation in which an upgrade ends: a stop, the probation, and the stop of a version that failed. */
 const END_MS = 5 * 60_000;
 const POLL_MS = 500;
@@ -59,17 +61,26 @@ async function prepare(
   const next = async (): Promise<UpgradeAnswer | undefined> => request.answer() ?? undefined;
   let answer = await poll(TAKEN_MS, next);
   if (answer === undefined && request.withdraw()) {
-    throw new Error('the service does not run: start it with "vetwire service start", then ask again');
+    throw new Error(
+      'the service does not run, or has another upgrade under way: "vetwire service status" tells it. ' +
+        'Start it with "vetwire service start", then ask again',
+    );
   }
-  for (;;) {
-    answer = await poll(POLL_MS, next);
+  const taker = readRunning(folder)?.process;
+  const until = performance.now() + PREPARED_MS;
+  while (performance.now() < until) {
+    // It is read before the answer: a service ends after its last word, too.
+    const running = readRunning(folder)?.process;
+    answer = request.answer() ?? answer;
     const sentences = answer?.sentences.slice(printed) ?? [];
     printed += sentences.length;
     if (answer?.is === "refused") throw new Error(sentences.join("; "));
     for (const sentence of sentences) printLine(sentence);
     if (answer?.is === "done") return answer.version;
+    if (running !== taker) throw new Error("the service started anew meanwhile: ask again");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+  throw new Error('the upgrade is not prepared yet: "vetwire service status" tells how the service is');
 }
 
 async function folderOf(name: string): Promise<string> {
