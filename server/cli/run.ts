@@ -112,7 +112,7 @@ async function run(options: RunOptions): Promise<void> {
   const alerts = new AlertWatch({
     ...{ store, logger, dashboard, now: Date.now },
     senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
-    machine: () => readMachine(data, storeLocation(data)),
+    machine: () => readMachine(data, location),
   });
   // Loaded when it is needed: the help page and a wrong option appear at once.
   const { buildApp } = await import("../app.ts");

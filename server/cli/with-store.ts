@@ -1,13 +1,18 @@
 import fs from "node:fs";
+import path from "node:path";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import { loadPepper } from "../http/auth/pepper.ts";
+import { readVariable } from "./environment-file.ts";
 import { countKeys, findClinic } from "../store/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../store/database/open.ts";
 import type { Store } from "../store/database/store.ts";
 
 // The database of a command, from `--data` and DATABASE_URL.
+
+/** The places of the service vetwire-server on Linux. */
+const SERVICE = { data: "/var/lib/vetwire/server", variables: "/etc/default/vetwire-server" };
 
 type StoreWork = (store: Store) => Promise<void>;
 
@@ -43,9 +48,14 @@ async function beside(data: string, open: (location: string) => Promise<Store>, 
   }
 }
 
-/** Returns the URL of PostgreSQL in DATABASE_URL, else the data folder with the SQLite file. */
-export function storeLocation(data: string): string {
-  const url = process.env["DATABASE_URL"];
+/**
+ * Returns the URL of PostgreSQL in DATABASE_URL, else the data folder with the SQLite file. systemd gives the service its variables
+ * from a file: a command for the data folder of the service reads the URL there, if its user may.
+ */
+export function storeLocation(data: string, service = SERVICE): string {
+  const isOfService = path.resolve(data) === service.data;
+  const url =
+    process.env["DATABASE_URL"] ?? (isOfService ? readVariable(service.variables, "DATABASE_URL") : undefined);
   if (url === undefined) return data;
   if (!isPostgresUrl(url))
     throw new Error("invalid DATABASE_URL, expected postgres://... for PostgreSQL, or none for SQLite");

@@ -27,7 +27,36 @@ export type InstalledService = Omit<ServiceDescription, "writable">;
 
 /** Folders that the user of a service has to write. */
 export function writtenFolders({ config, state, writable }: ServiceDescription): string[] {
-  return [...(config === null ? [] : [pathOf(state).dirname(config)]), state, ...writable];
+  return [...(config === null ? [] : [folderOf(config)]), state, ...writable];
+}
+
+/** The folder of a file. */
+export function folderOf(file: string): string {
+  return pathOf(file).dirname(file);
+}
+
+/** Whether a place is a folder, or in it. Windows does not tell capital letters from small ones. */
+export function isWithin(folder: string, place: string): boolean {
+  const rules = pathOf(folder);
+  const way = rules.relative(folder, place);
+  return way !== ".." && !way.startsWith(`..${rules.sep}`) && !rules.isAbsolute(way);
+}
+
+/**
+ * Returns a sentence that refuses the configuration of an agent beside the files of others, or null: the service gets rights to
+ * the whole folder. `names` are those in the folder, and `own` is the folder that belongs to Vetwire alone.
+ */
+export function configProblem(config: string, names: readonly string[], own: string): string | null {
+  const rules = pathOf(config);
+  const { name, base } = rules.parse(config);
+  // Set-up makes agent.yaml.previous, agent.key and the folder data.
+  const isOurs = (each: string) => each === "data" || each.startsWith(`${name}.`) || each.startsWith("agent.");
+  const stranger = names.find((each) => !isOurs(each));
+  if (isWithin(own, config) || stranger === undefined) return null;
+  return (
+    `the service would get rights to all of ${folderOf(config)}, which also holds ${stranger}: ` +
+    `put ${base} into a folder of its own, such as ${rules.join(own, base)}`
+  );
 }
 
 /** The folder of the versions that an upgrade unpacked. */

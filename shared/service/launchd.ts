@@ -11,6 +11,7 @@ const STOP_S = 30;
 const OWNER_ONLY = 0o077;
 
 export const launchd: Platform = {
+  folder: "/Library/Application Support/Vetwire",
   asAdministrator: (command) => `sudo ${command}`,
   questions: (name) => [
     ["cat", plistFile(name)],

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
-import { type InstalledService, nameProblem, type ServiceDescription } from "./description.ts";
+import { configProblem, folderOf, type InstalledService, nameProblem, type ServiceDescription } from "./description.ts";
 import { launchd } from "./launchd.ts";
 import type { Found, Platform } from "./platform.ts";
-import { answersOf, carryOut, type Machine } from "./shell.ts";
+import { answersOf, carryOut, isOwnedBy, type Machine } from "./shell.ts";
 import { systemd } from "./systemd.ts";
 import { windows } from "./windows.ts";
 
@@ -51,6 +51,7 @@ export async function installService(service: ServiceDescription, machine: Machi
   for (const { file, remedy } of platform.needs(service)) {
     if (!fs.existsSync(path.join(machine.root, file))) throw new Error(`${file} is missing: ${remedy}`);
   }
+  await requireOwnFolder(service, machine);
   try {
     return await carryOut(platform.install(service), machine);
   } catch (error) {
@@ -58,6 +59,17 @@ export async function installService(service: ServiceDescription, machine: Machi
     await carryOut(steps, machine);
     throw error;
   }
+}
+
+/** @throws Error if the configuration is beside the files of others */
+async function requireOwnFolder({ config }: ServiceDescription, { platform, root }: Machine): Promise<void> {
+  if (config === null) return;
+  const folder = path.join(root, folderOf(config));
+  if (!fs.existsSync(folder)) return;
+  const problem = configProblem(config, fs.readdirSync(folder), platform.folder);
+  // An administrator gave that folder to the service.
+  const isGiven = platform.user !== null && (await isOwnedBy(folder, platform.user));
+  if (problem !== null && !isGiven) throw new Error(problem);
 }
 
 /** Stops and removes a service. Configuration and data stay. @returns the service that was removed */

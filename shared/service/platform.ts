@@ -6,8 +6,15 @@ export type Step =
   | { readonly do: "run"; readonly words: readonly string[]; readonly mayFail?: boolean }
   | { readonly do: "write"; readonly file: string; readonly text: string }
   | { readonly do: "remove"; readonly file: string }
-  /** Creates a missing folder. Its owner is the user of the service; null leaves rights to other steps. */
-  | { readonly do: "folder"; readonly folder: string; readonly owner: string | null };
+  /** Creates a missing folder for its owner, the user of the service. */
+  | { readonly do: "folder"; readonly folder: string; readonly owner: string }
+  /** Creates a missing folder, and runs the words that give it its rights: those of a new folder, or of one that was there. */
+  | {
+      readonly do: "folder";
+      readonly folder: string;
+      readonly made: readonly string[];
+      readonly found: readonly string[];
+    };
 
 /** The answer of a command. A program that is missing has the code null. */
 export interface Answer {
@@ -42,6 +49,8 @@ interface Course {
 }
 
 export interface Platform {
+  /** The folder of configurations, which belongs to Vetwire alone. */
+  readonly folder: string;
   /** Puts a command line into the hands of an administrator: `sudo ...`. */
   readonly asAdministrator: (command: string) => string;
   /** The commands whose answers tell the state of a service. */

@@ -31,11 +31,9 @@ export async function carryOut(steps: readonly Step[], { platform, root }: Machi
   const notes: string[] = [];
   for (const step of steps) {
     switch (step.do) {
-      case "run": {
-        const { code, text } = await answerOf(step.words);
-        if (code !== 0 && step.mayFail !== true) throw new Error(failureOf(platform, step.words, code, text));
+      case "run":
+        await run(step.words, platform, step.mayFail);
         break;
-      }
       case "write":
         makeFile(path.join(root, step.file), step.text);
         break;
@@ -43,12 +41,23 @@ export async function carryOut(steps: readonly Step[], { platform, root }: Machi
         fs.rmSync(path.join(root, step.file), { force: true });
         break;
       case "folder": {
-        const note = await makeFolder(path.join(root, step.folder), step.owner);
+        const folder = path.join(root, step.folder);
+        const isFound = makeFolder(folder);
+        if ("made" in step) {
+          await run(isFound ? step.found : step.made, platform);
+          break;
+        }
+        const note = await giveFolder(folder, step.owner, isFound);
         if (note !== null) notes.push(note);
       }
     }
   }
   return notes;
+}
+
+async function run(words: readonly string[], platform: Platform, mayFail = false): Promise<void> {
+  const { code, text } = await answerOf(words);
+  if (code !== 0 && !mayFail) throw new Error(failureOf(platform, words, code, text));
 }
 
 /** Runs a program that shows a log, until it ends. @returns its exit code */
@@ -92,17 +101,25 @@ function makeFile(file: string, text: string): void {
   }
 }
 
-/** Creates a folder for its owner. @returns a note on an existing folder of another user */
-async function makeFolder(folder: string, owner: string | null): Promise<string | null> {
-  const existing = fs.statSync(folder, { throwIfNoEntry: false });
-  if (existing === undefined) {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o750 });
-    if (owner === null) return null;
-    const { code, text } = await answerOf(["chown", `${owner}:`, folder]);
-    return code === 0 ? null : `${folder} has no owner for the service: ${text.trim()}`;
+/** Creates a missing folder. @returns whether it was there */
+function makeFolder(folder: string): boolean {
+  if (fs.existsSync(folder)) return true;
+  fs.mkdirSync(folder, { recursive: true, mode: 0o750 });
+  return false;
+}
+
+/** Gives a new folder to the user of the service. @returns a note on a folder of another user */
+async function giveFolder(folder: string, owner: string, isFound: boolean): Promise<string | null> {
+  if (isFound) {
+    if (await isOwnedBy(folder, owner)) return null;
+    return `the service runs as the user ${owner}, who has to read and write ${folder}: chown -R ${owner}: ${folder}`;
   }
-  if (owner === null) return null;
-  const { text } = await answerOf(["id", "-u", owner]);
-  if (Number(text.trim()) === existing.uid) return null;
-  return `the service runs as the user ${owner}, who has to read and write ${folder}: chown -R ${owner}: ${folder}`;
+  const { code, text } = await answerOf(["chown", `${owner}:`, folder]);
+  return code === 0 ? null : `${folder} has no owner for the service: ${text.trim()}`;
+}
+
+/** Whether an existing folder belongs to a user. */
+export async function isOwnedBy(folder: string, user: string): Promise<boolean> {
+  const { text } = await answerOf(["id", "-u", user]);
+  return Number(text.trim()) === fs.statSync(folder).uid;
 }

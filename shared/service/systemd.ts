@@ -11,6 +11,7 @@ const PROPERTIES = [
 ];
 
 export const systemd: Platform = {
+  folder: "/etc/vetwire",
   asAdministrator: (command) => `sudo ${command}`,
   questions: (name) => [
     ["systemctl", "show", `${name}.service`, `--property=${PROPERTIES.join(",")}`],

@@ -1,5 +1,12 @@
 import path from "node:path";
-import { installedService, launcherWords, logFile, type InstalledService, writtenFolders } from "./description.ts";
+import {
+  installedService,
+  type InstalledService,
+  isWithin,
+  launcherWords,
+  logFile,
+  writtenFolders,
+} from "./description.ts";
 import type { Answer, Found, Platform, ServiceState, Step } from "./platform.ts";
 import { windowsLine, windowsWords } from "./windows-words.ts";
 
@@ -28,7 +35,11 @@ export function shawlWords(service: InstalledService): string[] {
   ];
 }
 
+/** The folder of both programs. The .msi packages close it to others too. */
+const FOLDER = path.win32.join(process.env["ProgramData"] ?? "C:\\ProgramData", "Vetwire");
+
 export const windows: Platform = {
+  folder: FOLDER,
   asAdministrator: (command) => `${command} (in a command prompt that you start as administrator)`,
   questions: (name) => [
     ["sc.exe", "queryex", name],
@@ -49,10 +60,7 @@ export const windows: Platform = {
       { do: "run", words: ["sc.exe", "description", name, `Vetwire ${program}: ${service.config ?? service.state}`] },
       { do: "run", words: ["sc.exe", "failure", name, "reset=", String(DAY_S), "actions=", FAILURE_ACTIONS] },
       { do: "run", words: ["sc.exe", "failureflag", name, "1"] },
-      ...folders.flatMap((folder): Step[] => [
-        { do: "folder", folder, owner: null },
-        { do: "run", words: ["icacls.exe", folder, "/inheritance:r", "/grant:r", ...rightsOf(account)] },
-      ]),
+      ...folders.map((folder) => folderStep(folder, account)),
       { do: "run", words: ["sc.exe", "start", name] },
     ];
   },
@@ -70,9 +78,16 @@ export const windows: Platform = {
   user: null,
 };
 
-/** Rights to a folder: system and administrators (by their SIDs, whose names have translations), and the service. */
-function rightsOf(account: string): string[] {
-  return ["*S-1-5-18:(OI)(CI)F", "*S-1-5-32-544:(OI)(CI)F", `${account}:(OI)(CI)M`];
+/**
+ * Opens a folder to system and administrators (by their SIDs, whose names have translations) and to the service. A folder that a
+ * person made keeps the rights that it has.
+ */
+function folderStep(folder: string, account: string): Step {
+  const service = `${account}:(OI)(CI)M`;
+  const rights = ["*S-1-5-18:(OI)(CI)F", "*S-1-5-32-544:(OI)(CI)F", service];
+  const made = ["icacls.exe", folder, "/inheritance:r", "/grant:r", ...rights];
+  const found = isWithin(FOLDER, folder) ? made : ["icacls.exe", folder, "/grant", service];
+  return { do: "folder", folder, made, found };
 }
 
 // The labels of sc.exe have translations; numbers and the order of the lines have none.

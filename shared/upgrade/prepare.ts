@@ -32,10 +32,13 @@ const ARCHIVE_BYTES_MAX = 500 * 1024 ** 2;
 const RELEASE_BYTES = 400 * 1024 ** 2;
 const CHECK_MS = 60_000;
 
-/** Unpacks a release beside the running version. With `keep` false it is removed again. @throws Error with the reason */
+/**
+ * Unpacks a release beside the running version. With `keep` false it is checked, also one that is there already, and removed again.
+ * @throws Error with the reason
+ */
 export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<void> {
   const { folder, version } = order;
-  if (unpackedVersions(folder).includes(version)) return;
+  if (keep && unpackedVersions(folder).includes(version)) return;
   const name = `vetwire-${order.program}-${version}-${PLATFORM}`;
   const drafts = draftsFolder(folder);
   requireRoom(folder, RELEASE_BYTES + order.spareBytes);

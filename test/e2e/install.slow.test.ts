@@ -39,15 +39,17 @@ describe.skipIf(problem !== null)("Debian", { timeout: STEP_MS }, () => {
     onTestFinished(() => root.end());
     for (const file of makePackages("deb", folder)) fs.copyFileSync(file, root.at(`/root/${path.basename(file)}`));
     // The Debian of the test has one user, root.
-    const run = (line = "") => root.run("sh", "-c", `sudo() { "$@"; }; cd /root; ${line}`);
+    const run = (line = "") => root.run("timeout", "300", "sh", "-c", `sudo() { "$@"; }; cd /root; ${line}`);
     const [server, code, agent] = linesFor("debian");
     run(server);
     fs.appendFileSync(root.at("/etc/default/vetwire-server"), `RUN_OPTIONS="--port ${await freePort()}"\n`);
     const startedServer = startUnit(root, "vetwire-server");
+    // The server has just started: the line waits for its file.
+    const shown = run(code).trim();
     const [, printed] = await until("the server prints its code", () =>
       /with the code ([A-Z\d-]{14})/.exec(startedServer.output()),
     );
-    expect(run(code).trim()).toBe(printed);
+    expect(shown).toBe(printed);
     run(agent);
     const startedAgent = startUnit(root, "vetwire-agent");
     await until("the page of the set-up", () => startedAgent.output().includes("the page sets this agent up"));

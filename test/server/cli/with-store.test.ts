@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { withNewStore, withStore } from "../../../server/cli/with-store.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { storeLocation, withNewStore, withStore } from "../../../server/cli/with-store.ts";
 import { openStore } from "../../../server/store/database/open.ts";
 import { STAGING } from "../../../shared/care/restore-steps.ts";
 import { lockFolder } from "../../../shared/runtime/folder-lock.ts";
@@ -37,4 +37,29 @@ test("no restore begins beside a command, and two commands run beside each other
   const missing = path.join(data, "none");
   await expect(withStore(missing, async () => undefined)).rejects.toThrow(missing);
   expect(fs.existsSync(missing)).toBe(false);
+});
+
+test("a command for the data of the service works on the database of the service, unless DATABASE_URL is set", () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv("DATABASE_URL", undefined);
+  const service = { data: path.join(folder, "server"), variables: path.join(folder, "vetwire-server") };
+  const location = (text: string) => {
+    fs.writeFileSync(service.variables, text);
+    return storeLocation(service.data, service);
+  };
+  expect(storeLocation(service.data, service)).toBe(service.data);
+  expect(location('#DATABASE_URL=postgres://a/b\nRUN_OPTIONS="--port 1"\nOLD_DATABASE_URL=postgres://a/b\n')).toBe(
+    service.data,
+  );
+  const url = "postgres://vetwire:$(id)%5C'x@127.0.0.1/vetwire";
+  expect(location(`DATABASE_URL=postgres://a/b\n  DATABASE_URL = ${url} \r\nLOG_LEVEL=warn\n`)).toBe(url);
+  expect(location(`DATABASE_URL="${url.replace("$", "\\$")}"`)).toBe(url);
+  expect(location("DATABASE_URL='postgres://a:\\b@c/d'")).toBe("postgres://a:\\b@c/d");
+  expect(() => location("DATABASE_URL=mysql://a/b")).toThrow("invalid DATABASE_URL");
+  location(`DATABASE_URL=${url}`);
+  expect(storeLocation(path.join(folder, "other"), service)).toBe(path.join(folder, "other"));
+  vi.stubEnv("DATABASE_URL", "postgres://own/one");
+  expect(storeLocation(service.data, service)).toBe("postgres://own/one");
 });

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { session, vetScanRecords } from "../../support/astm.ts";
 import { DebianRoot, debianRootProblem } from "../../support/debian-root.ts";
 import { type Installation, InstalledWorld } from "../../support/installed-world.ts";
@@ -108,6 +108,16 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     );
   });
 
+  test("a command of root works on the database that the service has", () => {
+    const file = root.at("/etc/default/vetwire-server");
+    const text = fs.readFileSync(file);
+    onTestFinished(() => fs.writeFileSync(file, text));
+    fs.appendFileSync(file, "DATABASE_URL=postgres://vetwire@127.0.0.1:9/vetwire\n");
+    expect(() => root.run("vetwire", "server", "agents", "list")).toThrow(/ECONNREFUSED.*127\.0\.0\.1:9/);
+    fs.writeFileSync(file, text);
+    expect(() => root.run("vetwire", "server", "agents", "list")).toThrow("/var/lib/vetwire/server");
+  });
+
   test("a VetScan session over TCP becomes a study", async () => {
     world = await InstalledWorld.install(root, installed, 8);
     ports = await world.configureDevices(4, "abaxis-vetscan-vs2", "generic-hl7");
@@ -158,6 +168,30 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     expect(contents(world.serverData)).toContain("vetwire.db");
     expect(root.run("id", "-un", "vetwire")).toBe("vetwire\n");
     root.run("dpkg", "--purge", "vetwire-server");
+    expect(root.files()).toEqual(before);
+    expect(root.run("sh", "-c", "id vetwire || echo gone")).toBe("gone\n");
+  });
+
+  test("a purge leaves what others have in the folder, their user, and the key that a second agent has too", () => {
+    const purged = () => {
+      root.install(packages.agent);
+      for (const name of ["agent.yaml", "agent.yaml.previous", "agent.key"]) fs.writeFileSync(etc(name), "");
+      root.run("dpkg", "--purge", "vetwire-agent");
+      return fs.existsSync(etc("")) ? contents(etc("")).toSorted() : null;
+    };
+    const etc = (name: string) => root.at(`/etc/vetwire/${name}`);
+    const unit = root.at("/etc/systemd/system/vetwire-lab.service");
+    fs.mkdirSync(etc(""));
+    fs.writeFileSync(etc("server.pem"), "of a server from the archive");
+    expect(purged()).toEqual(["server.pem"]);
+    fs.writeFileSync(etc("agent-lab.yaml"), "server: { keyFile: agent.key }\n");
+    expect(purged()).toEqual(["agent-lab.yaml", "agent.key", "server.pem"]);
+    expect(root.run("id", "-un", "vetwire")).toBe("vetwire\n");
+    for (const name of contents(etc(""))) fs.rmSync(etc(name));
+    fs.writeFileSync(unit, "[Service]\nUser=vetwire\n");
+    expect(purged()).toEqual([]);
+    fs.rmSync(unit);
+    expect(purged()).toBeNull();
     expect(root.files()).toEqual(before);
     expect(root.run("sh", "-c", "id vetwire || echo gone")).toBe("gone\n");
   });

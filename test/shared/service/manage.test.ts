@@ -97,6 +97,20 @@ describe("systemd", () => {
     ]);
   });
 
+  test("refuses a configuration in a home folder, unless that folder is the service's", async () => {
+    const [uid, home] = [process.getuid?.() ?? 0, path.join(root, "home/me")];
+    fs.mkdirSync(home, { recursive: true });
+    for (const name of ["agent.yaml", ".bashrc"]) fs.writeFileSync(path.join(home, name), "");
+    const service = { ...LINUX_AGENT, config: "/home/me/agent.yaml" };
+    standIn("id", `echo ${uid + 1}`);
+    await expect(installService(service, machineOf(systemd))).rejects.toThrow(
+      "which also holds .bashrc: put agent.yaml into a folder of its own, such as /etc/vetwire/agent.yaml",
+    );
+    expect(changes()).toEqual([]);
+    standIn("id", `echo ${uid}`);
+    expect(await installService(service, machineOf(systemd))).toEqual([]);
+  });
+
   test("loses what a failed installation left, and its reason is told", async () => {
     const fails = `[ "$1" = enable ] && { echo "Failed to enable: Unit is masked." >&2; exit 1; }; exit 0`;
     systemctl(null, "", fails);
@@ -232,6 +246,37 @@ describe("Windows", () => {
       ...["sc.exe create", "sc.exe description", "sc.exe failure", "sc.exe failureflag"],
       ...["icacls.exe C:\\ProgramData\\Vetwire", "icacls.exe C:\\ProgramData\\Vetwire\\agent", "sc.exe start"],
     ]);
+  });
+
+  test("closes only folders that it makes or that are Vetwire's; a folder of a person gets the service as a further user", async () => {
+    fs.mkdirSync(path.join(root, "D:\\Backups"));
+    fs.mkdirSync(path.join(root, "C:\\ProgramData\\Vetwire"));
+    const config = "D:\\Vetwire\\agent.yaml";
+    const writable = ["D:\\Backups", "C:\\programdata\\vetwire"];
+    fs.mkdirSync(path.join(root, "C:\\programdata\\vetwire"));
+    await installService({ ...WINDOWS_AGENT, config, writable }, machineOf(windows));
+    const rights = changes().flatMap((line) => /^icacls\.exe (\S+ \S+)/.exec(line)?.[1] ?? []);
+    expect(rights).toEqual([
+      ...["D:\\Vetwire /inheritance:r", "C:\\ProgramData\\Vetwire\\agent /inheritance:r"],
+      ...["D:\\Backups /grant", "C:\\programdata\\vetwire /inheritance:r"],
+    ]);
+    expect(changes()).toContain("icacls.exe D:\\Backups /grant NT SERVICE\\vetwire-agent:(OI)(CI)M");
+  });
+
+  test("refuses a configuration beside the files of a person, and takes one in a folder of its own", async () => {
+    const documents = path.join(root, "C:\\Users\\me\\Documents");
+    fs.mkdirSync(documents);
+    for (const name of ["agent.yaml", "agent.yaml.previous", "agent.key", "data", "tax.xlsx"])
+      fs.writeFileSync(path.join(documents, name), "");
+    const service = { ...WINDOWS_AGENT, config: "C:\\Users\\me\\Documents\\agent.yaml" };
+    await expect(installService(service, machineOf(windows))).rejects.toThrow(
+      "the service would get rights to all of C:\\Users\\me\\Documents, which also holds tax.xlsx: " +
+        "put agent.yaml into a folder of its own, such as C:\\ProgramData\\Vetwire\\agent.yaml",
+    );
+    expect(changes()).toEqual([]);
+    fs.rmSync(path.join(documents, "tax.xlsx"));
+    await installService(service, machineOf(windows));
+    expect(changes().filter((line) => line.includes("Documents /inheritance"))).toEqual([]);
   });
 
   test("says which program is missing, and who has to run the command", async () => {

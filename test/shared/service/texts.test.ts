@@ -117,9 +117,8 @@ describe("the command line of a Windows service", () => {
   });
 
   test("lets administrators, the system and the service alone into its folders", () => {
-    const rights = windows
-      .install(WINDOWS_AGENT)
-      .flatMap((step) => (step.do === "run" && step.words[0] === "icacls.exe" ? [step.words] : []));
+    const steps = windows.install(WINDOWS_AGENT);
+    const rights = steps.flatMap((step) => (step.do === "folder" && "made" in step ? [step.made] : []));
     const all = ["*S-1-5-18:(OI)(CI)F", "*S-1-5-32-544:(OI)(CI)F", "NT SERVICE\\vetwire-agent:(OI)(CI)M"];
     expect(rights).toEqual([
       ["icacls.exe", "C:\\ProgramData\\Vetwire", "/inheritance:r", "/grant:r", ...all],
