@@ -144,9 +144,11 @@ export function checkMembers(file: string, { members }: Manifest, progress: Prog
 /** Writes a member to a new private file and syncs it. @throws Error if its bytes differ from the manifest */
 export function extractMember(file: string, { name, offset, bytes, sha256 }: Member, target: string): void {
   fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+  fs.rmSync(target, { force: true });
   const from = fs.openSync(file, "r");
   try {
-    const to = fs.openSync(target, "w", 0o600);
+    // A new file alone, so that a link in its place is not followed.
+    const to = fs.openSync(target, "wx", 0o600);
     try {
       const piece = Buffer.alloc(PIECE_BYTES);
       const hash = createHash("sha256");
