@@ -8,8 +8,8 @@ import { checkBackup, restoreBackup, restoreConfig, type RestoreTarget } from ".
 import { settleRestore } from "../../../shared/care/restore-steps.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// Goal: whoever can write into a data folder gains no file outside of it by a restore. Method: the data folder of another user, in
-// a folder that only root reaches, with planted links.
+// Goal: whoever can write into a data folder gains no file outside of it by a restore, and a restore by root leaves no file that
+// the service cannot open. Method: the data folder of another user, in a folder that only root reaches, with planted links.
 
 const IMAGE = "01K9TEST00000000000000IMG1.dcm";
 const IMAGES = { folder: "images", query: "SELECT text FROM row WHERE text LIKE '%.dcm'" };
@@ -71,6 +71,14 @@ function give(...folders: readonly string[]): void {
 
 const namesIn = (folder: string) => fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
 
+/** @returns the names of what the service's user does not own */
+function foreignIn(folder: string): string[] {
+  return ["", ...namesIn(folder)].filter((name) => {
+    const { uid, gid } = fs.lstatSync(path.join(folder, name));
+    return uid !== SERVICE || gid !== SERVICE;
+  });
+}
+
 test("a plan that leads out of the data folder is refused, and moves nothing", async () => {
   const { at, data, outside } = await world();
   fs.writeFileSync(at("data/evil.service"), "[Service]");
@@ -127,10 +135,45 @@ test("a restored file replaces a planted link and does not follow it", async () 
 });
 
 describe.skipIf(process.geteuid?.() !== 0)("root in the folder of a service", () => {
+  test("everything that a restore writes belongs to the service", async () => {
+    const { data, config, file, restore } = await world();
+    fs.rmSync(path.join(data, "images"), { recursive: true });
+    give(data, config);
+    const [before, groups] = [process.cwd(), process.getgroups?.()];
+    const written = restoreConfig(file, readManifest(file), config);
+    expect(written).toEqual(["tls/ca.pem", "agent.yaml"].map((name) => path.join(config, name)));
+    const { aside, images } = restore();
+    expect([images, fs.existsSync(path.join(data, "images", IMAGE))]).toEqual([1, true]);
+    expect(namesIn(aside ?? "")).toEqual(["app.db", "pepper"]);
+    expect([foreignIn(data), foreignIn(config)]).toEqual([[], []]);
+    expect([process.cwd(), process.geteuid?.(), process.getegid?.(), process.getgroups?.()]).toEqual([
+      before,
+      0,
+      0,
+      groups,
+    ]);
+  });
+
+  test("a restore into an empty folder leaves no file that the service cannot open", async () => {
+    const { data, restore } = await world();
+    for (const name of namesIn(data)) fs.rmSync(path.join(data, name), { recursive: true, force: true });
+    give(data);
+    restore();
+    expect(namesIn(data)).toEqual(["app.db", "images", `images/${IMAGE}`, "lock.db", "pepper"]);
+    expect(foreignIn(data)).toEqual([]);
+  });
+
   test("planted links gain no file outside of the folder", async () => {
-    const { at, data, outside } = await world();
+    const { at, data, outside, config, file, restore } = await world();
     const refusal = /cannot be used \(EACCES\)|EACCES: permission denied/;
     const link = (...place: readonly string[]) => fs.symlinkSync(outside, at(...place));
+    fs.rmSync(at("data/images"), { recursive: true });
+    link("data/images");
+    link("etc/tls");
+    give(data, config);
+    expect(restore).toThrow(refusal);
+    expect(() => restoreConfig(file, readManifest(file), config)).toThrow(refusal);
+
     link("data/before-restore-1");
     fs.mkdirSync(at("data/restoring"), { recursive: true });
     fs.writeFileSync(at("data/restoring/pepper"), "* * * * * root evil");
@@ -138,5 +181,12 @@ describe.skipIf(process.geteuid?.() !== 0)("root in the folder of a service", ()
     give(data);
     expect(() => settleRestore(data)).toThrow(refusal);
     expect([namesIn(outside), process.geteuid?.()]).toEqual([[], 0]);
+    fs.writeFileSync(at("data/restore.json"), JSON.stringify({ ...PLAN, files: [".."] }));
+    expect(() => settleRestore(data)).toThrow(`${at("data/restore.json")} names files that no restore moves`);
+
+    fs.rmSync(at("data/lock.db"));
+    fs.symlinkSync(at("outside/nologin"), at("data/lock.db"));
+    expect(() => settleRestore(data)).toThrow("EEXIST");
+    expect(namesIn(outside)).toEqual([]);
   });
 });
