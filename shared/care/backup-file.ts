@@ -141,26 +141,39 @@ export function checkMembers(file: string, { members }: Manifest, progress: Prog
   }
 }
 
-/** Writes a member to a new private file and syncs it. @throws Error if its bytes differ from the manifest */
-export function extractMember(file: string, { name, offset, bytes, sha256 }: Member, target: string): void {
-  fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
-  const from = fs.openSync(file, "r");
+/** A backup that is open for reading. Its members may be written with the rights of a user who cannot read it. */
+export interface OpenBackup {
+  readonly file: string;
+  readonly descriptor: number;
+}
+
+/** Opens a backup for some work. */
+export function withBackup<Result>(file: string, work: (backup: OpenBackup) => Result): Result {
+  const descriptor = fs.openSync(file, "r");
   try {
-    const to = fs.openSync(target, "w", 0o600);
-    try {
-      const piece = Buffer.alloc(PIECE_BYTES);
-      const hash = createHash("sha256");
-      for (const length of readPieces(from, offset, bytes, piece)) {
-        hash.update(piece.subarray(0, length));
-        for (let at = 0; at < length; ) at += fs.writeSync(to, piece, at, length - at);
-      }
-      if (hash.digest("hex") !== sha256) throw damaged(file, `${name} in it has changed`);
-      fs.fsyncSync(to);
-    } finally {
-      fs.closeSync(to);
-    }
+    return work({ file, descriptor });
   } finally {
-    fs.closeSync(from);
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Writes a member to a new private file and syncs it. @throws Error if its bytes differ from the manifest */
+export function extractMember(backup: OpenBackup, { name, offset, bytes, sha256 }: Member, target: string): void {
+  fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+  fs.rmSync(target, { force: true });
+  // A new file alone, so that a link in its place is not followed.
+  const to = fs.openSync(target, "wx", 0o600);
+  try {
+    const piece = Buffer.alloc(PIECE_BYTES);
+    const hash = createHash("sha256");
+    for (const length of readPieces(backup.descriptor, offset, bytes, piece)) {
+      hash.update(piece.subarray(0, length));
+      for (let at = 0; at < length; ) at += fs.writeSync(to, piece, at, length - at);
+    }
+    if (hash.digest("hex") !== sha256) throw damaged(backup.file, `${name} in it has changed`);
+    fs.fsyncSync(to);
+  } finally {
+    fs.closeSync(to);
   }
 }
 

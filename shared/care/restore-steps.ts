@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { lockFolder } from "../runtime/folder-lock.ts";
+import { asOwner } from "../runtime/folder-owner.ts";
 import { syncFolder } from "../runtime/private-folder.ts";
 
 // The last steps of a restore: renames that replace the files of a data folder. A plan on the disk makes them one step. A kill
@@ -9,6 +10,11 @@ import { syncFolder } from "../runtime/private-folder.ts";
 /** Folder of the new files, in the data folder. */
 export const STAGING = "restoring";
 const PLAN = "restore.json";
+
+// Names that a plan may have. It moves files, so a changed plan must not lead out of the data folder.
+const FILE = /^\w[\w.-]*$/;
+const IMAGE = /^images[\\/][0-9A-Z]{26}\.(dcm|part)$/;
+const ASIDE = /^before-restore-[\w-]+$/;
 
 export interface RestorePlan {
   /** The backup, by its source and time. */
@@ -45,7 +51,7 @@ export function settleRestore(folder: string): void {
   if (![STAGING, PLAN].some((name) => fs.existsSync(path.join(folder, name)))) return;
   const release = lockFolder(folder, `a restore or another server is running with ${folder}: end it first`);
   try {
-    finishRestore(folder);
+    asOwner(folder, finishRestore);
   } finally {
     release();
   }
@@ -55,7 +61,18 @@ function readPlan(folder: string): RestorePlan | null {
   const file = path.join(folder, PLAN);
   if (!fs.existsSync(file)) return null;
   // The plan of 0.1.0 has no `later`.
-  return { later: [], ...(JSON.parse(fs.readFileSync(file, "utf8")) as Omit<RestorePlan, "later">) };
+  const plan = { later: [], ...(JSON.parse(fs.readFileSync(file, "utf8")) as Omit<RestorePlan, "later">) };
+  if (namesAreInside(plan)) return plan;
+  throw new Error(`${path.resolve(file)} names files that no restore moves: remove it, then restore the backup again`);
+}
+
+function namesAreInside({ database, files, later, aside }: RestorePlan): boolean {
+  const images = later.flatMap(({ file, kept }) => [file, kept]);
+  return (
+    [database, ...files].every((name) => FILE.test(name)) &&
+    images.every((name) => IMAGE.test(name)) &&
+    ASIDE.test(aside)
+  );
 }
 
 /** Each rename is done at most once, because a new file leaves the staging folder with it. */

@@ -3,10 +3,20 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { type Mark, readMarkFile } from "../runtime/commit-mark.ts";
 import { lockFolder } from "../runtime/folder-lock.ts";
+import { asOwner } from "../runtime/folder-owner.ts";
 import { localTime } from "../runtime/local-time.ts";
 import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
 import { readMark } from "./backup.ts";
-import { checkMembers, extractMember, type Manifest, type Member, type Progress, readManifest } from "./backup-file.ts";
+import {
+  checkMembers,
+  extractMember,
+  type Manifest,
+  type Member,
+  type OpenBackup,
+  type Progress,
+  readManifest,
+  withBackup,
+} from "./backup-file.ts";
 import { commitPlan, finishRestore, type RestorePlan, STAGING } from "./restore-steps.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
@@ -97,11 +107,13 @@ export function restoreBackup(file: string, manifest: Manifest, target: RestoreT
   try {
     makePrivateFolder(folder);
     release = lockFolder(folder, `the ${program} is running with ${folder}: stop it, then restore`);
-    const finished = finishRestore(folder);
-    const images = restoreImages(file, manifest, target);
-    const { aside, later } = finished?.backup === backup ? finished : replace(file, manifest, target, force, backup);
-    const kept = path.join(folder, aside);
-    return { aside: fs.existsSync(kept) ? kept : null, images, later: later.length };
+    const finished = asOwner(folder, finishRestore);
+    return withBackup(file, (opened) => {
+      const images = asOwner(folder, (here) => restoreImages(opened, manifest, { ...target, folder: here }));
+      const plan = finished?.backup === backup ? finished : replace(opened, manifest, target, force, backup);
+      const kept = path.join(folder, plan.aside);
+      return { aside: fs.existsSync(kept) ? kept : null, images, later: plan.later.length };
+    });
   } catch (error) {
     throw storageAdvice(error, path.join(folder, target.database));
   } finally {
@@ -109,18 +121,25 @@ export function restoreBackup(file: string, manifest: Manifest, target: RestoreT
   }
 }
 
-function replace(file: string, manifest: Manifest, target: RestoreTarget, force: boolean, backup: string): RestorePlan {
+function replace(
+  opened: OpenBackup,
+  manifest: Manifest,
+  target: RestoreTarget,
+  force: boolean,
+  backup: string,
+): RestorePlan {
   const { folder, database } = target;
   if (!force) refuseNewer(manifest, target);
-  const staging = path.join(folder, STAGING);
-  makePrivateFolder(staging);
   const names = [database, ...target.files];
   const members = manifest.members.filter(({ name }) => names.includes(name));
   const missing = names.find((name) => !members.some((member) => member.name === name));
-  if (missing !== undefined) throw new Error(`${file} has no ${missing}: use another backup`);
-  for (const member of members) extractMember(file, member, path.join(staging, member.name));
+  if (missing !== undefined) throw new Error(`${opened.file} has no ${missing}: use another backup`);
+  asOwner(folder, (here) => {
+    makePrivateFolder(path.join(here, STAGING));
+    for (const member of members) extractMember(opened, member, path.join(here, STAGING, member.name));
+  });
   if (target.prepare !== undefined) {
-    const db = new Database(path.join(staging, database));
+    const db = new Database(path.join(folder, STAGING, database));
     try {
       target.prepare(db);
     } finally {
@@ -129,8 +148,10 @@ function replace(file: string, manifest: Manifest, target: RestoreTarget, force:
   }
   const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
   const plan = { backup, database, files: target.files, later: laterImages(target), aside };
-  commitPlan(folder, plan);
-  finishRestore(folder);
+  asOwner(folder, (here) => {
+    commitPlan(here, plan);
+    finishRestore(here);
+  });
   return plan;
 }
 
@@ -199,19 +220,25 @@ function isNewer(found: Mark, than: Mark | null): boolean {
 /** Writes the files of the configuration that are missing in its folder. @returns their paths */
 export function restoreConfig(file: string, { members }: Manifest, configFolder: string): string[] {
   const written: string[] = [];
-  // The configuration itself is the first member and is written last: while it is missing, a second call goes on.
-  for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX)).toReversed()) {
-    const to = path.resolve(configFolder, member.name.slice(CONFIG_PREFIX.length));
-    // A changed backup must not write elsewhere.
-    if (!to.startsWith(path.resolve(configFolder) + path.sep) || fs.existsSync(to)) continue;
-    write(file, member, to);
-    written.push(to);
-  }
+  const root = path.resolve(configFolder);
+  makePrivateFolder(root);
+  const restore = (backup: OpenBackup, here: string) => {
+    // The configuration itself is the first member and is written last: while it is missing, a second call goes on.
+    for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX)).toReversed()) {
+      const place = path.resolve(root, member.name.slice(CONFIG_PREFIX.length));
+      const to = path.join(here, path.relative(root, place));
+      // A changed backup must not write elsewhere.
+      if (!place.startsWith(root + path.sep) || fs.existsSync(to)) continue;
+      write(backup, member, to);
+      written.push(place);
+    }
+  };
+  withBackup(file, (backup) => asOwner(root, (here) => restore(backup, here)));
   return written;
 }
 
 /** Writes the images that are missing. Images that are there stay. @returns the number of written images */
-function restoreImages(file: string, { members }: Manifest, { folder, images }: RestoreTarget): number {
+function restoreImages(backup: OpenBackup, { members }: Manifest, { folder, images }: RestoreTarget): number {
   if (images === null) return 0;
   let count = 0;
   for (const member of members) {
@@ -219,16 +246,16 @@ function restoreImages(file: string, { members }: Manifest, { folder, images }: 
     const name = member.name.startsWith(prefix) ? member.name.slice(prefix.length) : "";
     const to = path.join(folder, images.folder, name);
     if (!IMAGE.test(name) || fs.statSync(to, { throwIfNoEntry: false })?.size === member.bytes) continue;
-    write(file, member, to);
+    write(backup, member, to);
     count += 1;
   }
   return count;
 }
 
 /** Writes a member so that a kill leaves no part of it under its name. */
-function write(file: string, member: Member, to: string): void {
+function write(backup: OpenBackup, member: Member, to: string): void {
   const part = `${to}.restoring`;
-  extractMember(file, member, part);
+  extractMember(backup, member, part);
   fs.renameSync(part, to);
   syncFolder(path.dirname(to));
 }

@@ -43,12 +43,32 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Creates an empty private file if there is none. SQLite copies its rights to the files beside it. */
+/**
+ * Creates an empty private file if there is none. SQLite copies its rights to the files beside it. Root gives the file to the
+ * owner of the folder, whose service has to open it.
+ */
 export function makePrivateFile(file: string): void {
   // SQLite itself reports a read-only disk.
   if (fs.existsSync(file)) return;
-  fs.closeSync(fs.openSync(file, "a", 0o600));
+  const handle = openNew(file);
+  if (handle === null) return;
+  try {
+    const { uid, gid } = fs.statSync(path.dirname(file));
+    if (process.geteuid?.() === 0 && uid !== 0) fs.fchownSync(handle, uid, gid);
+  } finally {
+    fs.closeSync(handle);
+  }
   syncFolder(path.dirname(file));
+}
+
+/** @returns null if another process has made the file. @throws Error for a link to a missing file, which is not followed */
+function openNew(file: string): number | null {
+  try {
+    return fs.openSync(file, "wx", 0o600);
+  } catch (error) {
+    if (fs.existsSync(file)) return null;
+    throw error;
+  }
 }
 
 /** Writes a private file in place of another one, durably: at each moment the old or the new text is there, whole. */

@@ -209,8 +209,8 @@ test("a restore that was interrupted after its decision is finished from every s
     fs.mkdirSync(staging);
     addRows(staging, "new");
     fs.writeFileSync(path.join(staging, "pepper"), "new");
-    commitPlan(data, { backup: "b", database: "app.db", files: ["pepper"], later: [], aside: "aside" });
-    const aside = path.join(data, "aside");
+    commitPlan(data, { backup: "b", database: "app.db", files: ["pepper"], later: [], aside: "before-restore-1" });
+    const aside = path.join(data, "before-restore-1");
     fs.mkdirSync(aside);
     const count = steps.indexOf(done);
     if (count > 0) fs.renameSync(path.join(data, "pepper"), path.join(aside, "pepper"));
