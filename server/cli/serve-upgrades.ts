@@ -29,7 +29,7 @@ export function serveUpgrades(app: FastifyInstance, data: string, location: stri
     program: "server",
     version: VERSION,
     log,
-    copyBytes: () => (database === null ? 0 : copyBytes(database)),
+    copyBytes: async () => (database === null ? 0 : copyBytes(database)),
     async copyDatabase() {
       if (database === null) return "PostgreSQL is not copied: its own backup is the way back";
       await copyDatabase(database);
