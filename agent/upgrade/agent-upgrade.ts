@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Logger } from "pino";
+import { PROGRAM_FOLDER } from "../../shared/runtime/program-files.ts";
 import { copyBytes, copyDatabase, copyName } from "../../shared/upgrade/database-copy.ts";
 import type { Parent } from "../../shared/upgrade/parent.ts";
 import type { FetchFile } from "../../shared/upgrade/prepare.ts";
@@ -9,6 +10,7 @@ import { readUpgrades, readVersions } from "../../shared/upgrade/version-store.t
 import type { Health } from "../../shared/upgrade/versions.ts";
 import type { Host } from "../host/host.ts";
 import type { UpgradeLink } from "../push/heartbeat.ts";
+import { withoutFolders } from "../runtime/local-paths.ts";
 import { sleep } from "../runtime/timer.ts";
 
 // The upgrade of the running agent: at the wish of its server, or of `vetwire upgrade` on this machine.
@@ -79,8 +81,13 @@ export class AgentUpgrade implements UpgradeLink {
     setInterval(() => this.#tell(), HEALTH_MS).unref();
   }
 
+  /** The last upgrade. Its reason names no folder of this PC: folders often hold the name of a person, and help nobody elsewhere. */
   report(): ReturnType<UpgradeLink["report"]> {
-    return this.#upgrader.report();
+    const last = this.#upgrader.report();
+    if (last === null || last.reason === null) return last;
+    const { config } = this.#host?.agent ?? {};
+    const folders = [PROGRAM_FOLDER, path.dirname(this.#parent.folder), ...(config === undefined ? [] : [config.data])];
+    return { ...last, reason: withoutFolders(last.reason, folders) };
   }
 
   answered(version: string | null): void {

@@ -8,6 +8,7 @@ import type { RunningAgent } from "../../../agent/agent.ts";
 import { copyName } from "../../../shared/upgrade/database-copy.ts";
 import type { Parent } from "../../../shared/upgrade/parent.ts";
 import { VERSION } from "../../../shared/runtime/program-files.ts";
+import { writeUpgrades } from "../../../shared/upgrade/version-store.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
 
@@ -88,4 +89,21 @@ test("a refused version is tried again after the pause, while the server wants i
   clock.mockImplementation(() => now() + 11 * 60_000);
   upgrade.answered(LATER);
   await until("it is tried again", () => refused.length === 2);
+});
+
+test("the reason that leaves the PC names no folder of it", async () => {
+  const { upgrade, folder } = await start();
+  const state = agent.folder;
+  for (const [reason, told] of [
+    [`${folder} has 3 MB free: make room there`, "versions has 3 MB free: make room there"],
+    [
+      "it ended with code 1: Error: ENOENT, open '/home/ayse/x.yaml'",
+      "it ended with code 1: Error: ENOENT, open 'x.yaml'",
+    ],
+    [`${state}/data/spool.db is damaged: restore a backup`, "data/spool.db is damaged: restore a backup"],
+  ] as const) {
+    const record = { from: VERSION, to: LATER, at: new Date(0).toISOString(), outcome: "rolled back" as const, reason };
+    writeUpgrades(folder, [record]);
+    expect(upgrade.report()).toEqual({ to: LATER, state: "rolled back", reason: told, at: record.at });
+  }
 });
