@@ -127,7 +127,13 @@ test.skipIf(problem !== null)(
     fs.copyFileSync(next, offered);
     expect((await admin.call("POST", "/rollout/stop")).status).toBe(200);
     // The agent hears that the update is over.
+    const seen = async () => {
+      const { agents } = (await admin.call<DevicesBody>("GET", "/devices")).body;
+      return agents.find(({ key }) => key.name === "A")?.last_seen_at;
+    };
+    const before = await seen();
     await pcs.get("A")?.nudge();
+    await until("A has sent a heartbeat", async () => (await seen()) !== before, WAIT_MS);
     expect((await admin.call("POST", "/rollout", { version: "0.3.0" })).status).toBe(200);
     await pcs.get("A")?.nudge();
     await until("A is done again", async () => (await states()).includes("A done"), WAIT_MS);
