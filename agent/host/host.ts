@@ -93,6 +93,16 @@ export class Host {
     return this.#agent;
   }
 
+  /** Waits until no change is under way. @returns the running agent; null before the set-up alone */
+  async settledAgent(): Promise<RunningAgent | null> {
+    let last: Promise<unknown>;
+    do {
+      last = this.#changing;
+      await last;
+    } while (last !== this.#changing);
+    return this.#agent;
+  }
+
   /** The port of the local server; null if the configuration names none. */
   get port(): number | null {
     return this.#local?.port ?? null;

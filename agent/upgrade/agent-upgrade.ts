@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Logger } from "pino";
+import { PROGRAM_FOLDER } from "../../shared/runtime/program-files.ts";
 import { copyBytes, copyDatabase, copyName } from "../../shared/upgrade/database-copy.ts";
 import type { Parent } from "../../shared/upgrade/parent.ts";
 import type { FetchFile } from "../../shared/upgrade/prepare.ts";
@@ -9,6 +10,7 @@ import { readUpgrades, readVersions } from "../../shared/upgrade/version-store.t
 import type { Health } from "../../shared/upgrade/versions.ts";
 import type { Host } from "../host/host.ts";
 import type { UpgradeLink } from "../push/heartbeat.ts";
+import { withoutFolders } from "../runtime/local-paths.ts";
 import { sleep } from "../runtime/timer.ts";
 
 // The upgrade of the running agent: at the wish of its server, or of `vetwire upgrade` on this machine.
@@ -44,13 +46,16 @@ export class AgentUpgrade implements UpgradeLink {
       program: "agent",
       version,
       log,
-      copyBytes: () => (this.#spool === null ? 0 : copyBytes(this.#spool)),
+      copyBytes: async () => {
+        const spool = await this.#spool();
+        return spool === null ? 0 : copyBytes(spool);
+      },
       copyDatabase: () => this.#copySpool(),
       whenQuiet: () => this.#whenQuiet(),
       expects: () => ({ heartbeat: this.#isAnswered, known: this.#health().problems.map(({ what }) => what) }),
     });
     this.#fetch = async (name, file, bytesMax) => {
-      const agent = this.#host?.agent ?? null;
+      const agent = await this.#agent();
       if (agent === null) throw new Error("this agent has no server yet: set it up, or name the release with --from");
       await agent.server.download(`/agent/v1/releases/${name}`, file, bytesMax);
     };
@@ -76,8 +81,13 @@ export class AgentUpgrade implements UpgradeLink {
     setInterval(() => this.#tell(), HEALTH_MS).unref();
   }
 
+  /** The last upgrade. Its reason names no folder of this PC: folders often hold the name of a person, and help nobody elsewhere. */
   report(): ReturnType<UpgradeLink["report"]> {
-    return this.#upgrader.report();
+    const last = this.#upgrader.report();
+    if (last === null || last.reason === null) return last;
+    const { config } = this.#host?.agent ?? {};
+    const folders = [PROGRAM_FOLDER, path.dirname(this.#parent.folder), ...(config === undefined ? [] : [config.data])];
+    return { ...last, reason: withoutFolders(last.reason, folders) };
   }
 
   answered(version: string | null): void {
@@ -86,7 +96,8 @@ export class AgentUpgrade implements UpgradeLink {
     // A wish that comes back later is a person's new decision: the cause may be gone.
     if (version === null) this.#failed = { version: "", times: 0, until: 0 };
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
-    if (version === null || version === this.#version || isTooEarly) return;
+    // A heartbeat may be answered before the start is whole. The server wants the version again in the next answer.
+    if (version === null || version === this.#version || isTooEarly || this.#host === null) return;
     const last = this.report();
     // The server asks each minute, until it has heard the end.
     if (last?.state === "preparing" || last?.state === "trying") return;
@@ -111,14 +122,19 @@ export class AgentUpgrade implements UpgradeLink {
     return { problems: problems.map(({ what, reason }) => ({ what, reason })), heartbeat: this.#isAnswered };
   }
 
+  /** The running agent, after a change of its configuration that is under way; null before the set-up. */
+  #agent(): ReturnType<Host["settledAgent"]> {
+    return this.#host?.settledAgent() ?? Promise.resolve(null);
+  }
+
   /** The file of the spool; null before the set-up. */
-  get #spool(): string | null {
-    const agent = this.#host?.agent ?? null;
+  async #spool(): Promise<string | null> {
+    const agent = await this.#agent();
     return agent === null ? null : path.join(agent.config.data, "spool.db");
   }
 
   async #copySpool(): Promise<string> {
-    const spool = this.#spool;
+    const spool = await this.#spool();
     if (spool === null) return "there is no spool to copy yet";
     await copyDatabase(spool);
     return `the spool was copied to ${copyName(spool)}`;
@@ -127,7 +143,7 @@ export class AgentUpgrade implements UpgradeLink {
   /** Waits until no device is within a message. @throws Error if one sends without a pause */
   async #whenQuiet(): Promise<void> {
     const until = performance.now() + QUIET_MS;
-    while (this.#host?.agent?.devices.some((device) => device.isWithinMessage()) === true) {
+    while ((await this.#agent())?.devices.some((device) => device.isWithinMessage()) === true) {
       if (performance.now() > until) {
         throw new Error(
           `a device sent without a pause for ${QUIET_MS / 60_000} minutes: the upgrade waits for a quieter time`,

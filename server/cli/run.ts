@@ -157,8 +157,10 @@ async function run(options: RunOptions): Promise<void> {
   webhooks.start();
   alerts.start();
 
-  const upgrade = serveUpgrades(app, data, location, logger).then(() => "upgrade");
+  const upgrades = serveUpgrades(app, data, location, logger);
+  const upgrade = upgrades.ordered.then(() => "upgrade");
   logger.info({ signal: await Promise.race([stopSignal, upgrade]) }, "closing");
+  upgrades.stop();
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();

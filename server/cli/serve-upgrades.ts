@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { VERSION } from "../../shared/runtime/program-files.ts";
 import { copyBytes, copyDatabase, copyName } from "../../shared/upgrade/database-copy.ts";
 import { findParent } from "../../shared/upgrade/parent.ts";
@@ -12,16 +13,23 @@ import { isPostgresUrl } from "../store/database/open.ts";
 
 const HEALTH_MS = 2_000;
 
-/** Tells the launcher how the server is, and takes requests. @returns the order to stop for a new version, if one comes */
-export function serveUpgrades(app: FastifyInstance, data: string, location: string, log: Logger): Promise<void> {
+interface ServedUpgrades {
+  /** The order to stop for a new version. It resolves only if one comes. */
+  readonly ordered: Promise<void>;
+  /** Tells the launcher nothing more. It comes before the app closes, since a closing app answers no question. */
+  stop(): void;
+}
+
+/** Tells the launcher how the server is, and takes requests. */
+export function serveUpgrades(app: FastifyInstance, data: string, location: string, log: Logger): ServedUpgrades {
   const parent = findParent();
-  if (parent === null) return new Promise(() => undefined);
+  if (parent === null) return { ordered: new Promise(() => undefined), stop: () => undefined };
   const database = isPostgresUrl(location) ? null : path.join(data, "vetwire.db");
   const upgrader = new Upgrader(parent, {
     program: "server",
     version: VERSION,
     log,
-    copyBytes: () => (database === null ? 0 : copyBytes(database)),
+    copyBytes: async () => (database === null ? 0 : copyBytes(database)),
     async copyDatabase() {
       if (database === null) return "PostgreSQL is not copied: its own backup is the way back";
       await copyDatabase(database);
@@ -35,12 +43,22 @@ export function serveUpgrades(app: FastifyInstance, data: string, location: stri
     fetch: () => Promise.reject(new Error("a server fetches from nowhere: name the release with --from")),
     wanted: () => null,
   });
+  let isStopped = false;
   const tell = async () => {
-    const { statusCode, body } = await app.inject("/readyz");
-    const problems = statusCode === 200 ? [] : [{ what: "database", reason: body }];
-    parent.tell({ problems, heartbeat: false });
+    const reason = await app.inject("/readyz").then(
+      ({ statusCode, body }) => (statusCode === 200 ? null : body),
+      (error: unknown) => errorMessage(error),
+    );
+    if (isStopped) return;
+    parent.tell({ problems: reason === null ? [] : [{ what: "database", reason }], heartbeat: false });
   };
   void tell();
-  setInterval(() => void tell(), HEALTH_MS).unref();
-  return upgrader.ordered;
+  const timer = setInterval(() => void tell(), HEALTH_MS).unref();
+  return {
+    ordered: upgrader.ordered,
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
 }

@@ -9,7 +9,8 @@ import type {
 } from "../../shared/dashboard/rollout.ts";
 
 // A roll-out brings the agents of a clinic to a version, one PC after the other. It stops at the first PC that rolls back, so that a
-// bad version reaches one PC alone. It steps with each heartbeat of an agent.
+// bad version reaches one PC alone. A refusal is no verdict on the version: the agent tries again after a pause, and its PC keeps its
+// turn until a user skips it. A roll-out steps with each heartbeat of an agent.
 
 /** Stands for a report that was followed by others: no later one equals it. */
 const OTHER = "";
@@ -72,7 +73,8 @@ export function wantedVersion(rollout: Rollout, agent: string): string | undefin
 
 /** Returns the last upgrade of an agent; null for a failed one whose version, or a later one, runs since. */
 export function lastUpgrade(version: string | null, upgrade: UpgradeReport | null): UpgradeReport | null {
-  return upgrade !== null && hasFailed(upgrade) && isAtLeast(version, upgrade.to) ? null : upgrade;
+  const hasFailed = upgrade?.state === "rolled back" || upgrade?.state === "refused";
+  return hasFailed && isAtLeast(version, upgrade.to) ? null : upgrade;
 }
 
 /** @returns the PCs on which the version was rolled back, and that have no newer one since */
@@ -109,17 +111,13 @@ function replace(rollout: Rollout, changed: RolloutPc): Rollout {
 function settle(pc: RolloutPc, { version, upgrade }: HeardVersion, target: string, now: number): RolloutPc {
   if (pc.before === null) return pc;
   const isNews = upgrade?.to === target && textOf(upgrade) !== pc.before;
-  if (isNews && hasFailed(upgrade) && !isAtLeast(version, target)) {
+  if (isNews && upgrade.state === "rolled back" && !isAtLeast(version, target)) {
     return pc.state === "rolled back" ? pc : { ...pc, state: "rolled back", at: now, reason: upgrade.reason };
   }
   // The same failure may come twice, so any other report in between is noted.
   if (isNews && upgrade.state !== "done") return pc.before === OTHER ? pc : { ...pc, before: OTHER };
   if (pc.state === "done" || pc.state === "rolled back" || !isAtLeast(version, target)) return pc;
   return { ...pc, state: "done", at: now };
-}
-
-function hasFailed({ state }: UpgradeReport): boolean {
-  return state === "rolled back" || state === "refused";
 }
 
 function textOf(report: UpgradeReport | null): string {
@@ -170,7 +168,8 @@ export function showRollout(rollout: Rollout, by: string, agents: readonly Agent
     const agent = agents.find(({ fp }) => fp === pc.agent);
     const state =
       pc === current ? turnOf(pc, rollout.version, agent) : isOpen(pc) && end !== "running" ? "kept" : pc.state;
-    const { agent: fp, name, from, reason } = pc;
+    const { agent: fp, name, from } = pc;
+    const reason = state === "refused" ? (agent?.upgrade?.reason ?? null) : pc.reason;
     return { agent: fp, name, from, reason, state: state === "offered" ? "asked" : state };
   });
   return { version: rollout.version, by, started_at: new Date(rollout.startedAt).toISOString(), is: end, pcs };
@@ -181,5 +180,6 @@ function turnOf({ state, before }: RolloutPc, version: string, agent: AgentShown
   if (agent === undefined || agent.is_revoked || agent.is !== "running") return "silent";
   if (state !== "offered") return "waiting";
   if (agent.upgrade?.to !== version || textOf(agent.upgrade) === before) return "asked";
-  return agent.upgrade.state === "trying" ? "trying" : "preparing";
+  const { state: told } = agent.upgrade;
+  return told === "trying" || told === "refused" ? told : "preparing";
 }

@@ -17,11 +17,12 @@ export type LeftWhy = "by hand" | "no package" | "rolled back";
 
 /**
  * `waiting`: its turn comes. `asked`: the agent was told and has not answered. `preparing`: it fetches and checks the release, and
- * waits for its devices. `trying`: the new version runs for its first minute. `silent`: it is its turn, and the PC says nothing.
- * `kept`: it keeps its version, since the roll-out ended before its turn.
+ * waits for its devices. `trying`: the new version runs for its first minute. `refused`: it could not start the new version, and tries
+ * again after a pause. `silent`: it is its turn, and the PC says nothing. `kept`: it keeps its version, since the roll-out ended before
+ * its turn.
  */
 export type RolloutPcState =
-  | ("waiting" | "asked" | "preparing" | "trying" | "silent")
+  | ("waiting" | "asked" | "preparing" | "trying" | "refused" | "silent")
   | ("done" | "rolled back" | "skipped" | "kept");
 
 export interface RolloutPcShown {
@@ -29,7 +30,7 @@ export interface RolloutPcShown {
   name: string;
   from: string | null;
   state: RolloutPcState;
-  /** The agent's own sentence about a rollback. */
+  /** The agent's own sentence about a rollback or a refusal. */
   reason: string | null;
 }
 

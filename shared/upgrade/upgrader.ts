@@ -15,7 +15,7 @@ export interface UpgradeSteps {
   readonly version: string;
   readonly log: Logger;
   /** Bytes that copyDatabase() needs. */
-  copyBytes(): number;
+  copyBytes(): Promise<number>;
   /** @returns a sentence about the copy */
   copyDatabase(): Promise<string>;
   /** Resolves at a moment at which nobody is interrupted. @throws Error if there is none for long */
@@ -80,7 +80,7 @@ export class Upgrader {
     const reason = refusal(version, running, readUpgrades(folder));
     if (reason !== null) throw new Error(reason);
     say(`version ${version} is fetched and checked`);
-    const spareBytes = this.#steps.copyBytes();
+    const spareBytes = await this.#steps.copyBytes();
     await prepareRelease({ program, version, folder, fetch, spareBytes }, !isDryRun);
     if (isDryRun) {
       say(

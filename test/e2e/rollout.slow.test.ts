@@ -111,18 +111,29 @@ test.skipIf(problem !== null)(
     ]);
     expect(await states()).toEqual(["A done", "B rolled back", "C kept"]);
 
-    // An archive that the disk of the server spoiled is refused. Put right and started again, it is taken.
+    // An archive that the disk of the server spoiled is refused, and the PC keeps its turn. Put right and started again, it is taken.
     const next = releases.make(temporaryFolder(), "0.3.0");
     await addRelease(dashboard.releaseFolder, next, publicKey);
     const offered = path.join(dashboard.releaseFolder, path.basename(next));
     fs.appendFileSync(offered, "x");
     expect((await admin.call("POST", "/rollout", { version: "0.3.0" })).status).toBe(200);
     await pcs.get("A")?.nudge();
-    await until("A refuses the archive", async () => (await read()).rollout?.is === "rolled back", WAIT_MS);
-    expect((await read()).rollout?.pcs[0]?.reason).toMatch(/does not match its signature/);
+    await until("A refuses the archive", async () => (await states()).includes("A refused"), WAIT_MS);
+    const { rollout: kept } = await read();
+    expect([kept?.is, kept?.pcs[0]?.reason]).toEqual([
+      "running",
+      expect.stringMatching(/does not match its signature/),
+    ]);
     fs.copyFileSync(next, offered);
+    expect((await admin.call("POST", "/rollout/stop")).status).toBe(200);
     // The agent hears that the update is over.
+    const seen = async () => {
+      const { agents } = (await admin.call<DevicesBody>("GET", "/devices")).body;
+      return agents.find(({ key }) => key.name === "A")?.last_seen_at;
+    };
+    const before = await seen();
     await pcs.get("A")?.nudge();
+    await until("A has sent a heartbeat", async () => (await seen()) !== before, WAIT_MS);
     expect((await admin.call("POST", "/rollout", { version: "0.3.0" })).status).toBe(200);
     await pcs.get("A")?.nudge();
     await until("A is done again", async () => (await states()).includes("A done"), WAIT_MS);

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
+import net from "node:net";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import {
   type InstalledService,
@@ -52,6 +54,33 @@ test("the log file has the lines of launcher and program, and the running proces
     .split("\n")
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect([messages[0], messages.at(-1)]).toEqual(["starts the server", "closing"]);
+});
+
+test("a server that closes under the launcher answers the slow request that it has, and ends with 0", async () => {
+  const service = serviceIn(temporaryFolder(), "server", ["--port", "0"]);
+  const log = logFile(service.state);
+  const { launcher, ended } = runByHand(service, log);
+  const port = await vi.waitFor(() => {
+    const [, found] = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(fs.readFileSync(log, "utf8")) ?? [];
+    expect(found).toBeDefined();
+    return Number(found);
+  }, 30_000);
+  const socket = net.connect(port, "127.0.0.1");
+  let answer = "";
+  socket.on("data", (bytes) => (answer += String(bytes)));
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("error", () => undefined);
+  socket.write(
+    "POST /agent/v1/pair HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
+  );
+  await sleep(500);
+  launcher.kill("SIGTERM");
+  // Longer than the interval at which the server tells the launcher how it is, and shorter than its patience with open requests.
+  await sleep(3_500);
+  socket.write("}");
+  await closed;
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  expect(await ended).toEqual({ code: 0, printed: "" });
 });
 
 test("the reason of a refused configuration is in the state of the service", async () => {

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
+import { compareVersions } from "../../../shared/api/upgrade.ts";
 import {
   type AppliedMigration,
   failedMigration,
@@ -30,6 +32,13 @@ const MIGRATION_LOCK = 7_306_921;
 
 const DATABASE = "the database of DATABASE_URL";
 
+/** The name of each session. Its version tells a later server, which an undo would break, from an older one. */
+export const APPLICATION = `vetwire ${VERSION}`;
+
+/** Time in which the sessions of a process that has just ended disappear. */
+const SESSIONS_END_MS = 5_000;
+const SESSIONS_POLL_MS = 200;
+
 /** Migrates the database to this program's schema. @throws Error with the remedy if it is newer, or the migration fails */
 export async function migrate(config: ClientConfig, options: Partial<SchemaOptions> = {}): Promise<void> {
   const schema = { migrations: migrationsFor(postgres), undoNewer: false, ...options };
@@ -39,6 +48,7 @@ export async function migrate(config: ClientConfig, options: Partial<SchemaOptio
     const table = "create table if not exists migration (version integer primary key, applied_at bigint not null)";
     await execute(client, table);
     const steps = schemaSteps(DATABASE, await storedSchema(client, schema.migrations.length), schema);
+    if (steps.some((step) => step.do === "undo")) await requireNoLaterServer(client);
     try {
       for (const step of steps) await run(client, step);
       await execute(client, "commit");
@@ -58,6 +68,43 @@ async function storedSchema(client: Client, known: number): Promise<StoredSchema
   if (version <= known) return { version, newer: [] };
   const text = "select version, program, undo from migration where version > $1 order by version desc";
   return { version, newer: (await execute(client, { text, values: [known] })).rows as AppliedMigration[] };
+}
+
+/**
+ * Waits for the end of the sessions of the version that was rolled back here. @throws Error if another server runs a later version: it
+ * uses what the undo removes
+ */
+async function requireNoLaterServer(client: Client): Promise<void> {
+  const until = performance.now() + SESSIONS_END_MS;
+  for (;;) {
+    const later = await laterSession(client);
+    if (later === undefined) return;
+    if (performance.now() > until) {
+      const { version, address } = later;
+      const at = address === null ? "" : ` at ${address}`;
+      throw new Error(
+        `another server uses this database: version ${version}${at}. Install version ${version} here by hand. ` +
+          "Or stop that server: this one then takes the update of the database back when it starts",
+      );
+    }
+    await sleep(SESSIONS_POLL_MS);
+  }
+}
+
+/** @returns a session of a later version on this database; a server that runs has one at any time */
+async function laterSession(
+  client: Client,
+): Promise<{ readonly version: string; readonly address: string | null } | undefined> {
+  // A transaction sees the sessions of its first look, until it clears them.
+  await execute(client, "select pg_stat_clear_snapshot()");
+  const { rows } = await execute(
+    client,
+    `select distinct substr(application_name, 9) as version, host(client_addr) as address from pg_stat_activity
+     where datname = current_database() and application_name like 'vetwire %' order by 1, 2`,
+  );
+  return (rows as { version: string; address: string | null }[]).find(
+    ({ version }) => compareVersions(version, VERSION) > 0,
+  );
 }
 
 async function run(client: Client, step: SchemaStep): Promise<void> {

@@ -12,7 +12,7 @@ import {
   withClient,
   withPoolClient,
 } from "./postgres-client.ts";
-import { migrate } from "./postgres-schema.ts";
+import { APPLICATION, migrate } from "./postgres-schema.ts";
 import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -25,7 +25,7 @@ const ATTEMPTS_MAX = 4;
 export async function openPostgres(url: string, lockWaitMs: number, undoNewer = false): Promise<Store> {
   const config: ClientConfig = {
     ...readUrl(url),
-    application_name: "vetwire",
+    application_name: APPLICATION,
     connectionTimeoutMillis: CONNECT_WAIT_MS,
     keepAlive: true,
     types: { getTypeParser },

@@ -86,6 +86,14 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await says(page, "1 of 3 updated.");
     await beat("Reception");
     await page.getByRole("button", { name: "Skip Reception" }).waitFor();
+    await beat("Reception", report("refused", "the connection was cut"));
+    await says(
+      page,
+      "It could not start the new version, and works on with its old one. It tries again by itself.",
+      "the connection was cut",
+      "The PC tries again after 10 minutes, then less often.",
+    );
+    await page.getByRole("button", { name: "Skip Reception" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await beat("Reception", report("rolled back", "the server answered none of its heartbeats"));

@@ -114,6 +114,30 @@ describe("the update of the clinic PCs", () => {
     expect([await call("/stop"), await call("/close")]).toEqual([409, 200]);
   });
 
+  test("stays with a PC that could not start the version, shows why, and raises no alert", async () => {
+    const { release, beat, call, states, read, admin, store, clock } = await start("A", "B");
+    await release("0.2.0");
+    await call("", { version: "0.2.0" });
+    await beat("A");
+    const at = (minute: number) => new Date(clock.now + minute * MINUTE).toISOString();
+    const refused = { to: "0.2.0", state: "refused", reason: "the connection was cut", at: at(0) };
+    expect([await beat("A", { upgrade: refused }), await beat("B")]).toEqual(["0.2.0", undefined]);
+    const { rollout } = await read();
+    expect([rollout?.is, rollout?.pcs[0]]).toEqual([
+      "running",
+      expect.objectContaining({ state: "refused", reason: "the connection was cut" }),
+    ]);
+    const alerts = new AlertWatch({ store, now: () => clock.now, logger: pino({ enabled: false }) });
+    await alerts.check();
+    expect((await admin.call<TodayState>("GET", "/today")).body.alerts).toEqual([]);
+    expect(await beat("A", { upgrade: { to: "0.2.0", state: "preparing", reason: null } })).toBe("0.2.0");
+    expect(await states()).toEqual(["A preparing", "B waiting"]);
+    await beat("A", { upgrade: { ...refused, at: at(10) } });
+    expect(await states()).toEqual(["A refused", "B waiting"]);
+    await beat("A", done);
+    expect([await beat("B"), await states()]).toEqual(["0.2.0", ["A done", "B asked"]]);
+  });
+
   test("can be stopped, and goes on without a silent PC that a user skips", async () => {
     const { release, beat, call, states, clock, fpOf, read } = await start("A", "B");
     await release("0.2.0");

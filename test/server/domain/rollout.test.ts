@@ -60,24 +60,32 @@ describe("a roll-out", () => {
     expect([states(rollout), endOf(rollout)]).toEqual([["done", "done", "done"], "done"]);
   });
 
-  test.each(["rolled back", "refused"])(
-    "stops at the first PC that reports %s, and the rest keep their version",
-    (state) => {
-      const failed = report(state, { reason: "the server answered none of its heartbeats" });
-      const rollout = after(started(), old("a"), now("a"), old("b"), old("b", failed), old("c"), old("b"));
-      expect([states(rollout), endOf(rollout), wanted(rollout)]).toEqual([
-        ["done", "rolled back", "waiting"],
-        "rolled back",
-        [],
-      ]);
-      expect(rollout.pcs[1]?.reason).toBe(failed.reason);
-      const shown = showRollout(rollout, "ada", []);
-      expect(shown.pcs.map((pc) => pc.state)).toEqual(["done", "rolled back", "kept"]);
-    },
-  );
+  test("stops at the first PC that reports a rollback, and the rest keep their version", () => {
+    const failed = report("rolled back", { reason: "the server answered none of its heartbeats" });
+    const rollout = after(started(), old("a"), now("a"), old("b"), old("b", failed), old("c"), old("b"));
+    expect([states(rollout), endOf(rollout), wanted(rollout)]).toEqual([
+      ["done", "rolled back", "waiting"],
+      "rolled back",
+      [],
+    ]);
+    expect(rollout.pcs[1]?.reason).toBe(failed.reason);
+    const shown = showRollout(rollout, "ada", []);
+    expect(shown.pcs.map((pc) => pc.state)).toEqual(["done", "rolled back", "kept"]);
+  });
+
+  test("wants the version of a PC that refused it until it is done or skipped, and of no other one", () => {
+    const refused = report("refused", { reason: "the disk is full", at: "2026-11-23T12:00:00.000Z" });
+    const rollout = after(started(), old("a"), old("a", refused), old("b"), old("a", refused));
+    expect([states(rollout), wanted(rollout)]).toEqual([["offered", "waiting", "waiting"], ["a"]]);
+    const again = after(rollout, old("a", report("preparing")), now("a"), old("b"));
+    expect([states(again), wanted(again)]).toEqual([["done", "offered", "waiting"], ["b"]]);
+    const skipped = skipPc(rollout, "a", 2) as Rollout;
+    expect(wanted(after(skipped, old("a", refused), old("b")))).toEqual(["b"]);
+    expect(endOf(after(rollout, old("a", report("rolled back"))))).toBe("rolled back");
+  });
 
   test("takes no report of an earlier upgrade for one of this offer, and the same failure twice for two", () => {
-    const earlier = report("refused", { reason: "the disk is full" });
+    const earlier = report("rolled back", { reason: "it crashed" });
     let rollout = after(started(), old("a", earlier), old("a", earlier));
     expect([states(rollout)[0], endOf(rollout)]).toEqual(["offered", "running"]);
     expect(endOf(after(rollout, old("a", { ...earlier, at: "2026-11-23T12:00:00.000Z" })))).toBe("rolled back");
@@ -248,6 +256,11 @@ test("the page tells how far the PC is whose turn it is, and that it says nothin
   expect(shown({}, started())).toBe("waiting");
   expect(shown({ upgrade: report("refused") })).toBe("asked");
   expect(shown({ upgrade: report("preparing") })).toBe("preparing");
+  const refused = { upgrade: report("refused", { reason: "the disk is full" }) };
+  expect(showRollout(rollout, "ada", [pc("a", refused)]).pcs[0]).toMatchObject({
+    state: "refused",
+    reason: "the disk is full",
+  });
   expect(shown({ upgrade: report("trying"), version: TO })).toBe("trying");
   expect(shown({ is: "silent" })).toBe("silent");
   expect(shown({ is_revoked: true })).toBe("silent");

@@ -98,10 +98,14 @@ function stateWords({ is, is_revoked }: AgentShown): string {
   return is === "running" ? t("running") : is === "silent" ? t("silentAgent") : t("neverHeardAgent");
 }
 
+const FAILED = ["rolled back", "refused"] as const;
+
 /** Says why the last update of the PC did not work. */
 function FailedUpdate({ of: upgrade }: { of: AgentShown["upgrade"] }) {
-  if (upgrade === null || (upgrade.state !== "rolled back" && upgrade.state !== "refused")) return null;
-  return <p class="quiet">{updateText("failed", { version: upgrade.to, reason: upgrade.reason ?? upgrade.state })}</p>;
+  const state = FAILED.find((word) => word === upgrade?.state);
+  if (upgrade === null || state === undefined) return null;
+  const { to: version, reason } = upgrade;
+  return <p class="quiet">{updateText(`failed ${state}`, { version, reason: reason ?? state })}</p>;
 }
 
 function Facts({ agent: { last_seen_at, version, clock_offset_s, outbox, upgrade } }: { agent: AgentShown }) {

@@ -26,18 +26,22 @@ export const t = texts(
     "pc asked": "It was asked to update, and answers within about a minute.",
     "pc preparing": "It fetches and checks the new version, and waits until no device is sending.",
     "pc trying": "It tries the new version for a minute.",
+    "pc refused": "It could not start the new version, and works on with its old one. It tries again by itself.",
     "pc silent": "It is its turn, but the PC is silent. Switch it on, or skip it.",
     "pc done": "Updated.",
     "pc rolled back": "The update did not work. The PC works on with its old version.",
     "pc skipped": "Skipped.",
     "pc kept": "Keeps its version.",
     reason: "Reason:",
-    rolledBackNext:
+    "refused pcNext":
+      "If the reason names something on the PC, such as a full disk, put it right. The PC tries again after 10 minutes, then less often. Skip it to go on with the next PC, or stop the update and start it again a minute later to try at once.",
+    "rolled back pcNext":
       "Its devices go on, and no result is lost. If the reason names something on the PC, such as a full disk, put it right and start the update again. Otherwise wait for the next version.",
     skip: "Skip {name}",
     stop: "Stop the update",
     close: "Put away",
-    failed: "The update of this PC to version {version} did not work: {reason}",
+    "failed rolled back": "The update of this PC to version {version} did not work: {reason}",
+    "failed refused": "The update of this PC to version {version} could not start: {reason}",
   },
   {
     updateOne: "1 bilgisayarı güncelle",
@@ -64,17 +68,21 @@ export const t = texts(
     "pc asked": "Güncellemesi istendi, yaklaşık bir dakika içinde yanıt verir.",
     "pc preparing": "Yeni sürümü indirip denetliyor ve cihazların veri göndermediği bir anı bekliyor.",
     "pc trying": "Yeni sürümü bir dakika deniyor.",
+    "pc refused": "Yeni sürüm başlatılamadı. Bilgisayar eski sürümüyle çalışıyor ve kendiliğinden yeniden deneyecek.",
     "pc silent": "Sıra onda, ancak bilgisayardan haber yok. Bilgisayarı açın veya atlayın.",
     "pc done": "Güncellendi.",
     "pc rolled back": "Güncelleme başarısız oldu. Bilgisayar eski sürümüyle çalışmaya devam ediyor.",
     "pc skipped": "Atlandı.",
     "pc kept": "Sürümünü koruyor.",
     reason: "Neden:",
-    rolledBackNext:
+    "refused pcNext":
+      "Neden bilgisayarla ilgiliyse (örneğin disk doluysa) giderin. Bilgisayar 10 dakika sonra, ardından daha seyrek yeniden dener. Sıradakine geçmek için atlayın; hemen denemek için güncellemeyi durdurup bir dakika sonra yeniden başlatın.",
+    "rolled back pcNext":
       "Cihazları çalışmaya devam ediyor, hiçbir sonuç kaybolmadı. Neden bilgisayarla ilgiliyse (örneğin disk doluysa) giderin ve güncellemeyi yeniden başlatın. Değilse bir sonraki sürümü bekleyin.",
     skip: "{name} atla",
     stop: "Güncellemeyi durdur",
     close: "Kaldır",
-    failed: "Bu bilgisayarın {version} sürümüne güncellenmesi başarısız oldu: {reason}",
+    "failed rolled back": "Bu bilgisayarın {version} sürümüne güncellenmesi başarısız oldu: {reason}",
+    "failed refused": "Bu bilgisayarın {version} sürümüne güncellenmesi başlatılamadı: {reason}",
   },
 );

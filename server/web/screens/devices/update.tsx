@@ -118,20 +118,20 @@ function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Pr
 }
 
 function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown; version: string }) {
-  const isBad = state === "rolled back" || state === "silent";
+  const hasFailed = state === "rolled back" || state === "refused";
   return (
     <>
       <strong>{name}</strong>{" "}
       {staysBehind.includes(state) ? <span class="quiet">{from}</span> : <Versions from={from} to={version} />}{" "}
-      <span class={isBad ? "bad" : undefined}>{t(`pc ${state}`)}</span>
-      {state === "rolled back" && (
+      <span class={hasFailed || state === "silent" ? "bad" : undefined}>{t(`pc ${state}`)}</span>
+      {hasFailed && (
         <div class="note note-bad">
           {reason !== null && (
             <p>
               {t("reason")} <span lang="en">{reason}</span>
             </p>
           )}
-          <p>{t("rolledBackNext")}</p>
+          <p>{t(`${state} pcNext`)}</p>
         </div>
       )}
     </>

@@ -11,6 +11,7 @@ import { noInvalidation, query, type Session, StoreUnavailable } from "../../../
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
+import { VERSION } from "../../../../shared/runtime/program-files.ts";
 import {
   clinic,
   connection,
@@ -23,6 +24,7 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from "../../harness.ts";
+import { dumpServer, migrateServer, newerServerMigrations } from "../../../support/planted-migrations.ts";
 import { item } from "../../records.ts";
 
 // Tests of several servers on one PostgreSQL database. The other tests of the store run on PostgreSQL too.
@@ -302,6 +304,43 @@ describe("the store on PostgreSQL", () => {
     const error = await again.catch((thrown: unknown) => thrown);
     expect(everythingIn(error)).toContain("duplicate key");
     expect(everythingIn(error)).not.toContain(fp);
+    await store.close();
+  });
+});
+
+describe("an undo on a database that other servers use", () => {
+  test("is refused while a server of a later version runs, and follows when that server has ended", async () => {
+    const database = await temporaryDatabase();
+    await migrateServer(database, { migrations: newerServerMigrations(database) });
+    const session = (application: string) =>
+      connectTo(`${database}?application_name=${encodeURIComponent(application)}`);
+    // Servers of this version and older ones work without what the undo removes.
+    const [later, ...others] = await Promise.all(["vetwire 9.8.7", "vetwire 0.0.9", "vetwire", "psql"].map(session));
+    const before = dumpServer(database);
+    await expect(openStore(database, 1000, true)).rejects.toThrow(
+      /^another server uses this database: version 9\.8\.7 at 127\.0\.0\.1\. Install version 9\.8\.7 here .* stop that server/,
+    );
+    expect(dumpServer(database)).toBe(before);
+
+    // The session of the version that was rolled back ends a moment after its process.
+    const opened = openStore(database, 1000, true);
+    setTimeout(() => void later?.close(), 500);
+    await (await opened).close();
+    expect(dumpServer(database)).not.toContain("signed_by");
+    for (const other of others) await other.close();
+  });
+
+  test("knows each server by the version in the names of its sessions", async () => {
+    const database = await temporaryDatabase();
+    const store = await openStore(database);
+    await store.ping();
+    const operator = await connectTo(database);
+    const looked = operator.run(`do $$ begin
+      assert (select count(*) > 0 from pg_stat_activity
+        where datname = current_database() and application_name = 'vetwire ${VERSION}'), 'no session has the version';
+    end $$`);
+    await expect(looked).resolves.toBeUndefined();
+    await operator.close();
     await store.close();
   });
 });
