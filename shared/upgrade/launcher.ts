@@ -21,6 +21,7 @@ import {
   discountStart,
   type Expectation,
   fault,
+  obstacle,
   order,
   type Pending,
   recorded,
@@ -66,6 +67,7 @@ export class Launcher {
     const { folder, version } = this.#launch;
     // A disk that takes no change must not keep the program from its start.
     this.#try(() => void draftsFolder(folder));
+    this.#dropObstructed();
     // A package brought a later version than these.
     this.#tidy(unpackedVersions(folder).filter((each) => compareVersions(each, version) > 0));
     for (;;) {
@@ -159,6 +161,19 @@ export class Launcher {
     this.#record({ from, to: trial.version, outcome: "done", reason: null });
     this.#launch.log.info({ from, to: trial.version }, "the upgrade is done");
     this.#tidy([trial.version, from]);
+  }
+
+  /** Gives up an order that can no longer be tried. It would block every later one. */
+  #dropObstructed(): void {
+    const { version, folder, log } = this.#launch;
+    const { pending } = this.#versions;
+    const reason = obstacle(version, this.#versions, unpackedVersions(folder));
+    if (pending === null || reason === null) return;
+    const from = this.#inForce();
+    log.warn({ from, to: pending.version, reason }, "the upgrade is given up");
+    // The new version may have run, and migrated a database that a lower version has to open.
+    this.#store(rollBack(this.#versions));
+    this.#record({ from, to: pending.version, outcome: "refused", reason });
   }
 
   #order(to: string, running: string, expects: Expectation): string | null {

@@ -150,6 +150,18 @@ test("a new version after which the machine failed three times is given up", asy
   ]);
 });
 
+test("an order whose files are missing is given up, and the next one is taken", async () => {
+  unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.4.0");`);
+  unpack("0.4.0", `setTimeout(() => note("0.4.0 runs"), 100); ${IDLE}`);
+  const pending = { version: "0.3.0", starts: 1, expects: { heartbeat: true, known: [] } };
+  fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: "0.2.0", pending, undo: false }));
+  await runUntil("0.4.0 runs");
+  expect(notes()).toEqual(["0.2.0 may undo", "0.2.0 orders 0.4.0", "0.4.0", "0.4.0 runs"]);
+  expect(readUpgrades(folder)).toMatchObject([
+    { from: "0.2.0", to: "0.3.0", outcome: "refused", reason: "its files are missing: order the upgrade again" },
+  ]);
+});
+
 test("a version that stayed can be upgraded in its turn, by the same process", async () => {
   unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.3.0");`);
   unpack("0.3.0", `healthy(); ${IDLE} setTimeout(() => orderOnce("0.4.0"), ${1.5 * PROBATION_MS});`);
