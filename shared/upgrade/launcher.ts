@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { compareVersions } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { Child, type End } from "./child.ts";
+import { checkVersion } from "./prepare.ts";
 import {
   addStart,
   draftsFolder,
@@ -9,6 +10,7 @@ import {
   readVersions,
   removeOthers,
   unpackedVersions,
+  versionFolder,
   writeRunning,
   writeUpgrades,
   writeVersions,
@@ -21,6 +23,7 @@ import {
   discountStart,
   type Expectation,
   fault,
+  leave,
   obstacle,
   order,
   type Pending,
@@ -77,9 +80,9 @@ export class Launcher {
         if (this.#isOnTrial(choice)) this.#store(discountStart(this.#versions));
         return end.code ?? 1;
       }
-      // An accepted order, or the fault of a new version, asks for another version.
+      // An accepted order, or the fault of a version, asks for another version.
       if (this.#choose().version === choice.version) return end.code ?? 1;
-      if (choice.trial !== null && this.#versions.pending === null) this.#tidy([this.#inForce()]);
+      if (this.#versions.pending === null) this.#tidy([this.#inForce()]);
     }
   }
 
@@ -139,6 +142,7 @@ export class Launcher {
       this.#fail(trial, end.sentence);
     } else if (this.#choose().version === version) {
       this.#recordStart(version, end);
+      if (!isOwn && child.health === null) await this.#leaveIfDamaged(version);
     }
     return end;
   }
@@ -187,16 +191,27 @@ export class Launcher {
     return "the disk takes no file: make room there";
   }
 
-  /** Goes back to the version before, and never tries the new one again. */
   #fail(trial: Pending, reason: string): void {
-    const from = this.#inForce();
-    this.#launch.log.error(
-      { from, to: trial.version, reason },
-      "the new version failed: the version before runs again",
-    );
+    this.#goBack(rollBack(this.#versions), trial.version, reason);
+  }
+
+  /** Goes back to the package's own version if one in force does not even tell its number. Each later start would fail too. */
+  async #leaveIfDamaged(version: string): Promise<void> {
+    try {
+      await checkVersion(versionFolder(this.#launch.folder, version), version);
+    } catch (error) {
+      // A service manager may have ended the check.
+      if (!this.#isStopping) this.#goBack(leave(this.#versions), version, errorMessage(error));
+    }
+  }
+
+  /** Goes back to an earlier version. Nobody but a person tries `to` again. */
+  #goBack(versions: Versions, to: string, reason: string): void {
     // In memory the decision holds even if the disk takes no file.
-    this.#store(rollBack(this.#versions));
-    this.#record({ from, to: trial.version, outcome: "rolled back", reason });
+    this.#store(versions);
+    const from = this.#inForce();
+    this.#launch.log.error({ from, to, reason }, "the later version failed: the version before runs again");
+    this.#record({ from, to, outcome: "rolled back", reason });
   }
 
   #inForce(): string {

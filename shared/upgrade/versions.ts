@@ -120,6 +120,11 @@ export function rollBack(versions: Versions): Versions {
   return { ...versions, pending: null, undo: true };
 }
 
+/** Goes back from a damaged version to the package's own. */
+export function leave(versions: Versions): Versions {
+  return { ...versions, current: null, undo: true };
+}
+
 /** @returns why a new version has not passed its probation, or null if it has */
 export function fault(health: Health | null, { heartbeat, known }: Expectation): string | null {
   if (health === null) return "it did not become ready in time";

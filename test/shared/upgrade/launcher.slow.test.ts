@@ -17,9 +17,10 @@ beforeEach(() => {
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
 });
 
-/** Begin of each script: it notes its start, stops as ordered, and can send messages and wait for the answer. */
+/** Begin of each script: it tells its version if asked, notes its start, stops as ordered, and can send messages and wait for the answer. */
 const PRELUDE = `
 import fs from "node:fs";
+if (process.argv.includes("--version")) { console.log(VERSION); process.exit(0); }
 const note = (text) => fs.appendFileSync(${JSON.stringify("FOLDER")} + "/notes", text + "\\n");
 note(VERSION + (process.env.VETWIRE_UNDO === "1" ? " may undo" : ""));
 process.on("disconnect", () => { note(VERSION + " lost its launcher"); process.exit(0); });
@@ -190,6 +191,23 @@ test("the exit code of a program that ends by itself is passed on, with its last
   expect(readStarts(folder)).toMatchObject([
     { version: "0.2.0", code: 78, signal: null, sentence: "it ended with code 78: agent.yaml: no such file" },
   ]);
+  expect(readVersions(folder).current).toBe("0.2.0");
+});
+
+test.each<[string, (node: string) => void]>([
+  ["is missing", (node) => fs.rmSync(node)],
+  ["is no program", (node) => fs.chmodSync(node, 0o600)],
+  ["is full of zeros", (node) => fs.writeFileSync(node, Buffer.alloc(5_000))],
+])("a version in force whose Node %s gives way to the package's own", async (_, damage) => {
+  unpack("0.2.0", IDLE);
+  damage(path.join(folder, "0.2.0/runtime/node"));
+  isCurrent("0.2.0");
+  // The package's own program is a source here, which Node alone refuses.
+  expect(await launcher().run()).toBe(1);
+  expect(readStarts(folder).map(({ version }) => version)).toEqual(["0.2.0", OWN]);
+  expect(readVersions(folder)).toEqual({ current: null, pending: null, undo: true });
+  expect(readUpgrades(folder)).toMatchObject([{ from: OWN, to: "0.2.0", outcome: "rolled back" }]);
+  expect(unpackedVersions(folder)).toEqual([]);
 });
 
 test("a version without its Node is given up, and damaged files of the launcher stop nothing", async () => {
