@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Logger } from "pino";
+import { HEARTBEAT_S } from "../../shared/api/study.ts";
 import { copyBytes, copyDatabase, copyName } from "../../shared/upgrade/database-copy.ts";
 import type { Parent } from "../../shared/upgrade/parent.ts";
 import type { FetchFile } from "../../shared/upgrade/prepare.ts";
@@ -14,6 +15,8 @@ import { sleep } from "../runtime/timer.ts";
 // The upgrade of the running agent: at the wish of its server, or of `vetwire upgrade` on this machine.
 
 const HEALTH_MS = 1_000;
+/** Age of an answered heartbeat at which the server counts as away. Two heartbeats are missing then. */
+const ANSWER_MS = 2 * HEARTBEAT_S * 1_000;
 /** Interval between looks for a moment at which no device sends. */
 const QUIET_POLL_MS = 5;
 /** Time in which such a moment has to come. */
@@ -29,7 +32,8 @@ export class AgentUpgrade implements UpgradeLink {
   readonly #fetch: FetchFile;
   /** Null until the agent has started. */
   #host: Host | null = null;
-  #isAnswered = false;
+  /** Time of the last answered heartbeat; null before the first. */
+  #answeredAt: number | null = null;
   /** The version of the server's last answer. */
   #wanted: string | null = null;
   #told = "";
@@ -47,7 +51,7 @@ export class AgentUpgrade implements UpgradeLink {
       copyBytes: () => (this.#spool === null ? 0 : copyBytes(this.#spool)),
       copyDatabase: () => this.#copySpool(),
       whenQuiet: () => this.#whenQuiet(),
-      expects: () => ({ heartbeat: this.#isAnswered, known: this.#health().problems.map(({ what }) => what) }),
+      expects: () => ({ heartbeat: this.#isServerThere, known: this.#health().problems.map(({ what }) => what) }),
     });
     this.#fetch = async (name, file, bytesMax) => {
       const agent = this.#host?.agent ?? null;
@@ -81,7 +85,7 @@ export class AgentUpgrade implements UpgradeLink {
   }
 
   answered(version: string | null): void {
-    this.#isAnswered = true;
+    this.#answeredAt = performance.now();
     this.#wanted = version;
     // A wish that comes back later is a person's new decision: the cause may be gone.
     if (version === null) this.#failed = { version: "", times: 0, until: 0 };
@@ -108,7 +112,11 @@ export class AgentUpgrade implements UpgradeLink {
 
   #health(): Health {
     const problems = this.#host?.agent?.ready().problems ?? [{ what: "agent", reason: "it is not set up" }];
-    return { problems: problems.map(({ what, reason }) => ({ what, reason })), heartbeat: this.#isAnswered };
+    return { problems: problems.map(({ what, reason }) => ({ what, reason })), heartbeat: this.#answeredAt !== null };
+  }
+
+  get #isServerThere(): boolean {
+    return this.#answeredAt !== null && performance.now() - this.#answeredAt <= ANSWER_MS;
   }
 
   /** The file of the spool; null before the set-up. */

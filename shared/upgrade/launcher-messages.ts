@@ -11,16 +11,18 @@ export const ToLauncher = Type.Union([
     problems: Type.Array(Type.Object({ what: Text, reason: Text })),
     heartbeat: Type.Boolean(),
   }),
-  /** Asks for an upgrade to an unpacked version. */
+  /** Asks for an upgrade to an unpacked version. A person may try a version again that was rolled back. */
   Type.Object({
     is: Type.Literal("upgrade"),
     version: Text,
     expects: Type.Object({ heartbeat: Type.Boolean(), known: Type.Array(Text) }),
+    byPerson: Type.Optional(Type.Boolean()),
   }),
   /** Tells of an upgrade that was not started, for the list of upgrades. */
   Type.Object({ is: Type.Literal("refused"), version: Text, reason: Text }),
 ]);
 export type ToLauncher = Static<typeof ToLauncher>;
+export type UpgradeAsked = Extract<ToLauncher, { readonly is: "upgrade" }>;
 
 export const FromLauncher = Type.Union([
   Type.Object({ is: Type.Literal("stop") }),

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { compareVersions } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { Child, type End } from "./child.ts";
+import type { UpgradeAsked } from "./launcher-messages.ts";
 import { checkVersion } from "./prepare.ts";
 import {
   addStart,
@@ -21,7 +22,6 @@ import {
   choose,
   countStart,
   discountStart,
-  type Expectation,
   fault,
   leave,
   obstacle,
@@ -126,7 +126,7 @@ export class Launcher {
           if (trial === null && this.#versions.undo) this.#store({ ...this.#versions, undo: false });
           break;
         case "upgrade":
-          child.send({ is: "answer", reason: this.#order(message.version, version, message.expects) });
+          child.send({ is: "answer", reason: this.#order(message, version) });
           break;
         case "refused":
           this.#record({ from: version, to: message.version, outcome: "refused", reason: message.reason });
@@ -180,8 +180,8 @@ export class Launcher {
     this.#record({ from, to: pending.version, outcome: "refused", reason });
   }
 
-  #order(to: string, running: string, expects: Expectation): string | null {
-    const reason = refusal(to, running, this.#records);
+  #order({ version: to, expects, byPerson = false }: UpgradeAsked, running: string): string | null {
+    const reason = refusal(to, running, byPerson ? [] : this.#records);
     if (reason !== null) return reason;
     if (this.#versions.pending !== null) return "another upgrade is under way: wait for its end";
     if (!unpackedVersions(this.#launch.folder).includes(to)) return `version ${to} is not unpacked`;

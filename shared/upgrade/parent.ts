@@ -11,7 +11,7 @@ export interface Parent {
   readonly folder: string;
   tell(health: Health): void;
   /** Asks for an upgrade. @returns why the launcher refuses it; null if the program has to stop now */
-  ask(version: string, expects: Expectation): Promise<string | null>;
+  ask(version: string, expects: Expectation, byPerson: boolean): Promise<string | null>;
   refused(version: string, reason: string): void;
 }
 
@@ -22,13 +22,13 @@ export function findParent(): Parent | null {
   return {
     folder,
     tell: (health) => send({ is: "health", problems: health.problems.map(bounded), heartbeat: health.heartbeat }),
-    ask(version, expects) {
+    ask(version, expects, byPerson) {
       const answer = new Promise<string | null>((resolve) => {
         listen((message) => {
           if (message.is === "answer") resolve(message.reason);
         });
       });
-      send({ is: "upgrade", version, expects: { heartbeat: expects.heartbeat, known: [...expects.known] } });
+      send({ is: "upgrade", version, expects: { heartbeat: expects.heartbeat, known: [...expects.known] }, byPerson });
       return answer;
     },
     refused: (version, reason) => send({ is: "refused", version, reason: reason.slice(0, TEXT_CHARS_MAX) }),

@@ -27,9 +27,9 @@ process.on("disconnect", () => { note(VERSION + " lost its launcher"); process.e
 process.on("message", ({ is }) => { if (is === "stop") process.exit(0); });
 const send = (message) => process.send(message);
 const healthy = () => send({ is: "health", problems: [], heartbeat: true });
-const order = (version) => new Promise((resolve) => {
+const order = (version, byPerson) => new Promise((resolve) => {
   process.on("message", (message) => { if (message.is === "answer") resolve(message.reason); });
-  send({ is: "upgrade", version, expects: { heartbeat: true, known: [] } });
+  send({ is: "upgrade", version, expects: { heartbeat: true, known: [] }, byPerson });
 });
 const orderOnce = async (version) => {
   if (fs.existsSync(${JSON.stringify("FOLDER")} + "/ordered-" + version)) return;
@@ -109,6 +109,16 @@ test("after a rollback one start may undo migrations, and the failed version is 
   fs.rmSync(path.join(folder, "notes"));
   await runUntil(reason);
   expect(notes()[0]).toBe("0.2.0");
+});
+
+test("a person may try a version again that was rolled back", async () => {
+  unpack("0.2.0", `healthy(); ${IDLE} if (await order("0.3.0", true) === null) process.exit(0);`);
+  unpack("0.3.0", `setTimeout(() => note("0.3.0 runs"), 100); ${IDLE}`);
+  isCurrent("0.2.0");
+  const failed = { from: "0.2.0", to: "0.3.0", at: "2026-11-23T18:00:00.000Z", outcome: "rolled back", reason: null };
+  fs.writeFileSync(path.join(folder, "upgrades.json"), JSON.stringify([failed]));
+  await runUntil("0.3.0 runs");
+  expect(readVersions(folder).pending?.version).toBe("0.3.0");
 });
 
 test("a version that is not healthy in time is ended, and the reason names its problem", async () => {
