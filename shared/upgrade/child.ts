@@ -33,8 +33,8 @@ export interface End {
   readonly sentence: string;
 }
 
-/** Time for an ordered end within a probation, after which the process is killed. */
-const END_MS = 20_000;
+/** Time for an ordered end, after which the process is killed. Service managers give as much. */
+const END_MS = 30_000;
 
 const toLauncher = Compile(ToLauncher);
 

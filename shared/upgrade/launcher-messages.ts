@@ -26,7 +26,7 @@ export type UpgradeAsked = Extract<ToLauncher, { readonly is: "upgrade" }>;
 
 export const FromLauncher = Type.Union([
   Type.Object({ is: Type.Literal("stop") }),
-  /** The answer to an upgrade. Without a reason the program stops, and the new version starts. */
+  /** The answer to an upgrade. Without a reason a stop follows, and the new version starts. */
   Type.Object({ is: Type.Literal("answer"), reason: Type.Union([Text, Type.Null()]) }),
 ]);
 export type FromLauncher = Static<typeof FromLauncher>;

@@ -126,7 +126,7 @@ export class Launcher {
           if (trial === null && this.#versions.undo) this.#store({ ...this.#versions, undo: false });
           break;
         case "upgrade":
-          child.send({ is: "answer", reason: this.#order(message, version) });
+          this.#answer(child, this.#order(message, version));
           break;
         case "refused":
           this.#record({ from: version, to: message.version, outcome: "refused", reason: message.reason });
@@ -189,6 +189,12 @@ export class Launcher {
     if (this.#store(order(before, to, expects))) return null;
     this.#versions = before;
     return "the disk takes no file: make room there";
+  }
+
+  /** Answers an order. After an accepted one, a program that hangs in its stop would keep the new version from its start. */
+  #answer(child: Child, reason: string | null): void {
+    child.send({ is: "answer", reason });
+    if (reason === null) void child.end();
   }
 
   #fail(trial: Pending, reason: string): void {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { Launcher } from "../../../shared/upgrade/launcher.ts";
 import { readStarts, readUpgrades, readVersions, unpackedVersions } from "../../../shared/upgrade/version-store.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
@@ -24,7 +24,7 @@ if (process.argv.includes("--version")) { console.log(VERSION); process.exit(0);
 const note = (text) => fs.appendFileSync(${JSON.stringify("FOLDER")} + "/notes", text + "\\n");
 note(VERSION + (process.env.VETWIRE_UNDO === "1" ? " may undo" : ""));
 process.on("disconnect", () => { note(VERSION + " lost its launcher"); process.exit(0); });
-process.on("message", ({ is }) => { if (is === "stop") process.exit(0); });
+process.on("message", ({ is }) => { if (is === "stop") setImmediate(() => process.exit(0)); });
 const send = (message) => process.send(message);
 const healthy = () => send({ is: "health", problems: [], heartbeat: true });
 const order = (version, byPerson) => new Promise((resolve) => {
@@ -119,6 +119,22 @@ test("a person may try a version again that was rolled back", async () => {
   fs.writeFileSync(path.join(folder, "upgrades.json"), JSON.stringify([failed]));
   await runUntil("0.3.0 runs");
   expect(readVersions(folder).pending?.version).toBe("0.3.0");
+});
+
+test("a program that hangs in its stop after an accepted order is killed after 30 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  const hang = 'process.removeAllListeners("message"); process.on("message", ({ is }) => note("hears " + is));';
+  unpack("0.2.0", `healthy(); ${IDLE} ${hang} await order("0.3.0");`);
+  unpack("0.3.0", `setTimeout(() => note("0.3.0 runs"), 100); ${IDLE}`);
+  isCurrent("0.2.0");
+  const ended = runUntil("0.3.0 runs");
+  await until("0.2.0 hears the stop", () => notes().includes("hears stop"));
+  vi.advanceTimersByTime(29_000);
+  expect(notes().at(-1)).toBe("hears stop");
+  vi.advanceTimersByTime(1_000);
+  expect(await ended).toBe(0);
+  expect(notes()).toEqual(["0.2.0", "hears answer", "hears stop", "0.3.0", "0.3.0 runs"]);
 });
 
 test("a version that is not healthy in time is ended, and the reason names its problem", async () => {
