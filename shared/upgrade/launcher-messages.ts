@@ -3,7 +3,13 @@ import { type Static, Type } from "typebox";
 // What a running program and its launcher tell each other over IPC. Launcher and program may be of different versions, so a message
 // only ever gains fields.
 
-const Text = Type.String({ maxLength: 1_000 });
+const TEXT_CHARS_MAX = 1_000;
+const Text = Type.String({ maxLength: TEXT_CHARS_MAX });
+
+/** Cuts a text. The other side drops a message with a longer one. */
+export function cut(text: string): string {
+  return text.slice(0, TEXT_CHARS_MAX);
+}
 
 export const ToLauncher = Type.Union([
   Type.Object({

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { compareVersions } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { Child, type End } from "./child.ts";
-import type { UpgradeAsked } from "./launcher-messages.ts";
+import { cut, type UpgradeAsked } from "./launcher-messages.ts";
 import { checkVersion } from "./prepare.ts";
 import {
   addStart,
@@ -193,7 +193,7 @@ export class Launcher {
 
   /** Answers an order. After an accepted one, a program that hangs in its stop would keep the new version from its start. */
   #answer(child: Child, reason: string | null): void {
-    child.send({ is: "answer", reason });
+    child.send({ is: "answer", reason: reason === null ? null : cut(reason) });
     if (reason === null) void child.end();
   }
 

@@ -111,6 +111,15 @@ test("after a rollback one start may undo migrations, and the failed version is 
   expect(notes()[0]).toBe("0.2.0");
 });
 
+test("a refusal with a long reason reaches the program", async () => {
+  unpack("0.2.0", `healthy(); ${IDLE} note(String((await order("0.3.0")).length));`);
+  isCurrent("0.2.0");
+  const reason = "x".repeat(1_000);
+  const failed = { from: "0.2.0", to: "0.3.0", at: "2026-11-23T18:00:00.000Z", outcome: "rolled back", reason };
+  fs.writeFileSync(path.join(folder, "upgrades.json"), JSON.stringify([failed]));
+  expect(await runUntil("1000")).toBe(0);
+});
+
 test("a person may try a version again that was rolled back", async () => {
   unpack("0.2.0", `healthy(); ${IDLE} if (await order("0.3.0", true) === null) process.exit(0);`);
   unpack("0.3.0", `setTimeout(() => note("0.3.0 runs"), 100); ${IDLE}`);
