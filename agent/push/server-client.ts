@@ -28,6 +28,11 @@ const GZIP_BYTES_MIN = 1_400;
 /** Bytes of a response, after which it is aborted. A page of patients is far shorter. */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 
+/** Time for a whole download. */
+const DOWNLOAD_MS = 60 * 60_000;
+const TOO_SLOW =
+  'the server sent no whole file within an hour: check the network, or bring the file for "vetwire upgrade --from"';
+
 /** Characters of the body of a refused download. */
 const ERROR_CHARS_MAX = 10_000;
 
@@ -118,20 +123,22 @@ export function createServerClient(
       return true;
     },
     async download(path, file, bytesMax) {
-      // The bound is on silence: a slow line takes minutes for a release.
-      const options = { headers: { "x-api-key": keyOrThrow(key) }, timeout: timeoutMs };
-      const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const pending = request(`${base}${path}`, options, resolve);
-        pending.on("timeout", () => pending.destroy(new Error("no response in time")));
-        pending.on("error", reject);
-        pending.end();
-      }).catch(async (error: NodeJS.ErrnoException) => {
-        throw await networkError(base, error);
-      });
-      if (response.statusCode !== 200) throw statusError(await readError(response));
+      // The bound on silence lets a slow line take its time. The other one ends a server that sends a byte now and then.
+      const signal = AbortSignal.timeout(DOWNLOAD_MS);
+      const options = { headers: { "x-api-key": keyOrThrow(key) }, timeout: timeoutMs, signal };
       try {
+        const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+          const pending = request(`${base}${path}`, options, resolve);
+          pending.on("timeout", () => pending.destroy(new Error("no response in time")));
+          pending.on("error", reject);
+          pending.end();
+        }).catch(async (error: NodeJS.ErrnoException) => {
+          throw await networkError(base, error);
+        });
+        if (response.statusCode !== 200) throw statusError(await readError(response));
         await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
       } catch (error) {
+        if (signal.aborted) throw new SendError("uncertain", TOO_SLOW);
         // A refusal of the disk keeps its own words.
         const isCut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
         throw isCut ? await networkError(base, error as NodeJS.ErrnoException) : error;
@@ -154,7 +161,11 @@ function atMost(bytesMax: number) {
 
 async function readError(response: http.IncomingMessage): Promise<ServerResponse> {
   let body = "";
-  for await (const part of response as AsyncIterable<Buffer>) body = (body + part.toString()).slice(0, ERROR_CHARS_MAX);
+  for await (const part of response as AsyncIterable<Buffer>) {
+    body += part.toString();
+    // The end of the loop closes the connection, since a body may have no end.
+    if (body.length > ERROR_CHARS_MAX) break;
+  }
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Logger } from "pino";
 import { PROGRAM_FOLDER } from "../../shared/runtime/program-files.ts";
+import { HEARTBEAT_S } from "../../shared/api/study.ts";
 import { copyBytes, copyDatabase, copyName } from "../../shared/upgrade/database-copy.ts";
 import type { Parent } from "../../shared/upgrade/parent.ts";
 import type { FetchFile } from "../../shared/upgrade/prepare.ts";
@@ -16,6 +17,8 @@ import { sleep } from "../runtime/timer.ts";
 // The upgrade of the running agent: at the wish of its server, or of `vetwire upgrade` on this machine.
 
 const HEALTH_MS = 1_000;
+/** Age of an answered heartbeat at which the server counts as away. Two heartbeats are missing then. */
+const ANSWER_MS = 2 * HEARTBEAT_S * 1_000;
 /** Interval between looks for a moment at which no device sends. */
 const QUIET_POLL_MS = 5;
 /** Time in which such a moment has to come. */
@@ -31,7 +34,8 @@ export class AgentUpgrade implements UpgradeLink {
   readonly #fetch: FetchFile;
   /** Null until the agent has started. */
   #host: Host | null = null;
-  #isAnswered = false;
+  /** Time of the last answered heartbeat; null before the first. */
+  #answeredAt: number | null = null;
   /** The version of the server's last answer. */
   #wanted: string | null = null;
   #told = "";
@@ -52,7 +56,7 @@ export class AgentUpgrade implements UpgradeLink {
       },
       copyDatabase: () => this.#copySpool(),
       whenQuiet: () => this.#whenQuiet(),
-      expects: () => ({ heartbeat: this.#isAnswered, known: this.#health().problems.map(({ what }) => what) }),
+      expects: () => ({ heartbeat: this.#isServerThere, known: this.#health().problems.map(({ what }) => what) }),
     });
     this.#fetch = async (name, file, bytesMax) => {
       const agent = await this.#agent();
@@ -91,7 +95,7 @@ export class AgentUpgrade implements UpgradeLink {
   }
 
   answered(version: string | null): void {
-    this.#isAnswered = true;
+    this.#answeredAt = performance.now();
     this.#wanted = version;
     // A wish that comes back later is a person's new decision: the cause may be gone.
     if (version === null) this.#failed = { version: "", times: 0, until: 0 };
@@ -119,7 +123,11 @@ export class AgentUpgrade implements UpgradeLink {
 
   #health(): Health {
     const problems = this.#host?.agent?.ready().problems ?? [{ what: "agent", reason: "it is not set up" }];
-    return { problems: problems.map(({ what, reason }) => ({ what, reason })), heartbeat: this.#isAnswered };
+    return { problems: problems.map(({ what, reason }) => ({ what, reason })), heartbeat: this.#answeredAt !== null };
+  }
+
+  get #isServerThere(): boolean {
+    return this.#answeredAt !== null && performance.now() - this.#answeredAt <= ANSWER_MS;
   }
 
   /** The running agent, after a change of its configuration that is under way; null before the set-up. */

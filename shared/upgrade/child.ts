@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
 import { Compile } from "typebox/compile";
+import { errorMessage } from "../runtime/error-message.ts";
 import { moduleFile } from "../runtime/program-files.ts";
 import { type FromLauncher, ToLauncher, UNDO_VARIABLE, VERSIONS_VARIABLE } from "./launcher-messages.ts";
 import { LastWords } from "./last-words.ts";
@@ -32,51 +33,41 @@ export interface End {
   readonly sentence: string;
 }
 
-/** Time for an ordered end within a probation, after which the process is killed. */
-const END_MS = 20_000;
+/** Time for an ordered end, after which the process is killed. Service managers give as much. */
+const END_MS = 30_000;
 
 const toLauncher = Compile(ToLauncher);
 
 export class Child {
   readonly ended: Promise<End>;
-  readonly #process: ChildProcess;
+  /** Null if Node refused the start at once, as on Windows for a file that is no program. */
+  readonly #process: ChildProcess | null;
   #health: Health | null = null;
 
   constructor(order: ChildOrder) {
     const startedAt = Date.now();
-    const words = new LastWords();
-    const [node, ...args] = commandOf(order);
-    this.#process = spawn(node, [...args, order.program, "run", ...order.options], {
-      env: environmentOf(order),
-      stdio: ["inherit", order.output === null ? "inherit" : "pipe", "pipe", "ipc"],
-      windowsHide: true,
-    });
-    const { output } = order;
-    if (output !== null) this.#process.stdout?.setEncoding("utf8").on("data", output);
-    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      if (output === null) process.stderr.write(text);
-      else output(text);
-      words.add(text);
-    });
-    this.ended = new Promise((resolve) => {
-      this.#process.once("error", (error) => {
-        resolve({ startedAt, code: null, signal: null, sentence: `it does not start: ${error.message}` });
-      });
-      this.#process.once("close", (code, signal) => {
-        const how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
-        resolve({
-          startedAt,
-          code,
-          signal,
-          sentence: [how, words.sentence].filter((part) => part !== null).join(": "),
+    try {
+      const child = startProcess(order);
+      this.#process = child;
+      this.ended = new Promise((resolve) => {
+        const words = new LastWords();
+        relay(child, order.output, words);
+        child.once("error", (error) => resolve(notStarted(startedAt, error)));
+        child.once("close", (code, signal) => {
+          const how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+          const sentence = [how, words.sentence].filter((part) => part !== null).join(": ");
+          resolve({ startedAt, code, signal, sentence });
         });
       });
-    });
+    } catch (error) {
+      this.#process = null;
+      this.ended = Promise.resolve(notStarted(startedAt, error));
+    }
   }
 
   /** The number of the process; null if it does not start. */
   get id(): number | null {
-    return this.#process.pid ?? null;
+    return this.#process?.pid ?? null;
   }
 
   /** The last that the process told; null before its start is whole. */
@@ -85,7 +76,7 @@ export class Child {
   }
 
   onMessage(listener: (message: ToLauncher) => void): void {
-    this.#process.on("message", (message) => {
+    this.#process?.on("message", (message) => {
       if (!toLauncher.Check(message)) return;
       if (message.is === "health") this.#health = message;
       listener(message);
@@ -94,7 +85,7 @@ export class Child {
 
   send(message: FromLauncher): void {
     // A process that ended meanwhile hears nothing.
-    if (this.#process.connected) this.#process.send(message, () => undefined);
+    if (this.#process?.connected) this.#process.send(message, () => undefined);
   }
 
   /** Asks for the end. A message, because Windows has no signal that a process could handle. */
@@ -103,16 +94,40 @@ export class Child {
   }
 
   reload(): void {
-    this.#process.kill("SIGHUP");
+    this.#process?.kill("SIGHUP");
   }
 
   /** Asks for the end, and kills a process that does not follow. */
   async end(): Promise<void> {
     this.stop();
-    const timer = setTimeout(() => this.#process.kill("SIGKILL"), END_MS);
+    const timer = setTimeout(() => this.#process?.kill("SIGKILL"), END_MS);
     await this.ended;
     clearTimeout(timer);
   }
+}
+
+/** @throws Error at once for a file that is no program */
+function startProcess(order: ChildOrder): ChildProcess {
+  const [node, ...args] = commandOf(order);
+  return spawn(node, [...args, order.program, "run", ...order.options], {
+    env: environmentOf(order),
+    stdio: ["inherit", order.output === null ? "inherit" : "pipe", "pipe", "ipc"],
+    windowsHide: true,
+  });
+}
+
+/** Passes the output on, and keeps the last words. */
+function relay({ stdout, stderr }: ChildProcess, output: ChildOrder["output"], words: LastWords): void {
+  if (output !== null) stdout?.setEncoding("utf8").on("data", output);
+  stderr?.setEncoding("utf8").on("data", (text: string) => {
+    if (output === null) process.stderr.write(text);
+    else output(text);
+    words.add(text);
+  });
+}
+
+function notStarted(startedAt: number, error: unknown): End {
+  return { startedAt, code: null, signal: null, sentence: `it does not start: ${errorMessage(error)}` };
 }
 
 /** Returns Node and the words that start the command `vetwire` of a version. */

@@ -3,7 +3,13 @@ import { type Static, Type } from "typebox";
 // What a running program and its launcher tell each other over IPC. Launcher and program may be of different versions, so a message
 // only ever gains fields.
 
-const Text = Type.String({ maxLength: 1_000 });
+const TEXT_CHARS_MAX = 1_000;
+const Text = Type.String({ maxLength: TEXT_CHARS_MAX });
+
+/** Cuts a text. The other side drops a message with a longer one. */
+export function cut(text: string): string {
+  return text.slice(0, TEXT_CHARS_MAX);
+}
 
 export const ToLauncher = Type.Union([
   Type.Object({
@@ -11,20 +17,22 @@ export const ToLauncher = Type.Union([
     problems: Type.Array(Type.Object({ what: Text, reason: Text })),
     heartbeat: Type.Boolean(),
   }),
-  /** Asks for an upgrade to an unpacked version. */
+  /** Asks for an upgrade to an unpacked version. A person may try a version again that was rolled back. */
   Type.Object({
     is: Type.Literal("upgrade"),
     version: Text,
     expects: Type.Object({ heartbeat: Type.Boolean(), known: Type.Array(Text) }),
+    byPerson: Type.Optional(Type.Boolean()),
   }),
   /** Tells of an upgrade that was not started, for the list of upgrades. */
   Type.Object({ is: Type.Literal("refused"), version: Text, reason: Text }),
 ]);
 export type ToLauncher = Static<typeof ToLauncher>;
+export type UpgradeAsked = Extract<ToLauncher, { readonly is: "upgrade" }>;
 
 export const FromLauncher = Type.Union([
   Type.Object({ is: Type.Literal("stop") }),
-  /** The answer to an upgrade. Without a reason the program stops, and the new version starts. */
+  /** The answer to an upgrade. Without a reason a stop follows, and the new version starts. */
   Type.Object({ is: Type.Literal("answer"), reason: Type.Union([Text, Type.Null()]) }),
 ]);
 export type FromLauncher = Static<typeof FromLauncher>;

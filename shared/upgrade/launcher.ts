@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import { compareVersions } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { Child, type End } from "./child.ts";
+import { cut, type UpgradeAsked } from "./launcher-messages.ts";
+import { checkVersion } from "./prepare.ts";
 import {
   addStart,
   draftsFolder,
@@ -9,6 +11,7 @@ import {
   readVersions,
   removeOthers,
   unpackedVersions,
+  versionFolder,
   writeRunning,
   writeUpgrades,
   writeVersions,
@@ -19,8 +22,9 @@ import {
   choose,
   countStart,
   discountStart,
-  type Expectation,
   fault,
+  leave,
+  obstacle,
   order,
   type Pending,
   recorded,
@@ -66,6 +70,7 @@ export class Launcher {
     const { folder, version } = this.#launch;
     // A disk that takes no change must not keep the program from its start.
     this.#try(() => void draftsFolder(folder));
+    this.#dropObstructed();
     // A package brought a later version than these.
     this.#tidy(unpackedVersions(folder).filter((each) => compareVersions(each, version) > 0));
     for (;;) {
@@ -75,9 +80,9 @@ export class Launcher {
         if (this.#isOnTrial(choice)) this.#store(discountStart(this.#versions));
         return end.code ?? 1;
       }
-      // An accepted order, or the fault of a new version, asks for another version.
+      // An accepted order, or the fault of a version, asks for another version.
       if (this.#choose().version === choice.version) return end.code ?? 1;
-      if (choice.trial !== null && this.#versions.pending === null) this.#tidy([this.#inForce()]);
+      if (this.#versions.pending === null) this.#tidy([this.#inForce()]);
     }
   }
 
@@ -121,7 +126,7 @@ export class Launcher {
           if (trial === null && this.#versions.undo) this.#store({ ...this.#versions, undo: false });
           break;
         case "upgrade":
-          child.send({ is: "answer", reason: this.#order(message.version, version, message.expects) });
+          this.#answer(child, this.#order(message, version));
           break;
         case "refused":
           this.#record({ from: version, to: message.version, outcome: "refused", reason: message.reason });
@@ -137,6 +142,7 @@ export class Launcher {
       this.#fail(trial, end.sentence);
     } else if (this.#choose().version === version) {
       this.#recordStart(version, end);
+      if (!isOwn && child.health === null) await this.#leaveIfDamaged(version);
     }
     return end;
   }
@@ -161,8 +167,21 @@ export class Launcher {
     this.#tidy([trial.version, from]);
   }
 
-  #order(to: string, running: string, expects: Expectation): string | null {
-    const reason = refusal(to, running, this.#records);
+  /** Gives up an order that can no longer be tried. It would block every later one. */
+  #dropObstructed(): void {
+    const { version, folder, log } = this.#launch;
+    const { pending } = this.#versions;
+    const reason = obstacle(version, this.#versions, unpackedVersions(folder));
+    if (pending === null || reason === null) return;
+    const from = this.#inForce();
+    log.warn({ from, to: pending.version, reason }, "the upgrade is given up");
+    // The new version may have run, and migrated a database that a lower version has to open.
+    this.#store(rollBack(this.#versions));
+    this.#record({ from, to: pending.version, outcome: "refused", reason });
+  }
+
+  #order({ version: to, expects, byPerson = false }: UpgradeAsked, running: string): string | null {
+    const reason = refusal(to, running, byPerson ? [] : this.#records);
     if (reason !== null) return reason;
     if (this.#versions.pending !== null) return "another upgrade is under way: wait for its end";
     if (!unpackedVersions(this.#launch.folder).includes(to)) return `version ${to} is not unpacked`;
@@ -172,16 +191,33 @@ export class Launcher {
     return "the disk takes no file: make room there";
   }
 
-  /** Goes back to the version before, and never tries the new one again. */
+  /** Answers an order. After an accepted one, a program that hangs in its stop would keep the new version from its start. */
+  #answer(child: Child, reason: string | null): void {
+    child.send({ is: "answer", reason: reason === null ? null : cut(reason) });
+    if (reason === null) void child.end();
+  }
+
   #fail(trial: Pending, reason: string): void {
-    const from = this.#inForce();
-    this.#launch.log.error(
-      { from, to: trial.version, reason },
-      "the new version failed: the version before runs again",
-    );
+    this.#goBack(rollBack(this.#versions), trial.version, reason);
+  }
+
+  /** Goes back to the package's own version if one in force does not even tell its number. Each later start would fail too. */
+  async #leaveIfDamaged(version: string): Promise<void> {
+    try {
+      await checkVersion(versionFolder(this.#launch.folder, version), version);
+    } catch (error) {
+      // A service manager may have ended the check.
+      if (!this.#isStopping) this.#goBack(leave(this.#versions), version, errorMessage(error));
+    }
+  }
+
+  /** Goes back to an earlier version. Nobody but a person tries `to` again. */
+  #goBack(versions: Versions, to: string, reason: string): void {
     // In memory the decision holds even if the disk takes no file.
-    this.#store(rollBack(this.#versions));
-    this.#record({ from, to: trial.version, outcome: "rolled back", reason });
+    this.#store(versions);
+    const from = this.#inForce();
+    this.#launch.log.error({ from, to, reason }, "the later version failed: the version before runs again");
+    this.#record({ from, to, outcome: "rolled back", reason });
   }
 
   #inForce(): string {

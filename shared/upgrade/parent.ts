@@ -1,8 +1,11 @@
 import { Compile } from "typebox/compile";
-import { FromLauncher, type ToLauncher, VERSIONS_VARIABLE } from "./launcher-messages.ts";
+import { cut, FromLauncher, type ToLauncher, VERSIONS_VARIABLE } from "./launcher-messages.ts";
 import type { Expectation, Health } from "./versions.ts";
 
 // The launcher, as the program that it started sees it.
+
+/** Time in which a launcher answers. Without a bound its silence would block every later upgrade. */
+const ANSWER_MS = 30_000;
 
 const fromLauncher = Compile(FromLauncher);
 
@@ -11,7 +14,7 @@ export interface Parent {
   readonly folder: string;
   tell(health: Health): void;
   /** Asks for an upgrade. @returns why the launcher refuses it; null if the program has to stop now */
-  ask(version: string, expects: Expectation): Promise<string | null>;
+  ask(version: string, expects: Expectation, byPerson: boolean): Promise<string | null>;
   refused(version: string, reason: string): void;
 }
 
@@ -22,16 +25,22 @@ export function findParent(): Parent | null {
   return {
     folder,
     tell: (health) => send({ is: "health", problems: health.problems.map(bounded), heartbeat: health.heartbeat }),
-    ask(version, expects) {
+    ask(version, { heartbeat, known }, byPerson) {
       const answer = new Promise<string | null>((resolve) => {
-        listen((message) => {
-          if (message.is === "answer") resolve(message.reason);
+        const end = (reason: string | null) => {
+          clearTimeout(timer);
+          unlisten();
+          resolve(reason);
+        };
+        const timer = setTimeout(() => end("the launcher does not answer: restart the service"), ANSWER_MS);
+        const unlisten = listen((message) => {
+          if (message.is === "answer") end(message.reason);
         });
       });
-      send({ is: "upgrade", version, expects: { heartbeat: expects.heartbeat, known: [...expects.known] } });
+      send({ is: "upgrade", version, expects: { heartbeat, known: known.map(cut) }, byPerson });
       return answer;
     },
-    refused: (version, reason) => send({ is: "refused", version, reason: reason.slice(0, TEXT_CHARS_MAX) }),
+    refused: (version, reason) => send({ is: "refused", version, reason: cut(reason) }),
   };
 }
 
@@ -55,14 +64,15 @@ export function stopOrder(): Promise<string> {
   });
 }
 
-function listen(listener: (message: FromLauncher) => void): void {
-  process.on("message", (message) => {
+/** @returns what ends the listening */
+function listen(listener: (message: FromLauncher) => void): () => void {
+  const check = (message: unknown) => {
     if (fromLauncher.Check(message)) listener(message);
-  });
+  };
+  process.on("message", check);
+  return () => process.off("message", check);
 }
 
-const TEXT_CHARS_MAX = 1_000;
-
 function bounded({ what, reason }: Health["problems"][number]): Health["problems"][number] {
-  return { what: what.slice(0, TEXT_CHARS_MAX), reason: reason.slice(0, TEXT_CHARS_MAX) };
+  return { what: cut(what), reason: cut(reason) };
 }

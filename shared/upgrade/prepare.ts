@@ -74,8 +74,8 @@ function releaseKey(): string {
   throw new Error("this program was built without a release key: install the new package by hand");
 }
 
-/** Starts the new version for its number alone. A package for another machine does not get further. */
-async function checkVersion(draft: string, version: string): Promise<void> {
+/** Starts an unpacked version for its number alone. @throws Error for a damaged one, or one for another machine */
+export async function checkVersion(draft: string, version: string): Promise<void> {
   const node = path.join(draft, "runtime", process.platform === "win32" ? "node.exe" : "node");
   const words = [path.join(draft, "app/shared/main.js"), "--version"];
   const found = await promisify(execFile)(node, words, { timeout: CHECK_MS, windowsHide: true }).then(
@@ -88,7 +88,8 @@ async function checkVersion(draft: string, version: string): Promise<void> {
       );
     },
   );
-  if (found !== version) throw new Error(`the archive has version ${found}, expected ${version}`);
+  if (found !== version)
+    throw new Error(`the program of version ${version} says "${found}" when asked for its version`);
 }
 
 function requireRoom(folder: string, bytes: number): void {

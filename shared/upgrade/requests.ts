@@ -110,7 +110,8 @@ async function answer(
     write("under way");
   };
   const incoming = path.join(folder, `${INCOMING}${id}`);
-  const order: UpgradeOrder = { version, isDryRun, fetch: isIncoming ? fetchFrom(incoming) : source.fetch };
+  const fetch = isIncoming ? fetchFrom(incoming) : source.fetch;
+  const order: UpgradeOrder = { version, isDryRun, fetch, byPerson: true };
   try {
     if (version === "") throw new Error("the server wants no version for this machine: name one with --version");
     // The upgrader would record it, and heartbeats would carry it: the server takes no such text.

@@ -27,6 +27,8 @@ export interface UpgradeOrder {
   readonly version: string;
   readonly fetch: FetchFile;
   readonly isDryRun?: boolean;
+  /** Whether a person of this machine asks, who may try a version again that was rolled back. */
+  readonly byPerson?: boolean;
 }
 
 export class Upgrader {
@@ -74,10 +76,11 @@ export class Upgrader {
     }
   }
 
-  async #carryOut({ version, fetch, isDryRun = false }: UpgradeOrder, say: (sentence: string) => void): Promise<void> {
+  async #carryOut(order: UpgradeOrder, say: (sentence: string) => void): Promise<void> {
+    const { version, fetch, isDryRun = false, byPerson = false } = order;
     const { program, version: running } = this.#steps;
     const { folder } = this.#parent;
-    const reason = refusal(version, running, readUpgrades(folder));
+    const reason = refusal(version, running, byPerson ? [] : readUpgrades(folder));
     if (reason !== null) throw new Error(reason);
     say(`version ${version} is fetched and checked`);
     const spareBytes = await this.#steps.copyBytes();
@@ -90,7 +93,7 @@ export class Upgrader {
     }
     say(await this.#steps.copyDatabase());
     await this.#steps.whenQuiet();
-    const refused = await this.#parent.ask(version, this.#steps.expects());
+    const refused = await this.#parent.ask(version, this.#steps.expects(), byPerson);
     if (refused !== null) throw new Error(refused);
     say(`version ${version} starts now, and has to prove itself for a minute`);
     this.#stop();

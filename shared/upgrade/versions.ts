@@ -71,6 +71,16 @@ export function versionInForce(own: string, { current }: Versions, unpacked: rea
   return current !== null && unpacked.includes(current) && isNewer(current, own) ? current : own;
 }
 
+/** @returns why an ordered upgrade can no longer be tried; null if it can, or if there is none */
+export function obstacle(own: string, versions: Versions, unpacked: readonly string[]): string | null {
+  const { pending } = versions;
+  if (pending === null || choose(own, versions, unpacked).trial !== null) return null;
+  const isOvertaken = !isNewer(pending.version, versionInForce(own, versions, unpacked));
+  return isOvertaken
+    ? "a package brought this version or a later one"
+    : "its files are missing: order the upgrade again";
+}
+
 /** @returns the reason why an upgrade is refused, or null */
 export function refusal(to: string, running: string, records: readonly UpgradeRecord[]): string | null {
   const difference = compareVersions(to, running);
@@ -108,6 +118,11 @@ export function accept(trial: Pending): Versions {
 /** Goes back to the version before. */
 export function rollBack(versions: Versions): Versions {
   return { ...versions, pending: null, undo: true };
+}
+
+/** Goes back from a damaged version to the package's own. */
+export function leave(versions: Versions): Versions {
+  return { ...versions, current: null, undo: true };
 }
 
 /** @returns why a new version has not passed its probation, or null if it has */

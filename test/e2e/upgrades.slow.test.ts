@@ -221,7 +221,9 @@ test.skipIf(problem !== null)(
       expect(failed.output).toContain("version 0.3.0 was rolled back: it ended with code 1: Error: planted");
       await until("0.2.0 runs again", () => readRunning(versions)?.version === "0.2.0");
       const again = await order(versions, "server", "--from", bad);
-      expect([again.code, again.output]).toEqual([1, expect.stringContaining("was rolled back before")]);
+      // A person may try it again: the cause may be gone.
+      expect(again.output).toContain("version 0.3.0 was rolled back: it ended with code 1: Error: planted");
+      await until("0.2.0 runs after that too", () => readRunning(versions)?.version === "0.2.0");
       expect(await server.end()).toBe(0);
     } finally {
       await server.end("SIGKILL");

@@ -1,20 +1,45 @@
 import fs from "node:fs";
+import http from "node:http";
+import type net from "node:net";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { scriptedServer, type Step } from "../../support/scripted-server.ts";
 
 async function downloaded(step: Step, bytesMax: number): Promise<string> {
-  const folder = temporaryFolder();
   const server = await scriptedServer(() => step);
-  onTestFinished(async () => {
-    await server.close();
-    fs.rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => server.close());
+  return downloadFrom(server.url, bytesMax);
+}
+
+async function downloadFrom(url: string, bytesMax: number): Promise<string> {
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, "file");
-  await createServerClient(server.url, () => "key", 500).download("/agent/v1/releases/file", file, bytesMax);
+  await createServerClient(url, () => "key", 500).download("/agent/v1/releases/file", file, bytesMax);
   return fs.readFileSync(file, "latin1");
+}
+
+/** Starts a server whose body has no end: it sends `part` each 50 ms. `closed` resolves when the client hangs up. */
+async function endlessServer(status: number, part: string) {
+  let hangUp: () => void;
+  const closed = new Promise<void>((resolve) => (hangUp = resolve));
+  const server = http.createServer((_, response) => {
+    response.writeHead(status);
+    const timer = setInterval(() => response.write(part), 50);
+    response.on("close", () => {
+      clearInterval(timer);
+      hangUp();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as net.AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, closed };
 }
 
 test("a file is downloaded up to its bound", async () => {
@@ -36,3 +61,22 @@ test.each<[string, Step, string]>([
 ])("a download from a server that %s fails with its reason", async (_, step, reason) => {
   await expect(downloaded(step, 1_000)).rejects.toThrow(reason);
 });
+
+test("a refusal without an end is read up to a bound", async () => {
+  const { url, closed } = await endlessServer(500, "x".repeat(4_000));
+  await expect(downloadFrom(url, 1_000)).rejects.toThrow("the server answered 500: no error envelope");
+  await closed;
+});
+
+test.each([200, 500])(
+  "a server that sends a byte now and then with status %i is left after an hour",
+  async (status) => {
+    const hour = AbortSignal.timeout(1_000);
+    const bound = vi.spyOn(AbortSignal, "timeout").mockReturnValue(hour);
+    onTestFinished(() => bound.mockRestore());
+    const { url, closed } = await endlessServer(status, "x");
+    await expect(downloadFrom(url, 1_000)).rejects.toThrow("the server sent no whole file within an hour");
+    expect(bound.mock.calls).toEqual([[3_600_000]]);
+    await closed;
+  },
+);

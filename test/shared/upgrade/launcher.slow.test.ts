@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { Launcher } from "../../../shared/upgrade/launcher.ts";
 import { readStarts, readUpgrades, readVersions, unpackedVersions } from "../../../shared/upgrade/version-store.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
@@ -17,18 +17,19 @@ beforeEach(() => {
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
 });
 
-/** Begin of each script: it notes its start, stops as ordered, and can send messages and wait for the answer. */
+/** Begin of each script: it tells its version if asked, notes its start, stops as ordered, and can send messages and wait for the answer. */
 const PRELUDE = `
 import fs from "node:fs";
+if (process.argv.includes("--version")) { console.log(VERSION); process.exit(0); }
 const note = (text) => fs.appendFileSync(${JSON.stringify("FOLDER")} + "/notes", text + "\\n");
 note(VERSION + (process.env.VETWIRE_UNDO === "1" ? " may undo" : ""));
 process.on("disconnect", () => { note(VERSION + " lost its launcher"); process.exit(0); });
-process.on("message", ({ is }) => { if (is === "stop") process.exit(0); });
+process.on("message", ({ is }) => { if (is === "stop") setImmediate(() => process.exit(0)); });
 const send = (message) => process.send(message);
 const healthy = () => send({ is: "health", problems: [], heartbeat: true });
-const order = (version) => new Promise((resolve) => {
+const order = (version, byPerson) => new Promise((resolve) => {
   process.on("message", (message) => { if (message.is === "answer") resolve(message.reason); });
-  send({ is: "upgrade", version, expects: { heartbeat: true, known: [] } });
+  send({ is: "upgrade", version, expects: { heartbeat: true, known: [] }, byPerson });
 });
 const orderOnce = async (version) => {
   if (fs.existsSync(${JSON.stringify("FOLDER")} + "/ordered-" + version)) return;
@@ -110,6 +111,41 @@ test("after a rollback one start may undo migrations, and the failed version is 
   expect(notes()[0]).toBe("0.2.0");
 });
 
+test("a refusal with a long reason reaches the program", async () => {
+  unpack("0.2.0", `healthy(); ${IDLE} note(String((await order("0.3.0")).length));`);
+  isCurrent("0.2.0");
+  const reason = "x".repeat(1_000);
+  const failed = { from: "0.2.0", to: "0.3.0", at: "2026-11-23T18:00:00.000Z", outcome: "rolled back", reason };
+  fs.writeFileSync(path.join(folder, "upgrades.json"), JSON.stringify([failed]));
+  expect(await runUntil("1000")).toBe(0);
+});
+
+test("a person may try a version again that was rolled back", async () => {
+  unpack("0.2.0", `healthy(); ${IDLE} if (await order("0.3.0", true) === null) process.exit(0);`);
+  unpack("0.3.0", `setTimeout(() => note("0.3.0 runs"), 100); ${IDLE}`);
+  isCurrent("0.2.0");
+  const failed = { from: "0.2.0", to: "0.3.0", at: "2026-11-23T18:00:00.000Z", outcome: "rolled back", reason: null };
+  fs.writeFileSync(path.join(folder, "upgrades.json"), JSON.stringify([failed]));
+  await runUntil("0.3.0 runs");
+  expect(readVersions(folder).pending?.version).toBe("0.3.0");
+});
+
+test("a program that hangs in its stop after an accepted order is killed after 30 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  const hang = 'process.removeAllListeners("message"); process.on("message", ({ is }) => note("hears " + is));';
+  unpack("0.2.0", `healthy(); ${IDLE} ${hang} await order("0.3.0");`);
+  unpack("0.3.0", `setTimeout(() => note("0.3.0 runs"), 100); ${IDLE}`);
+  isCurrent("0.2.0");
+  const ended = runUntil("0.3.0 runs");
+  await until("0.2.0 hears the stop", () => notes().includes("hears stop"));
+  vi.advanceTimersByTime(29_000);
+  expect(notes().at(-1)).toBe("hears stop");
+  vi.advanceTimersByTime(1_000);
+  expect(await ended).toBe(0);
+  expect(notes()).toEqual(["0.2.0", "hears answer", "hears stop", "0.3.0", "0.3.0 runs"]);
+});
+
 test("a version that is not healthy in time is ended, and the reason names its problem", async () => {
   unpack("0.2.0", `healthy(); note("0.2.0 runs"); ${IDLE} await orderOnce("0.3.0"); note("0.2.0 runs again");`);
   unpack(
@@ -150,6 +186,18 @@ test("a new version after which the machine failed three times is given up", asy
   ]);
 });
 
+test("an order whose files are missing is given up, and the next one is taken", async () => {
+  unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.4.0");`);
+  unpack("0.4.0", `setTimeout(() => note("0.4.0 runs"), 100); ${IDLE}`);
+  const pending = { version: "0.3.0", starts: 1, expects: { heartbeat: true, known: [] } };
+  fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: "0.2.0", pending, undo: false }));
+  await runUntil("0.4.0 runs");
+  expect(notes()).toEqual(["0.2.0 may undo", "0.2.0 orders 0.4.0", "0.4.0", "0.4.0 runs"]);
+  expect(readUpgrades(folder)).toMatchObject([
+    { from: "0.2.0", to: "0.3.0", outcome: "refused", reason: "its files are missing: order the upgrade again" },
+  ]);
+});
+
 test("a version that stayed can be upgraded in its turn, by the same process", async () => {
   unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.3.0");`);
   unpack("0.3.0", `healthy(); ${IDLE} setTimeout(() => orderOnce("0.4.0"), ${1.5 * PROBATION_MS});`);
@@ -178,6 +226,23 @@ test("the exit code of a program that ends by itself is passed on, with its last
   expect(readStarts(folder)).toMatchObject([
     { version: "0.2.0", code: 78, signal: null, sentence: "it ended with code 78: agent.yaml: no such file" },
   ]);
+  expect(readVersions(folder).current).toBe("0.2.0");
+});
+
+test.each<[string, (node: string) => void]>([
+  ["is missing", (node) => fs.rmSync(node)],
+  ["is no program", (node) => fs.chmodSync(node, 0o600)],
+  ["is full of zeros", (node) => fs.writeFileSync(node, Buffer.alloc(5_000))],
+])("a version in force whose Node %s gives way to the package's own", async (_, damage) => {
+  unpack("0.2.0", IDLE);
+  damage(path.join(folder, "0.2.0/runtime/node"));
+  isCurrent("0.2.0");
+  // The package's own program is a source here, which Node alone refuses.
+  expect(await launcher().run()).toBe(1);
+  expect(readStarts(folder).map(({ version }) => version)).toEqual(["0.2.0", OWN]);
+  expect(readVersions(folder)).toEqual({ current: null, pending: null, undo: true });
+  expect(readUpgrades(folder)).toMatchObject([{ from: OWN, to: "0.2.0", outcome: "rolled back" }]);
+  expect(unpackedVersions(folder)).toEqual([]);
 });
 
 test("a version without its Node is given up, and damaged files of the launcher stop nothing", async () => {

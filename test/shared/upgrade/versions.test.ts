@@ -9,6 +9,7 @@ import {
   discountStart,
   fault,
   NO_UPGRADE,
+  obstacle,
   order,
   type Pending,
   recorded,
@@ -41,6 +42,16 @@ test("an ordered version is tried, unless it is lower or not there", () => {
   expect(choose("0.1.0", ordered, ["0.2.0", "0.3.0"])).toEqual({ version: "0.3.0", trial: PENDING });
   expect(choose("0.1.0", ordered, ["0.2.0"])).toEqual({ version: "0.2.0", trial: null });
   expect(choose("0.4.0", ordered, ["0.2.0", "0.3.0"])).toEqual({ version: "0.4.0", trial: null });
+});
+
+test("an ordered version that a package overtook or that lost its files has an obstacle", () => {
+  const ordered = order({ ...NO_UPGRADE, current: "0.2.0" }, "0.3.0", EXPECTS);
+  expect(obstacle("0.1.0", NO_UPGRADE, [])).toBeNull();
+  expect(obstacle("0.1.0", ordered, ["0.2.0", "0.3.0"])).toBeNull();
+  for (const own of ["0.3.0", "0.4.0"]) {
+    expect(obstacle(own, ordered, ["0.2.0"])).toBe("a package brought this version or a later one");
+  }
+  expect(obstacle("0.1.0", ordered, ["0.2.0"])).toBe("its files are missing: order the upgrade again");
 });
 
 test("a version that stays becomes the current one, and one that fails lets the version before undo its migrations", () => {
