@@ -3,7 +3,7 @@ import { byteText, plural } from "../../shared/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import type { Retention } from "../spool/queries/retention.ts";
 
-// What is kept, for how long, and the state of the backups, in words.
+// Writes the retention and the state of the backups in words.
 
 export function retentionLines({ kept_days, bytes, settled, unsettled, next_removal_at }: Retention): string[] {
   const next = next_removal_at === null ? "" : `; the oldest is removed from ${localTime(next_removal_at)} on`;

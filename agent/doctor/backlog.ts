@@ -5,7 +5,7 @@ import { spoolCheck } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { ok, problem, warning } from "./finding.ts";
 
-// What waits: studies for the server, messages for a person, images for an archive.
+// Lists the work that waits: studies for the server, messages for a person, images for an archive.
 
 const HOUR_MS = 3_600_000;
 

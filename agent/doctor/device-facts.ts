@@ -3,7 +3,7 @@ import type { PushedStudy } from "../../shared/api/study.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../spool/queries/events/event-log.ts";
 import type { StoredDeviceState } from "../states/device-state.ts";
 
-// What the spool knows about a device.
+// Reads the facts about a device from the spool.
 
 /** Latest messages and studies of a device that are read. Older ones may have come with another profile. */
 const LATEST = 50;

@@ -41,7 +41,7 @@ export interface HostSettings {
   readonly setUpAddress?: Address;
   /** Makes what follows the server's devices. */
   readonly remote: (host: Host) => ConfigurationLink;
-  /** What upgrades this program. Null for a program that no launcher started. */
+  /** The part that upgrades this program. Null for a program that no launcher started. */
   readonly upgrade?: UpgradeLink | null;
 }
 

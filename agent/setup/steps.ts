@@ -44,7 +44,7 @@ export type Work =
 
 export type Next = { readonly to: State } | { readonly work: Work } | { readonly fault: string };
 
-/** What an answer depends on beside the state. */
+/** The facts beside the state that an answer depends on. */
 export interface Facts {
   /** The text of agent.yaml, and its checked content; null before the first configuration. */
   readonly text: string | null;

@@ -12,7 +12,7 @@ export function selectorOf(code: string): string {
   return code.slice(0, SELECTOR_CHARS);
 }
 
-/** What is stored of the code that a try is aimed at. */
+/** The stored part of the code that a try is aimed at. */
 export interface StoredCode {
   readonly expires_at: number;
   readonly wrong_tries: number;

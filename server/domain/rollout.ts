@@ -39,7 +39,7 @@ export interface Rollout {
   readonly pcs: readonly RolloutPc[];
 }
 
-/** What a heartbeat tells of upgrades. */
+/** The part of a heartbeat about upgrades. */
 export interface HeardVersion {
   readonly agent: string;
   readonly version: string | null;

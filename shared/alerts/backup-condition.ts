@@ -4,7 +4,7 @@ import type { Condition } from "./kinds.ts";
 export interface LastBackup {
   /** ISO 8601. */
   readonly at: string;
-  /** What failed, with its remedy; null if nothing did. */
+  /** The failure, with its remedy; null if nothing failed. */
   readonly error: string | null;
 }
 

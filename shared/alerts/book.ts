@@ -78,7 +78,7 @@ export function stepBook(book: AlertBook, conditions: readonly Condition[], { ch
   });
   for (const alert of closed) {
     for (const channel of channels.filter(({ id }) => alert.toldOn.includes(id))) {
-      // Who did not hear of the begin, such as in quiet hours, needs no end either.
+      // A channel that did not hear of the begin, such as in quiet hours, needs no end either.
       const unheard = messages.findIndex(
         ({ id, attempts }) => attempts === 0 && id === messageId(channel, "opened", alert),
       );
@@ -171,7 +171,7 @@ function newMessage(channel: Channel, event: AlertMessage["event"], alert: OpenA
       ...(path !== undefined && { path }),
     },
     at: now,
-    // What opens or closes in one minute goes into one e-mail.
+    // Alerts that open or close in one minute go into one e-mail.
     notBefore: channel.type === "email" ? Math.floor(now / MINUTE_MS + 1) * MINUTE_MS : now,
     attempts: 0,
     claimedUntil: null,

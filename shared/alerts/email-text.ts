@@ -10,7 +10,7 @@ export interface Mail {
   readonly text: string;
 }
 
-/** Who tells, and how. */
+/** The sender of the text. */
 export interface Teller {
   /** The clinic's name or the agent's address. */
   readonly name: string;

@@ -53,7 +53,7 @@ export function isAlertKind(text: string): text is AlertKind {
   return Object.hasOwn(kinds, text);
 }
 
-/** What is wrong now. Times are in ms since 1970. */
+/** A fault that exists now. Times are in ms since 1970. */
 export interface Condition {
   /** Names the cause: an alert is open once for a key. */
   readonly key: string;

@@ -1,6 +1,6 @@
 import type { AlertKind } from "./kinds.ts";
 
-// What an alert says to people: the cause in one line, and what to do. The dashboard, the server and the agent use the same words.
+// The words of an alert: the cause in one line, and what to do. The dashboard, the server and the agent use the same words.
 
 export type AlertLanguage = "en" | "tr";
 

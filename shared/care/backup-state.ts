@@ -11,7 +11,7 @@ export interface BackupAttempt {
   readonly seconds: number;
   /** Null if no backup was made. */
   readonly bytes: number | null;
-  /** What failed, with its remedy; null if nothing did. */
+  /** The failure, with its remedy; null if nothing failed. */
   readonly error: string | null;
 }
 

@@ -30,7 +30,7 @@ export interface LocalImage {
   readonly is_removed: boolean;
 }
 
-/** What became of the images of a study at one archive. */
+/** The state of the images of a study at one archive. */
 export interface LocalForwards {
   readonly destination: string;
   readonly queued: number;

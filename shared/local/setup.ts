@@ -101,7 +101,7 @@ export interface HeardStep {
   readonly profiles: readonly ProfileName[];
   /** Why the line could not be opened, with what to do. */
   readonly problem: string | null;
-  /** What to check without a candidate. */
+  /** The points to check without a candidate. */
   readonly advice: readonly SetupAdvice[];
 }
 
@@ -152,7 +152,7 @@ export interface FirstStep {
   readonly at: "first";
   readonly device: string;
   readonly profile: ProfileName;
-  /** Where the device has to send to: `192.168.1.20:5600`, or a path. */
+  /** The place that the device has to send to: `192.168.1.20:5600`, or a path. */
   readonly place: string;
   /** The problem of the line, and what to do about it. */
   readonly problem: string | null;

@@ -3,7 +3,7 @@ import type { Component } from "./components.ts";
 
 // Describes what a package carries: as CycloneDX 1.6, and as the licenses of others. Both are functions of the components.
 
-/** What the bill describes. */
+/** The subject of the bill. */
 export interface Described {
   readonly version: string;
   readonly platform: string;

@@ -25,7 +25,7 @@ const SHAWL = "shawl-v1.3.0";
 
 export type Platform = keyof typeof PLATFORMS;
 
-/** What every package of a version has in common. */
+/** The facts that all packages of a version share. */
 export interface Release {
   readonly version: string;
   /** The time of every file (s since 1970), so that the same sources give the same bytes. */

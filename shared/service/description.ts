@@ -22,7 +22,7 @@ export interface ServiceDescription {
   readonly options: readonly string[];
 }
 
-/** What the command line of an installed service tells. */
+/** The facts that the command line of an installed service tells. */
 export type InstalledService = Omit<ServiceDescription, "writable">;
 
 /** Folders that the user of a service has to write. */

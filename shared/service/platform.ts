@@ -1,6 +1,6 @@
 import type { InstalledService, ServiceDescription } from "./description.ts";
 
-// What each platform tells of its service manager. It is text alone: `shell.ts` carries it out.
+// Describes the service manager of each platform. It is text alone: `shell.ts` carries it out.
 
 export type Step =
   | { readonly do: "run"; readonly words: readonly string[]; readonly mayFail?: boolean }

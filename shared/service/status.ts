@@ -37,7 +37,7 @@ export interface LastUpgrade {
   readonly reason: string | null;
 }
 
-/** What the launcher wrote down. Its module is `shared/upgrade`. */
+/** The notes of the launcher. Its module is `shared/upgrade`. */
 export interface LauncherNotes {
   readonly running: { readonly version: string; readonly started_at: string; readonly process: number } | null;
   readonly starts: readonly {

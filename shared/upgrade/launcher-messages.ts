@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-// What a running program and its launcher tell each other over IPC. Launcher and program may be of different versions, so a message
+// Messages of a running program and its launcher over IPC. Launcher and program may be of different versions, so a message
 // only ever gains fields.
 
 const TEXT_CHARS_MAX = 1_000;

@@ -39,7 +39,7 @@ const ANSWER = "answer.json";
 const INCOMING = "incoming-";
 const POLL_MS = 1_000;
 
-/** Where a service gets a release that nobody brought. */
+/** The source of a release that nobody brought. */
 export interface ReleaseSource {
   readonly fetch: FetchFile;
   /** The version that the server wants; null for none. */

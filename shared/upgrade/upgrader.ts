@@ -8,7 +8,7 @@ import { type Expectation, refusal } from "./versions.ts";
 
 // The upgrade as the running program prepares it. Whatever fails before the new version starts leaves the running one as it is.
 
-/** What differs between agent and server. */
+/** The steps that differ between agent and server. */
 export interface UpgradeSteps {
   readonly program: "agent" | "server";
   /** The running version. */

@@ -19,7 +19,7 @@ export interface Pending {
   readonly expects: Expectation;
 }
 
-/** What a new version has to reach. The version before could do no more, so an unplugged device stops no upgrade. */
+/** The state that a new version has to reach. The version before could do no more, so an unplugged device stops no upgrade. */
 export interface Expectation {
   /** Whether the server has to answer a heartbeat. */
   readonly heartbeat: boolean;

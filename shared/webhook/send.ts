@@ -7,7 +7,7 @@ import { errorMessage } from "../runtime/error-message.ts";
 import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
 
-/** Where a message goes, and the secret that signs it. */
+/** The receiver of a message, and the secret that signs it. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly secret: string;

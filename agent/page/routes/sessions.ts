@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isLoopback } from "../../transport/loopback.ts";
 
-// Who may use the page: a user at this machine, or one elsewhere who entered the PIN.
+// Lets two kinds of users in: one at this machine, and one elsewhere who entered the PIN.
 
 const COOKIE = "vetwire_page";
 const SESSION_MS = 12 * 60 * 60_000;

@@ -91,7 +91,7 @@ export function retentionOperationsOn(
   };
 }
 
-/** What the spool keeps, and what it removes next. */
+/** The messages that the spool keeps, and those that it removes next. */
 export interface Retention {
   readonly kept_days: number;
   /** Bytes of the database that are in use. */

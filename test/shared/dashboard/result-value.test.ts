@@ -20,6 +20,7 @@ const values: [Value, { low: number | null; high: number | null }, string | null
   [of(null, 1, { comparator: ">" }), { low: 3, high: 6 }, null, ">1"],
   // The printed bounds are rounded, so the flag comes first.
   [of("high", 6), { low: 3, high: 6 }, "high", "6"],
+  [of("normal", 6.04), { low: 3, high: 6 }, null, "6.04"],
   [of(null, null, { value_text: "Negative" }), { low: null, high: null }, null, "Negative"],
   [of(null, 2, { value_text: "2+" }), { low: null, high: 1 }, "high", "2+"],
   [of(null, 5), { low: null, high: null }, null, "5"],

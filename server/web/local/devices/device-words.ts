@@ -8,7 +8,7 @@ const SILENT_MS = 3 * 24 * 60 * 60_000;
 export interface DeviceWords {
   readonly tone: "good" | "bad" | "quiet";
   readonly state: string;
-  /** What to do; null if nothing is. */
+  /** The remedy; null if nothing is to do. */
   readonly next: string | null;
   /** The sentence is the agent's own, in English. */
   readonly isEnglish?: boolean;

@@ -4,7 +4,7 @@ import { texts } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
 import "./doctor.css";
 
-/** What is wrong with the set-up of this machine, and what to do about it. */
+/** Shows the faults of this machine's set-up, each with its remedy. */
 export function Doctor() {
   const answer = useLocalOnce<DoctorBody>("/doctor");
   return (
