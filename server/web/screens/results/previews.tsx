@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { type Dispatch, type StateUpdater, useEffect, useState } from "preact/hooks";
 import type { StudyPreview } from "../../../../shared/dashboard/previews.ts";
 import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
@@ -44,11 +44,12 @@ function LargePicture({
   fp: string;
   previews: readonly StudyPreview[];
   shown: number;
-  show: (index: number | null) => void;
+  show: Dispatch<StateUpdater<number | null>>;
 }) {
   const count = previews.length;
   const preview = previews[shown];
-  const turn = (by: number) => show((shown + by + count) % count);
+  // From the image shown now: a key that comes before the last change is drawn still counts.
+  const turn = (by: number) => show((now) => ((now ?? 0) + by + count) % count);
   useEffect(() => {
     const listen = ({ key }: KeyboardEvent) => {
       if (key === "ArrowLeft") turn(-1);
@@ -56,7 +57,7 @@ function LargePicture({
     };
     addEventListener("keydown", listen);
     return () => removeEventListener("keydown", listen);
-  }, [shown, count]);
+  }, [count]);
   if (preview === undefined) return null;
   return (
     <Dialog title={t("imageOf", { number: shown + 1, count })} close={() => show(null)}>

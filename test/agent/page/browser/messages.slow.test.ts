@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
-import { freePort } from "../../../support/processes.ts";
+import { freePort, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 
 // Goal: a user sees each message with its bytes and what became of it, and a text of a device stays a text.
@@ -26,6 +26,8 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     const port = await freePort();
     const connection = { listen: `127.0.0.1:${port}` };
     await agent.run([{ id: "hema-1", profile: "generic-hl7", connection }], takingServer);
+    // A message that comes before the clinic's patients is filed anew when they come, and the change would be stored unseen.
+    await until("the clinic's patients", () => agent.status().directory.fetched_at);
     await send(port, hl7Result(HOSTILE, [["XYZ^Own test", "5.1", "mmol/L"]]));
     await settled(agent, 1);
     const page = await browser.newPage();
