@@ -5,6 +5,7 @@ import { newerRemedy } from "../../shared/care/schema-steps.ts";
 import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import { startWorker } from "../../shared/runtime/start-worker.ts";
 import { SCHEMA_VERSION, storedSchema } from "../spool/schema.ts";
 import { configCheck } from "./check.ts";
@@ -28,7 +29,7 @@ export const database = configCheck("database", "Stored results", async ({ data 
 });
 
 function openedFindings(file: string): Finding[] {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+  const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
   try {
     const stored = storedSchema(db);
     if (stored.version > SCHEMA_VERSION) {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 
 // The thread that checks the tables of a database one by one, until its time is over.
 
@@ -10,7 +11,7 @@ export type DatabaseAnswer = { readonly is: "whole" | "in part" } | { readonly i
 function checkTables(file: string, ms: number): DatabaseAnswer {
   const end = performance.now() + ms;
   try {
-    const db = new Database(file, { readonly: true, fileMustExist: true });
+    const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
     const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
     for (const table of tables) {
       if (performance.now() > end) return { is: "in part" };

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { asOwner } from "../../shared/runtime/folder-owner.ts";
+import { syncFolder } from "../../shared/runtime/private-folder.ts";
 
 // The file of the configuration, which this process reads and replaces.
 
@@ -32,16 +34,23 @@ export function markOf(text: string | null): string {
 
 /** Replaces the file at once and for good. The text before stays beside it. */
 export function writeText(file: string, text: string, before: string | null): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  if (before !== null) replace(`${file}${PREVIOUS}`, before);
-  replace(file, text);
+  const folder = folderOf(file);
+  fs.mkdirSync(folder, { recursive: true });
+  // The service of the folder has to read a file that an administrator changed.
+  asOwner(folder, (here) => {
+    const name = path.join(here, path.basename(file));
+    if (before !== null) replace(`${name}${PREVIOUS}`, before);
+    replace(name, text);
+  });
 }
 
 /** A process that is killed leaves the old file or the new one, never a part. */
 function replace(file: string, text: string): void {
   const next = `${file}.next`;
   const mode = fs.existsSync(file) ? fs.statSync(file).mode & 0o777 : 0o600;
-  const written = fs.openSync(next, "w", mode);
+  // A new file alone, so that a link in its place is not followed.
+  fs.rmSync(next, { force: true });
+  const written = fs.openSync(next, "wx", mode);
   try {
     // writeSync may write only a part on a disk that is almost full.
     fs.writeFileSync(written, text);
@@ -50,12 +59,5 @@ function replace(file: string, text: string): void {
     fs.closeSync(written);
   }
   fs.renameSync(next, file);
-  // Windows syncs no folders.
-  if (process.platform === "win32") return;
-  const folder = fs.openSync(path.dirname(file), "r");
-  try {
-    fs.fsyncSync(folder);
-  } finally {
-    fs.closeSync(folder);
-  }
+  syncFolder(path.dirname(file));
 }

@@ -2,6 +2,7 @@ import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
+import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { requireCurrent } from "./schema.ts";
 
@@ -11,7 +12,7 @@ import { requireCurrent } from "./schema.ts";
 /** Reads the spool, also while an agent writes it. */
 export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
   const file = spoolFile(folder);
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+  const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
   try {
     requireCurrent(db, folder);
     return read(db);
@@ -28,7 +29,7 @@ export async function searchSpool<Result>(
   search: (db: Database.Database) => Promise<Result>,
 ): Promise<Result> {
   const file = spoolFile(folder);
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+  const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
   try {
     requireCurrent(db, folder);
     return await search(db);
@@ -45,7 +46,7 @@ const BUSY_MS = 5_000;
 /** Writes to the spool in one fsynced transaction, also while an agent runs. A second writer waits for the first. */
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
   const file = spoolFile(folder);
-  const db = new Database(file, { fileMustExist: true, timeout: BUSY_MS });
+  const db = new Database(trustedDatabase(file), { fileMustExist: true, timeout: BUSY_MS });
   try {
     requireCurrent(db, folder);
     db.pragma("synchronous = FULL");

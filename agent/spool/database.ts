@@ -5,6 +5,7 @@ import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
 import { RESERVE_BYTES } from "./room.ts";
 import { migrate } from "./schema.ts";
 import type { WorkerOptions } from "./wire-format.ts";
+import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 
 // The spool's database file and its write-ahead log (WAL).
 
@@ -20,8 +21,9 @@ export function openDatabase({ folder, bytesMax, undoNewer }: WorkerOptions): {
   db: Database.Database;
   mark: CommitMark;
 } {
-  makePrivateFile(path.join(folder, "spool.db"));
-  const db = new Database(path.join(folder, "spool.db"), { timeout: BUSY_MS });
+  const file = path.join(folder, "spool.db");
+  makePrivateFile(file);
+  const db = new Database(trustedDatabase(file), { timeout: BUSY_MS });
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB
   db.pragma("journal_mode = WAL");

@@ -114,6 +114,8 @@ export class AgentUpgrade implements UpgradeLink {
   }
 
   #tell(): void {
+    // During a change of the configuration no agent runs for a moment: the health before it still holds.
+    if (this.#host?.agent === null && this.#host.text() !== null) return;
     const health = this.#health();
     const text = JSON.stringify(health);
     if (text === this.#told) return;

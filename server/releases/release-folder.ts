@@ -56,6 +56,7 @@ export async function addRelease(folder: string, file: string, publicKey: string
 
 /** Removes a version with all its platforms. @returns the removed archives; none if the folder lacks the version */
 export function removeRelease(folder: string, version: string): string[] {
+  if (!isFolder(folder)) return [];
   const names = listReleases(folder).flatMap((one) => (one.version === version ? [archiveName(one)] : []));
   for (const name of names) {
     // Without its archive, a signature is no release.
@@ -85,11 +86,16 @@ async function takeFiles(folder: string, file: string, verify: (copy: string) =>
   }
 }
 
+/** @returns false for a missing folder. @throws Error for a link, which root does not follow */
+function isFolder(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return found !== undefined;
+  throw new Error(`${folder} is no folder: remove it, then add the release again`);
+}
+
 /** Makes the folder if it is missing. Root runs this in the folder of the server's user, who may put a link there. */
 function makeFolder(folder: string): void {
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true) return;
-  if (found !== undefined) throw new Error(`${folder} is no folder: remove it, then add the release again`);
+  if (isFolder(folder)) return;
   // The data folder around it is private. The server may run as another user than the one who adds a release.
   const mask = process.umask(0o022);
   try {

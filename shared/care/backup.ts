@@ -4,6 +4,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import type { Mark } from "../runtime/commit-mark.ts";
 import { describeDamage } from "../runtime/damaged-file.ts";
+import { trustedDatabase } from "../runtime/folder-owner.ts";
 import { syncFolder } from "../runtime/private-folder.ts";
 import { BackupWriter, type Manifest, type Progress } from "./backup-file.ts";
 import { newerSchema } from "./schema-steps.ts";
@@ -110,7 +111,7 @@ async function copyDatabase(
   progress: Progress,
 ) {
   const database = path.join(folder, name);
-  const db = new Database(database, { readonly: true, fileMustExist: true });
+  const db = new Database(trustedDatabase(database), { readonly: true, fileMustExist: true });
   try {
     // Everything that was committed before this time is in the backup.
     const made_at = new Date().toISOString();

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { type Mark, readMarkFile } from "../runtime/commit-mark.ts";
 import { lockFolder } from "../runtime/folder-lock.ts";
-import { asOwner } from "../runtime/folder-owner.ts";
+import { asOwner, trustedDatabase } from "../runtime/folder-owner.ts";
 import { localTime } from "../runtime/local-time.ts";
 import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
 import { readMark } from "./backup.ts";
@@ -139,7 +139,7 @@ function replace(
     for (const member of members) extractMember(opened, member, path.join(here, STAGING, member.name));
   });
   if (target.prepare !== undefined) {
-    const db = new Database(path.join(folder, STAGING, database));
+    const db = new Database(trustedDatabase(path.join(folder, STAGING, database)));
     try {
       target.prepare(db);
     } finally {
@@ -180,7 +180,7 @@ function laterImages({ folder, database, images }: RestoreTarget): RestorePlan["
 }
 
 function namesIn(file: string, { query }: KnownImages): ReadonlySet<string> {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+  const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
   try {
     return new Set(db.prepare(query).pluck().all() as string[]);
   } finally {
@@ -202,7 +202,7 @@ function refuseNewer({ mark }: Manifest, { folder, database, mark: markName }: R
 
 function databaseMark(file: string, advice: string): Mark | null {
   try {
-    const db = new Database(file, { readonly: true, fileMustExist: true });
+    const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
     try {
       return readMark(db);
     } finally {

@@ -1,6 +1,7 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describeDamage } from "./damaged-file.ts";
+import { trustedDatabase } from "./folder-owner.ts";
 import { makePrivateFile } from "./private-folder.ts";
 
 /**
@@ -11,7 +12,7 @@ import { makePrivateFile } from "./private-folder.ts";
 export function lockFolder(folder: string, held: string, mode: "alone" | "shared" = "alone"): () => void {
   const file = path.join(folder, "lock.db");
   makePrivateFile(file);
-  const db = new Database(file, { timeout: 0 });
+  const db = new Database(trustedDatabase(file), { timeout: 0 });
   try {
     // The read of a deferred transaction takes the shared lock of SQLite.
     db.exec(mode === "alone" ? "BEGIN EXCLUSIVE" : "BEGIN; SELECT COUNT(*) FROM sqlite_master");

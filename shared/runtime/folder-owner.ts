@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 
 // An administrator runs commands as root on the data folder of a service. The service's user can plant links in it.
 
@@ -8,12 +9,11 @@ import fs from "node:fs";
  * @param work gets the path of the folder. The owner may not reach the full path (/var/lib/private), so that is "." then.
  */
 export function asOwner<Result>(folder: string, work: (folder: string) => Result): Result {
-  if (process.geteuid?.() !== 0) return work(folder);
-  const { uid, gid } = fs.statSync(folder);
-  if (uid === 0) return work(folder);
+  if (!isOfService(folder)) return work(folder);
   const [before, ownGid, ownGroups] = [process.cwd(), process.getegid?.() ?? 0, process.getgroups?.() ?? []];
   process.chdir(folder);
   try {
+    const { uid, gid } = fs.statSync(".");
     process.setgroups?.([gid]);
     process.setegid?.(gid);
     process.seteuid?.(uid);
@@ -24,4 +24,30 @@ export function asOwner<Result>(folder: string, work: (folder: string) => Result
     process.setgroups?.(ownGroups);
     process.chdir(before);
   }
+}
+
+/**
+ * Checks a database of SQLite that root is about to open in the folder of a service. SQLite needs the whole path, so it cannot
+ * be opened with the rights of the owner there.
+ * @returns the file. @throws Error for a link, a file of somebody else, and a rollback journal: it can name any file to remove
+ */
+export function trustedDatabase(file: string): string {
+  const folder = path.dirname(file);
+  if (!isOfService(folder)) return file;
+  const { uid } = fs.statSync(folder);
+  for (const part of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    const found = fs.lstatSync(part, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    const isPlain = found.isFile() && found.nlink === 1 && (found.uid === uid || found.uid === 0);
+    if (isPlain && !part.endsWith("-journal")) continue;
+    throw new Error(
+      `${part} is not of the service, and root does not open it: stop the service, look at the file, remove it`,
+    );
+  }
+  return file;
+}
+
+/** Whether this process is root and the folder belongs to another user. */
+function isOfService(folder: string): boolean {
+  return process.geteuid?.() === 0 && fs.statSync(folder).uid !== 0;
 }

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "./error-message.ts";
+import { asOwner } from "./folder-owner.ts";
 
 // Data folders hold results, owners' names and secrets, so only the program's user may read them. On Windows the folder
 // inherits its rights, and nothing is changed.
@@ -73,13 +74,17 @@ function openNew(file: string): number | null {
 
 /** Writes a private file in place of another one, durably: at each moment the old or the new text is there, whole. */
 export function writePrivateFile(file: string, text: string): void {
-  makePrivateFolder(path.dirname(file));
-  const part = `${file}.part`;
-  fs.rmSync(part, { force: true });
-  // A new file alone, so that a link in its place is not followed.
-  fs.writeFileSync(part, text, { mode: 0o600, flag: "wx", flush: true });
-  fs.renameSync(part, file);
-  syncFolder(path.dirname(file));
+  const folder = path.dirname(file);
+  makePrivateFolder(folder);
+  asOwner(folder, (here) => {
+    const name = path.join(here, path.basename(file));
+    const part = `${name}.part`;
+    fs.rmSync(part, { force: true });
+    // A new file alone, so that a link in its place is not followed.
+    fs.writeFileSync(part, text, { mode: 0o600, flag: "wx", flush: true });
+    fs.renameSync(part, name);
+    syncFolder(here);
+  });
 }
 
 /** Syncs the names in a folder to the disk. The fsync of a file does not sync its name (POSIX.1-2024, fsync). */

@@ -5,7 +5,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { compareVersions, RELEASE_WORD_CHARS_MAX } from "../api/upgrade.ts";
 import { errorMessage } from "../runtime/error-message.ts";
-import { asOwner } from "./as-owner.ts";
+import { asOwner } from "../runtime/folder-owner.ts";
 import type { FetchFile } from "./prepare.ts";
 import type { UpgradeOrder, Upgrader } from "./upgrader.ts";
 import { readJson } from "./version-store.ts";
@@ -154,7 +154,7 @@ export function askService(
     handle: fs.openSync(file, "r"),
   }));
   try {
-    asOwner(folder, (place) => {
+    inVersions(folder, (place) => {
       if (fs.existsSync(path.join(place, REQUEST))) {
         throw new Error(
           'another request waits: start the service with "vetwire service start", or ask again in a minute',
@@ -180,7 +180,7 @@ export function askService(
     },
     /** @returns false if the service has taken the request */
     withdraw() {
-      return asOwner(folder, (place) => {
+      return inVersions(folder, (place) => {
         if (readRequest(place)?.id !== id) return false;
         fs.rmSync(path.join(place, REQUEST), { force: true });
         fs.rmSync(path.join(place, `${INCOMING}${id}`), { recursive: true, force: true });
@@ -188,6 +188,26 @@ export function askService(
       });
     },
   };
+}
+
+/**
+ * Changes the versions folder, for root with the rights of its owner alone: the service may put a link in the place of any name
+ * at any moment. `change` gets the folder's path, which holds until it returns.
+ * @throws Error if the folder is a link, or belongs to another user than the folder around it
+ */
+function inVersions<Result>(versions: string, change: (place: string) => Result): Result {
+  // A slash at the end would follow a link.
+  const folder = path.resolve(versions);
+  const named = fs.lstatSync(folder, { throwIfNoEntry: false });
+  if (named?.isDirectory() !== true) throw new Error(`${folder} is no folder: remove it, and start the service again`);
+  return asOwner(folder, (place) => {
+    const { dev, ino, uid } = fs.statSync(place);
+    const isSame = dev === named.dev && ino === named.ino;
+    if (!isSame || fs.statSync(path.join(place, "..")).uid !== uid) {
+      throw new Error(`${folder} has another owner than the folder around it: give both to the user of the service`);
+    }
+    return change(place);
+  });
 }
 
 function copyTo(copy: string, source: number): void {

@@ -3,6 +3,7 @@ import path from "node:path";
 import fs from "node:fs";
 import { type CommitLoss, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
+import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { NoiseState } from "../../states/noise-state.ts";
@@ -191,7 +192,7 @@ function readInstruments(db: Database.Database, device: string): Instrument[] {
 export function isRunning(folder: string): boolean {
   const file = path.join(folder, "lock.db");
   if (!fs.existsSync(file)) return false;
-  const db = new Database(file, { timeout: 0 });
+  const db = new Database(trustedDatabase(file), { timeout: 0 });
   try {
     db.exec("BEGIN IMMEDIATE; ROLLBACK");
     return false;

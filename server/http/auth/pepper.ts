@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { asOwner } from "../../../shared/runtime/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../../../shared/runtime/private-folder.ts";
 
 const PEPPER_BYTES = 32;
@@ -14,25 +15,30 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
   const kept = readIfThere(path);
   if (kept === undefined) {
     if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
-    // The link is atomic: a process that starts at the same time reads the complete file.
     makePrivateFolder(folder);
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
-    try {
-      linkSync(draft, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    } finally {
-      rmSync(draft);
-    }
-    // No key may outlive it.
-    syncFolder(folder);
+    asOwner(folder, makePepper);
   }
   const pepper = kept ?? readFileSync(path);
   if (pepper.length !== PEPPER_BYTES) {
     throw new Error(`${path} has ${pepper.length} bytes, expected ${PEPPER_BYTES}: restore it`);
   }
   return pepper;
+}
+
+function makePepper(folder: string): void {
+  const path = join(folder, "pepper");
+  // The link is atomic: a process that starts at the same time reads the complete file.
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flag: "wx", flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft);
+  }
+  // No key may outlive it.
+  syncFolder(folder);
 }
 
 function readIfThere(path: string): Buffer | undefined {

@@ -7,6 +7,7 @@ import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
+import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { watchFiles } from "./file-watch.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
@@ -142,7 +143,7 @@ function writeQueue(writer: Sqlite.Database, mark: CommitMark, writeWaitMs: numb
 
 /** Opens a connection with durable commits. SQLite's default for WAL may lose the last commits in a power cut. */
 export function connect(path: string, timeout: number): Sqlite.Database {
-  const connection = new Sqlite(path, { timeout });
+  const connection = new Sqlite(trustedDatabase(path), { timeout });
   connection.pragma("journal_mode = WAL");
   connection.pragma("synchronous = FULL");
   connection.pragma("foreign_keys = ON");

@@ -3,6 +3,7 @@ import path from "node:path";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { pair } from "../../../agent/pairing/pair.ts";
+import { pairWith } from "../../../agent/setup/pairing.ts";
 import { PairingError } from "../../../agent/pairing/faults.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { readCode } from "../../../shared/api/pairing.ts";
@@ -177,4 +178,17 @@ test("a key that cannot be written is told before the server hears of it", async
   fs.mkdirSync(isFolder);
   expect(await faultOf(server.url, CODE, isFolder)).toEqual(["key file", expect.stringContaining("choose a file")]);
   expect(server.requests).toEqual([]);
+});
+
+test("agents that share a folder of configurations get a key file each", async () => {
+  const { url, makeCode } = await startDesk();
+  const folder = temporaryFolder();
+  for (const [file, keyFile] of [
+    ["agent.yaml", "agent.key"],
+    ["agent-lab.yaml", "agent-lab.key"],
+  ] as const) {
+    const paired = await pairWith({ file: path.join(folder, file) })({ url, code: await makeCode(), name: file });
+    expect(paired.keyFile).toBe(keyFile);
+  }
+  expect(fs.readdirSync(folder).toSorted()).toEqual(["agent-lab.key", "agent.key"]);
 });

@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { AgentUpgrade } from "../../../agent/upgrade/agent-upgrade.ts";
+import type { Health } from "../../../shared/upgrade/versions.ts";
 import type { Parent } from "../../../shared/upgrade/parent.ts";
 import { askService } from "../../../shared/upgrade/requests.ts";
 import { writeUpgrades } from "../../../shared/upgrade/version-store.ts";
@@ -16,14 +17,16 @@ useAgent((created) => (agent = created));
 
 let folder: string;
 let asked: { readonly version: string; readonly heartbeat: boolean; readonly byPerson: boolean }[];
+let told: Health[];
 let upgrade: AgentUpgrade;
 
 beforeEach(async () => {
   folder = temporaryFolder();
   asked = [];
+  told = [];
   const parent: Parent = {
     folder,
-    tell: () => undefined,
+    tell: (health) => void told.push(health),
     ask(version, { heartbeat }, byPerson) {
       asked.push({ version, heartbeat, byPerson });
       return Promise.resolve("the test refuses");
@@ -61,4 +64,17 @@ test("a version that was rolled back is tried again for a person, and not for th
   const request = askService(folder, "0.3.0", null, false);
   await until("the person is answered", () => request.answer()?.is === "refused");
   expect(asked).toEqual([{ version: "0.3.0", heartbeat: true, byPerson: true }]);
+});
+
+test("a change of the configuration is no fault of the version, and a missing configuration is one", () => {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  upgrade.start(agent.host);
+  vi.spyOn(agent.host, "agent", "get").mockReturnValue(null);
+  told = [];
+  vi.advanceTimersByTime(60_000);
+  expect(told).toEqual([]);
+  vi.spyOn(agent.host, "text").mockReturnValue(null);
+  vi.advanceTimersByTime(60_000);
+  expect(told.flatMap(({ problems }) => problems)).toEqual([{ what: "agent", reason: "it is not set up" }]);
 });

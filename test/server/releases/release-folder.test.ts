@@ -90,6 +90,7 @@ describe("the folder of releases", () => {
     fs.symlinkSync(secret, folder);
     await expect(addRelease(folder, file, key.publicKey)).rejects.toThrow("is no folder: remove it");
     expect([modeOf(secret), fs.readdirSync(secret)]).toEqual([0o700, []]);
+    expect(() => removeRelease(folder, release.version)).toThrow("is no folder: remove it");
     fs.rmSync(folder);
     fs.mkdirSync(folder, { mode: 0o700 });
     const other = path.join(secret, "other");
