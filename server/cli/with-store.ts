@@ -14,6 +14,9 @@ import type { Store } from "../store/database/store.ts";
 /** The places of the service vetwire-server on Linux. */
 const SERVICE = { data: "/var/lib/vetwire/server", variables: "/etc/default/vetwire-server" };
 
+/** Max wait for a commit of the server, in ms. A person waits rather than types the command again. */
+const WRITE_WAIT_MS = 30_000;
+
 type StoreWork = (store: Store) => Promise<void>;
 
 /** Runs a command that reads or changes an existing database. @throws Error if there is none */
@@ -28,7 +31,7 @@ export async function withNewStore(data: string, work: StoreWork): Promise<void>
 }
 
 /** Runs a command beside a server and other commands, but beside no restore: that would move the command's changes aside. */
-async function beside(data: string, open: (location: string) => Promise<Store>, work: StoreWork): Promise<void> {
+async function beside(data: string, open: typeof openStore, work: StoreWork): Promise<void> {
   const location = storeLocation(data);
   let release: (() => void) | null = null;
   // A folder that is missing gets no lock: its error says what was expected.
@@ -37,7 +40,7 @@ async function beside(data: string, open: (location: string) => Promise<Store>, 
     release = lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
   try {
-    const store = await open(location);
+    const store = await open(location, WRITE_WAIT_MS);
     try {
       await work(store);
     } finally {

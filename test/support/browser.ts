@@ -25,6 +25,8 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 
 /** Checks the page against WCAG 2.2 AA and axe's best practices, in light and in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // A page that still loads its data has no heading yet.
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     // The page hears of the system's colours by an event. A user's own choice stays.

@@ -13,7 +13,7 @@ export async function openStore(place: string, writeWaitMs = 5000, undoNewer = f
 }
 
 /** Opens a database without creating it, so that a command reports a mistyped path. @throws if there is no database */
-export async function openExistingStore(place: string): Promise<Store> {
+export async function openExistingStore(place: string, writeWaitMs?: number): Promise<Store> {
   if (isPostgresUrl(place)) {
     if (!(await hasPostgresTables(place)))
       throw new Error("the database of DATABASE_URL is empty, expected one that the server or an import has used");
@@ -22,7 +22,7 @@ export async function openExistingStore(place: string): Promise<Store> {
       `there is no database in ${place}, expected the --data folder that the server or an import has used`,
     );
   }
-  return openStore(place);
+  return openStore(place, writeWaitMs);
 }
 
 export function isPostgresUrl(text: string): boolean {

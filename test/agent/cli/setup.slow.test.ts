@@ -43,9 +43,9 @@ class Terminal {
   exitCode: number | null = null;
 
   constructor(command: string) {
-    this.#process = spawn("socat", ["-", `SYSTEM:stty cols 200 rows 60; exec ${command},pty,setsid,ctty,stderr`], {
-      cwd: folder,
-    });
+    // The terminal outlives the program, so that its last words are read. Ctrl-C is for the program alone.
+    const shell = `stty cols 200 rows 60; trap true INT; ${command}; code=$?; sleep 1; exit $code`;
+    this.#process = spawn("socat", ["-", `SYSTEM:${shell},pty,setsid,ctty,stderr`], { cwd: folder });
     this.#process.stdout?.on("data", (bytes) => (this.#screen += String(bytes)));
     this.#process.once("exit", (code) => (this.exitCode = code));
   }
