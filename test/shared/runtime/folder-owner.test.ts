@@ -69,7 +69,7 @@ describe.skipIf(process.geteuid?.() !== 0)("root in the folder of a service", ()
   test("locks through no planted link", () => {
     give(data);
     fs.symlinkSync(path.join(outside, "made"), path.join(data, "lock.db"));
-    expect(() => lockFolder(data, "held")).toThrow();
+    expect(() => lockFolder(data, "held")).toThrow("EEXIST");
     expect(fs.readdirSync(outside)).toEqual([]);
   });
 
