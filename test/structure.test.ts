@@ -134,3 +134,10 @@ test.each(["agent", "server"])("the folder %s holds at most six files", (folder)
   const entries = fs.readdirSync(path.join(ROOT, folder), { withFileTypes: true });
   expect(entries.filter((entry) => entry.isFile()).length).toBeLessThanOrEqual(6);
 });
+
+test("the threat model names tests that exist", () => {
+  const text = fs.readFileSync(path.join(ROOT, ".github/THREATS.md"), "utf8");
+  const named = [...text.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = ""]) => file);
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((file) => !fs.existsSync(path.join(ROOT, file)))).toEqual([]);
+});
