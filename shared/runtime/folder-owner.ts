@@ -29,7 +29,7 @@ export function asOwner<Result>(folder: string, work: (folder: string) => Result
 /**
  * Checks a database of SQLite that root is about to open in the folder of a service. SQLite needs the whole path, so it cannot
  * be opened with the rights of the owner there.
- * @returns the file. @throws Error for a link, a file of somebody else, and a rollback journal: it can name any file to remove
+ * @returns the file. @throws Error for a link, a file of somebody else, and a rollback journal that names another one
  */
 export function trustedDatabase(file: string): string {
   const folder = path.dirname(file);
@@ -39,12 +39,26 @@ export function trustedDatabase(file: string): string {
     const found = fs.lstatSync(part, { throwIfNoEntry: false });
     if (found === undefined) continue;
     const isPlain = found.isFile() && found.nlink === 1 && (found.uid === uid || found.uid === 0);
-    if (isPlain && !part.endsWith("-journal")) continue;
+    if (isPlain && !(part.endsWith("-journal") && namesAnotherJournal(part, found.size))) continue;
     throw new Error(
       `${part} is not of the service, and root does not open it: stop the service, look at the file, remove it`,
     );
   }
   return file;
+}
+
+/** SQLite removes the file that a rollback journal names. The name ends the journal, with these bytes after it (pager.c). */
+const JOURNAL_MAGIC = Buffer.from("d9d505f920a163d7", "hex");
+
+function namesAnotherJournal(file: string, size: number): boolean {
+  const last = Buffer.alloc(JOURNAL_MAGIC.length);
+  const handle = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+  try {
+    fs.readSync(handle, last, 0, last.length, Math.max(0, size - last.length));
+  } finally {
+    fs.closeSync(handle);
+  }
+  return last.equals(JOURNAL_MAGIC);
 }
 
 /** Whether this process is root and the folder belongs to another user. */

@@ -59,11 +59,19 @@ describe.skipIf(process.geteuid?.() !== 0)("root in the folder of a service", ()
     expect(() => trustedDatabase(file)).toThrow("root does not open it");
   });
 
-  test("reads no rollback journal, which may name any file to remove", () => {
+  test("reads no rollback journal that names a file to remove", () => {
     const file = makeDatabase();
-    fs.writeFileSync(`${file}-journal`, "");
+    fs.writeFileSync(`${file}-journal`, Buffer.from(`${"0".repeat(600)}d9d505f920a163d7`, "hex"));
     give(`${file}-journal`);
     expect(() => trustedDatabase(file)).toThrow(`${file}-journal is not of the service`);
+  });
+
+  test("asks for a lock that the service holds", () => {
+    const release = lockFolder(data, "held");
+    for (const name of ["lock.db", "lock.db-journal"]) give(path.join(data, name));
+    give(data);
+    expect(() => lockFolder(data, "held")).toThrow(/^held$/);
+    release();
   });
 
   test("locks through no planted link", () => {
