@@ -41,7 +41,7 @@ export function trustedDatabase(file: string): string {
     const isPlain = found.isFile() && found.nlink === 1 && (found.uid === uid || found.uid === 0);
     if (isPlain && !(part.endsWith("-journal") && namesAnotherJournal(part, found.size))) continue;
     throw new Error(
-      `${part} is not of the service, and root does not open it: stop the service, look at the file, remove it`,
+      `${part} is not of the service, and root does not open it: look at it, and run this as the user of the service`,
     );
   }
   return file;

@@ -29,6 +29,8 @@ function makePepper(folder: string): void {
   const path = join(folder, "pepper");
   // The link is atomic: a process that starts at the same time reads the complete file.
   const draft = `${path}.${process.pid}`;
+  // A killed process with the same number may have left its draft.
+  rmSync(draft, { force: true });
   writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flag: "wx", flush: true });
   try {
     linkSync(draft, path);
