@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { DebianRoot, debianRootProblem } from "../support/debian-root.ts";
 import { makePackages } from "../support/packages.ts";
-import { freePort, temporaryFolder, until } from "../support/processes.ts";
+import { freePort, isFree, temporaryFolder, until } from "../support/processes.ts";
 import { blocksOf } from "../support/readme.ts";
 import { Windows, wine, wixl } from "../support/wine.ts";
 
@@ -51,6 +51,7 @@ describe.skipIf(problem !== null)("Debian", { timeout: STEP_MS }, () => {
     );
     expect(shown).toBe(printed);
     run(agent);
+    await until("no other agent has port 8081", () => isFree(8081), 180_000);
     const startedAgent = startUnit(root, "vetwire-agent");
     await until("the page of the set-up", () => startedAgent.output().includes("the page sets this agent up"));
     expect(startedAgent.output()).toContain("http://127.0.0.1:8081");

@@ -1,12 +1,11 @@
 import fs from "node:fs";
-import net from "node:net";
 import path from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openPage } from "../dashboard/harness.ts";
 import { browserProblem, startBrowser } from "../support/browser.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
-import { ROOT, type Running, start, temporaryFolder, until } from "../support/processes.ts";
+import { isFree, ROOT, type Running, start, temporaryFolder, until } from "../support/processes.ts";
 import { isOpen, newCable, socat } from "../support/pty.ts";
 
 // Goal: a newcomer comes from an empty folder to results at the dashboard, only by what the pages say. Method: the server and the
@@ -40,14 +39,6 @@ function run(script: string, ...args: readonly string[]): Running {
 /** Sends a result from a simulated device. Its end tells whether the result was accepted. */
 function send(fixture: string, to: string): Running {
   return run(AGENT, "simulate", path.join(fixturesFolder, fixture), "--to", to);
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = net.createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-  });
 }
 
 /** Starts the server. @returns its address, and the code of the first user */

@@ -338,3 +338,12 @@ export class World {
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+/** Whether no program of this machine listens on a port. */
+export async function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = net.createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}

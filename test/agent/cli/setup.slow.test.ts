@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
-import net from "node:net";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +7,7 @@ import { loadConfig } from "../../../agent/config/load.ts";
 import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../agent/tools/simulator/line.ts";
 import { fixturesFolder } from "../../make-fixtures.ts";
-import { freePort, ROOT, temporaryFolder, until } from "../../support/processes.ts";
+import { isFree, freePort, ROOT, temporaryFolder, until } from "../../support/processes.ts";
 import { isOpen, newCable, socat } from "../../support/pty.ts";
 import { emptyServer } from "../../support/running-agent.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
@@ -88,14 +87,6 @@ function start(): Terminal {
   const command = `${process.execPath} ${AGENT} setup --config ${path.join(folder, "agent.yaml")}`;
   terminal = new Terminal(command);
   return terminal;
-}
-
-async function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = net.createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-  });
 }
 
 /** Writes the configuration of an agent without devices. */
