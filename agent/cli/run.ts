@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { findParent, stopOrder } from "../../shared/upgrade/parent.ts";
@@ -23,6 +24,8 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { file: config?.log ?? null, recent: recentLog },
   );
+  // An error that ends the agent also stands in its log file, where no service manager keeps stderr.
+  process.on("uncaughtExceptionMonitor", (error) => log.fatal({ reason: errorMessage(error) }, "the agent ends"));
   // Loaded when they are needed: the help page and a problem of the configuration appear at once.
   const { startHost } = await import("../host/host.ts");
   const { agentPage } = await import("../page/page.ts");

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
+import { watchFiles } from "../../shared/runtime/file-watch.ts";
 import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import type { InstanceContent } from "../spool/queries/images/instance-file.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -76,12 +77,21 @@ export async function recoverImageFolder(data: string, spool: Pick<Spool, "call"
 export interface SyncedFolder {
   /** Makes the names in the folder durable. */
   sync(): Promise<void>;
+  /** @throws if the folder was removed or replaced */
+  requireInPlace(): void;
   close(): void;
 }
 
 export function openFolder(folder: string): SyncedFolder {
   // Windows cannot open a folder, and NTFS keeps a journal of names.
-  if (process.platform === "win32") return { sync: () => Promise.resolve(), close: () => undefined };
-  const handle = fs.openSync(folder, "r");
-  return { sync: () => promisify(fs.fsync)(handle), close: () => fs.closeSync(handle) };
+  const handle = process.platform === "win32" ? null : fs.openSync(folder, "r");
+  const findMissing = watchFiles([folder]);
+  return {
+    sync: async () => void (handle !== null && (await promisify(fs.fsync)(handle))),
+    requireInPlace() {
+      const missing = findMissing();
+      if (missing !== null) throw new Error(`${missing} was removed or replaced: the agent stops`);
+    },
+    close: () => void (handle !== null && fs.closeSync(handle)),
+  };
 }

@@ -60,6 +60,11 @@ export class ImageStore {
     this.#deps.folder.close();
   }
 
+  /** @throws if the image folder was removed or replaced */
+  requireFolder(): void {
+    this.#deps.folder.requireInPlace();
+  }
+
   begin(device: string, quietMs: number, instance: IncomingInstance): IncomingFile {
     return new IncomingFile(this.#deps, device, quietMs, instance);
   }
@@ -157,6 +162,8 @@ export class IncomingFile {
       });
       if (same === null) fs.renameSync(this.#part, imageFile(data, this.#id));
       else await this.#storeDuplicate(same);
+      // Looked for last: a file in a removed folder is not acknowledged.
+      this.#deps.folder.requireInPlace();
       return { status: STATUS.success, comment: null };
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;

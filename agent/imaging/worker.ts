@@ -21,6 +21,9 @@ const CONNECTIONS_MAX = 128;
 /** Interval in milliseconds between two reports of received bytes. */
 const BYTES_EVERY_MS = 1_000;
 
+/** Interval in milliseconds between two looks for the image folder. The error ends the agent, and its next start makes a folder. */
+const FOLDER_LOOK_MS = 1_000;
+
 /** Returns a counter that reports its sum once per interval. */
 function batchedCounter(report: (count: number) => void): (count: number) => void {
   let sum = 0;
@@ -41,6 +44,7 @@ function runWorker(): void {
   const spool = new RemoteSpool(port);
   const headers = new HeaderReader();
   const store = new ImageStore(data, spool, headers, images.freeBytes);
+  const look = setInterval(() => store.requireFolder(), FOLDER_LOOK_MS).unref();
   const responsesByNumber = new Map<number, PendingResponses>();
   const channelByNumber = new Map<number, ReportChannel>();
   const servers = new Map<string, DicomServer>();
@@ -57,6 +61,7 @@ function runWorker(): void {
       (await channelByNumber.get(channel)?.report(request, dataset)) ?? false,
     removeOld: () => removeOld(data, spool, images),
     async stop() {
+      clearInterval(look);
       await headers.close();
       store.close();
     },

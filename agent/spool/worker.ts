@@ -6,6 +6,7 @@ import { storageAdvice } from "../../shared/care/storage-advice.ts";
 import type { CommitMark } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { watchFiles } from "../../shared/runtime/file-watch.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { EventStore, type StoredEvents } from "./event-store.ts";
 import type { MessageRow } from "./queries/messages/message-row.ts";
@@ -39,6 +40,9 @@ const DURABLE_OPERATIONS: ReadonlySet<keyof Operations> = new Set([
   "removeInstances",
 ] as const);
 
+/** Interval between two looks for the files, in ms. Every commit looks too. */
+const FILES_LOOK_MS = 1_000;
+
 /** A call of another thread, with the port for its reply. */
 interface RemoteCall {
   readonly port: MessagePort;
@@ -60,10 +64,13 @@ interface OpenSpool {
   readonly operations: Operations;
 }
 
+class FilesMissing extends Error {}
+
 class SpoolWorker {
   readonly #port: MessagePort;
   readonly #spool: OpenSpool;
   readonly #describe: (error: unknown) => string;
+  readonly #findMissing: () => string | null;
   readonly #events: EventStore;
   readonly #log: WriteAheadLog;
   /** The ports of other threads that call operations. */
@@ -77,6 +84,7 @@ class SpoolWorker {
     this.#port = port;
     this.#spool = spool;
     this.#describe = describe;
+    this.#findMissing = watchFiles([db.name, `${db.name}-wal`]);
     this.#events = new EventStore(db, room, reserve);
     this.#log = new WriteAheadLog(db);
     this.#runCall = db.transaction(({ name, args }: OperationCall): unknown => {
@@ -90,6 +98,7 @@ class SpoolWorker {
 
   run(): void {
     this.#port.on("message", (first: WorkerRequest) => this.#serve([first], []));
+    setInterval(() => this.#requireFiles(), FILES_LOOK_MS).unref();
   }
 
   /** Serves the requests that have arrived by now, from all threads. */
@@ -123,6 +132,8 @@ class SpoolWorker {
     this.#events.open(batches);
     try {
       const committed = this.#commitWithReserve(group, durable);
+      // Looked for last: a commit into a removed file is not acknowledged.
+      this.#requireFiles();
       const { ids, refused, mark } = committed;
       const results = committed.results.slice(0, committed.results.length - remoteCalls.length);
       for (const [index, { port }] of remoteCalls.entries()) {
@@ -147,11 +158,18 @@ class SpoolWorker {
       });
       if (mark !== null) this.#spool.mark.save(mark);
     } catch (error) {
+      if (error instanceof FilesMissing) throw error;
       const reason = this.#describe(error);
       for (const { port } of remoteCalls) port.postMessage({ refused: reason } satisfies RemoteReply);
       this.#events.failed(batches);
       this.#reply({ batches: batches.length, error: reason });
     }
+  }
+
+  /** @throws FilesMissing, which ends the agent: the next start makes a new spool */
+  #requireFiles(): void {
+    const missing = this.#findMissing();
+    if (missing !== null) throw new FilesMissing(`${missing} was removed or replaced: the agent stops`);
   }
 
   /** Commits a group. On a full disk it gives up the reserve, which leaves room for all but the events of devices. */

@@ -7,8 +7,8 @@ import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
+import { watchFiles } from "../../../shared/runtime/file-watch.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
-import { watchFiles } from "./file-watch.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
@@ -82,10 +82,11 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
 
 /** Detects that the open files were removed or replaced. `checkOccasionally` skips checks within READS_CHECK_MS. */
 function placeCheck(path: string): { check: () => void; checkOccasionally: () => void } {
-  const isInPlace = watchFiles(path);
+  const findMissing = watchFiles([path, `${path}-wal`]);
   let checkedAt = performance.now();
   function check(): void {
-    if (!isInPlace()) throw new StoreUnavailable(`${path} was removed or replaced: put it back, or restart the server`);
+    if (findMissing() !== null)
+      throw new StoreUnavailable(`${path} was removed or replaced: put it back, or restart the server`);
     checkedAt = performance.now();
   }
   return {
