@@ -22,12 +22,24 @@ type Values<P extends Parameters> = { [Name in keyof P]: P[Name] extends Paramet
 /** Reads the parameters of a route from a request. Throws an ApiError for the first invalid one. */
 export function readParameters<P extends Parameters>(request: FastifyRequest, parameters: P): Values<P> {
   const query = request.query as Record<string, string | string[] | undefined>;
+  refuseLists(query, parameters);
   const values = Object.entries(parameters).map(([name, { read }]) => {
     const given = query[name] ?? null;
     if (Array.isArray(given)) throw invalid(name, given, "given once");
     return [name, read(given, name)];
   });
   return Object.fromEntries(values) as Values<P>;
+}
+
+/**
+ * Refuses `page[]=1` and `page[0]=1`, with which other servers take a list. Such a filter must not be ignored: the answer would
+ * hold all records.
+ */
+function refuseLists(query: object, parameters: Parameters): void {
+  for (const given of Object.keys(query)) {
+    const name = given.replace(/\[.*/s, "");
+    if (name !== given && Object.hasOwn(parameters, name)) throw invalid(name, given, "given once, without brackets");
+  }
 }
 
 export const PAGE_SIZE_MAX = 100;
@@ -44,9 +56,18 @@ export const pageParameters = {
   }),
 };
 
-/** Any text. Null if it is absent. */
+/** Max length of a text. It exceeds any name, and bounds the work of a search. */
+const TEXT_CHARS_MAX = 200;
+
+/** A text of at most 200 characters. Null if it is absent. */
 export function text(description: string): Parameter<string | null> {
-  return { schema: Type.String({ description }), read: (given) => given };
+  return {
+    schema: Type.String({ maxLength: TEXT_CHARS_MAX, description }),
+    read(given, name) {
+      if (given === null || given.length <= TEXT_CHARS_MAX) return given;
+      throw invalid(name, given, `at most ${TEXT_CHARS_MAX} characters`);
+    },
+  };
 }
 
 /** The fp of a record. Null if it is absent. */

@@ -1,7 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "./errors.ts";
 
-// Plugin: refuses a request without a route (404, 405) or without a Host header (400), before its key and body are read.
+// Plugin: refuses a request without a route (404, 405), without a Host header or with two headers of a kind that may stand once
+// (400), before its key and body are read.
+
+/** Headers of which Node keeps one or joins both. A proxy may go by the other one (RFC 9110 §5.3, RFC 9112 §3.2). */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set(["host", "authorization", "x-api-key", "content-type"]);
 
 interface PathMethods {
   readonly pattern: RegExp;
@@ -17,10 +21,24 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new ApiError("REQUEST.MALFORMED", "The Host header is missing.");
     }
+    const repeated = repeatedHeader(request.raw.rawHeaders);
+    if (repeated !== null) throw new ApiError("REQUEST.MALFORMED", `The header ${repeated} is there twice.`);
     // The router matches `/patients/` with an empty fp. A trailing slash is another path, so it is 404.
     if (request.is404 || Object.values(request.params as object).includes("")) throw notFound(request, paths.values());
     done();
   });
+}
+
+/** Finds a header that may stand once and stands twice. @returns its name in lower case, or null */
+function repeatedHeader(rawHeaders: readonly string[]): string | null {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? "";
+    if (!SINGLE_HEADERS.has(name)) continue;
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return null;
 }
 
 /** The methods of each path. Fastify responds 404 to a wrong method; these tell a wrong method from a wrong path. */

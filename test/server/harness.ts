@@ -95,6 +95,7 @@ const unlimited: Limits = {
   partner: plenty,
   ingest: plenty,
   addressMinute: 1_000_000,
+  sessionMinute: 1_000_000,
 };
 
 /** A test replaces what the server sends with. */

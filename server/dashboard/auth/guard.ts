@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { includesRole, type Role } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
-import { limitStranger } from "../../http/rate-limit/rate-limit.ts";
+import { limitSession, limitStranger } from "../../http/rate-limit/rate-limit.ts";
 import type { SignedIn } from "../../http/request-context.ts";
 import { findSession, touchSession } from "../../store/dashboard/sessions.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
@@ -41,6 +41,7 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter }: Das
     if (found === undefined) {
       await limitStranger(request, limiter, clock);
     } else {
+      await limitSession(found.id, limiter, clock);
       if (clock - found.last_used_at >= TOUCH_MS) {
         const end = endOfSession(found.created_at, clock);
         await store.transaction((session) => touchSession(session, found.id, clock, end));

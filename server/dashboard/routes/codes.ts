@@ -4,6 +4,7 @@ import { analyteByCode } from "../../../shared/clinical/analytes.ts";
 import type { AnalyteChoice, CodeList, MapCodeBody } from "../../../shared/dashboard/codes.ts";
 import { analyteChoices } from "../../domain/analyte-choices.ts";
 import { ApiError } from "../../http/errors.ts";
+import { readParameters, text } from "../../http/query-parameters.ts";
 import { findCode, listCodes, mapCode, unmapCode } from "../../store/dashboard/codes.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
@@ -12,6 +13,8 @@ import type { DashboardContext } from "../context.ts";
 // Codes of devices that the catalogue does not know, and the analytes that the clinic chose for them.
 
 const BASE = "/clinic/v1/clinics/:clinic/codes";
+
+const codeParameters = { device_id: text("Id of a device."), code: text("Code of that device.") };
 
 const mapBody: (body: unknown) => MapCodeBody = bodyReader(
   Type.Object(
@@ -39,11 +42,10 @@ function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   app.route({
     method: "GET",
     url: `${BASE}/analytes`,
-    config: { access: "reader" },
+    config: { access: "reader", parameters: codeParameters },
     handler: async (request): Promise<{ analytes: AnalyteChoice[] }> => {
-      const { device_id, code } = request.query as { device_id?: unknown; code?: unknown };
-      if (typeof device_id !== "string" || typeof code !== "string")
-        throw new ApiError("RECORD.NOT_FOUND", "This code");
+      const { device_id, code } = readParameters(request, codeParameters);
+      if (device_id === null || code === null) throw new ApiError("RECORD.NOT_FOUND", "This code");
       const found = await store.snapshot((session) => findCode(session, clinicOf(request).id, { device_id, code }));
       if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This code");
       return { analytes: analyteChoices(found.seen ?? { code, label: null, unit: null, value: null }) };

@@ -15,9 +15,13 @@ const PING_MS = 15_000;
 /** Max open streams of the server. A page without one loads its data when the user asks. */
 const STREAMS_MAX = 2000;
 
+/** Max open streams of a session, so that one user cannot take those of all. Each open tab has one. */
+const STREAMS_OF_SESSION_MAX = 20;
+
 export function eventRoutes(app: FastifyInstance, { store, now, logger }: DashboardContext): void {
   const changes = new LiveChanges(store, logger);
-  const open = new Set<() => void>();
+  /** Ends of the open streams, with their sessions. */
+  const open = new Map<() => void, number>();
 
   /** Whether the session is over, or its user left the clinic. */
   async function hasEnded(digest: string, userId: number, clinicId: number): Promise<boolean> {
@@ -27,7 +31,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
   }
 
   app.addHook("preClose", (done) => {
-    for (const end of open) end();
+    for (const end of open.keys()) end();
     done();
   });
   app.route({
@@ -38,9 +42,10 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
     exposeHeadRoute: false,
     handler: (request, reply) => {
       const { id } = clinicOf(request);
-      const { userId } = userOf(request);
+      const { userId, sessionId } = userOf(request);
       const digest = presentedDigest(request) ?? "";
-      if (open.size >= STREAMS_MAX) throw new ApiError("SERVER.UNAVAILABLE");
+      const ofSession = [...open.values()].filter((each) => each === sessionId).length;
+      if (open.size >= STREAMS_MAX || ofSession >= STREAMS_OF_SESSION_MAX) throw new ApiError("SERVER.UNAVAILABLE");
       reply.hijack();
       reply.raw.writeHead(200, {
         "content-type": "text/event-stream; charset=utf-8",
@@ -63,7 +68,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
         open.delete(end);
         reply.raw.end();
       };
-      open.add(end);
+      open.set(end, sessionId);
       reply.raw.on("close", end);
       // A client that left before this line has emitted the event already.
       if (reply.raw.destroyed) end();

@@ -41,7 +41,7 @@ function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void 
   app.route({
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/patients",
-    config: { access: "reader" },
+    config: { access: "reader", parameters: listParameters },
     handler: (request): Promise<PatientList> =>
       lists.find({ clinicId: clinicOf(request).id, ...readParameters(request, listParameters) }),
   });
@@ -55,7 +55,7 @@ function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void 
   app.route({
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/patients/:fp/results",
-    config: { access: "reader" },
+    config: { access: "reader", parameters: resultParameters },
     handler: async (request): Promise<PatientResults> => {
       const wanted = readParameters(request, resultParameters);
       return found(await patientResults(store, clinicOf(request).id, patientFp(request), wanted));

@@ -13,6 +13,7 @@ import type {
 } from "../../../shared/dashboard/to-place.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { ApiError } from "../../http/errors.ts";
+import { choice, readParameters, text } from "../../http/query-parameters.ts";
 import type { AuditActor } from "../../store/audit.ts";
 import {
   describeStudyToPlace,
@@ -32,8 +33,13 @@ import type { DashboardContext } from "../context.ts";
 // The desk where users place unmatched studies.
 
 const BASE = "/clinic/v1/clinics/:clinic/to-place";
-const SEARCH_CHARS_MAX = 100;
 const REASON_CHARS_MAX = 200;
+
+const queueParameters = {
+  rejected: choice(["0", "1"], "Whether to list the rejected studies, with 1."),
+  order: choice(["oldest", "newest"], "Order of the studies."),
+};
+const searchParameters = { text: text("Words of the name or of an identifier.") };
 
 const closed = { additionalProperties: false };
 const Revision = Type.Integer({ minimum: 1 });
@@ -68,11 +74,10 @@ function queueRoute(app: FastifyInstance, { store }: DashboardContext): void {
   app.route({
     method: "GET",
     url: BASE,
-    config: { access: "reader" },
+    config: { access: "reader", parameters: queueParameters },
     handler: async (request): Promise<PlacementQueue> => {
-      const { rejected, order } = request.query as { rejected?: string; order?: string };
-      const clinicId = clinicOf(request).id;
-      const wanted = { clinicId, isRejected: rejected === "1", order: order === "newest" ? order : "oldest" } as const;
+      const { rejected, order } = readParameters(request, queueParameters);
+      const wanted = { clinicId: clinicOf(request).id, isRejected: rejected === "1", order: order ?? "oldest" };
       return store.snapshot((session) => queueOf(session, wanted));
     },
   });
@@ -104,16 +109,10 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   app.route({
     method: "GET",
     url: `${BASE}/patients`,
-    config: { access: "reader" },
+    config: { access: "reader", parameters: searchParameters },
     handler: async (request): Promise<{ patients: ShownPatient[] }> => {
-      const { text = "" } = request.query as { text?: unknown };
-      if (typeof text !== "string" || text.length > SEARCH_CHARS_MAX) {
-        throw new ApiError(
-          "REQUEST.INVALID_PARAMETER",
-          `text is not valid, expected at most ${SEARCH_CHARS_MAX} characters`,
-        );
-      }
-      return { patients: await searchPatients(store, clinicOf(request).id, text) };
+      const { text: words } = readParameters(request, searchParameters);
+      return { patients: await searchPatients(store, clinicOf(request).id, words ?? "") };
     },
   });
 }
@@ -205,8 +204,8 @@ async function ownPatient(session: Session, request: FastifyRequest, fp: string)
 }
 
 /** Whether a text names the patient's species, in any language that devices use. */
-function namesSpecies(text: string, { species }: Patient): boolean {
-  return fold(text) === fold(species) || (readSpecies(text) !== null && readSpecies(text) === readSpecies(species));
+function namesSpecies(typed: string, { species }: Patient): boolean {
+  return fold(typed) === fold(species) || (readSpecies(typed) !== null && readSpecies(typed) === readSpecies(species));
 }
 
 /** Says who changed a study since the user saw it, and what it is now. */

@@ -29,6 +29,12 @@ export async function limitStranger({ ip }: FastifyRequest, limiter: RateLimiter
   if (!result.isAllowed) throw tooManyRequests("authorization", result);
 }
 
+/** Counts a request of a signed-in user against the budget of the session. @throws ApiError 429 beyond it */
+export async function limitSession(sessionId: number, limiter: RateLimiter, now: number): Promise<void> {
+  const result = await limiter.takeForSession(sessionId, now);
+  if (!result.isAllowed) throw tooManyRequests("authorization", result);
+}
+
 async function count(request: FastifyRequest, limiter: RateLimiter, now: number): Promise<RateLimitResult> {
   const { key, cacheHit, route } = request.context;
   if (key === null) return limiter.takeForAddress(request.ip, now);

@@ -9,6 +9,8 @@ import type { HeaderList } from "../response-headers.ts";
 export interface Limits extends Record<KeyType, { readonly minute: number; readonly hour: number }> {
   /** Max requests per minute from one address without a valid key. */
   readonly addressMinute: number;
+  /** Max requests per minute of a session of the dashboard. */
+  readonly sessionMinute?: number;
   /** Max pushes and heartbeats of an agent, for keys of any type. */
   readonly ingest: { readonly minute: number; readonly hour: number };
 }
@@ -22,6 +24,12 @@ export const defaultLimits: Limits = {
   // An agent collects results for 200 ms before a push, so it sends at most 5 pushes a second.
   ingest: { minute: 600, hour: 20_000 },
 };
+
+/**
+ * Counted for each session, not for each user: a clinic may share one user among its PCs. A page that is used quickly sends some
+ * 300 requests a minute.
+ */
+const SESSION_MINUTE = 1200;
 
 /**
  * The budget that a request spends. The agent's directory sync and its pictures have their own, so that they cannot delay
@@ -53,6 +61,7 @@ export class RateLimiter {
   readonly #keys: Record<KeyType, RateBudget>;
   readonly #unchanged: Record<KeyType, RateBudget>;
   readonly #addresses: RateBudget;
+  readonly #sessions: RateBudget;
   readonly #ingest: RateBudget;
 
   constructor(limits: Limits, counters: SharedCounters) {
@@ -71,6 +80,8 @@ export class RateLimiter {
     this.#unchanged = byType(FREE_TIMES);
     this.#ingest = minuteAndHour(limits.ingest);
     this.#addresses = rateBudget([{ name: "minute", ms: MINUTE_MS, limit: limits.addressMinute }]);
+    const { sessionMinute = SESSION_MINUTE } = limits;
+    this.#sessions = rateBudget([{ name: "minute", ms: MINUTE_MS, limit: sessionMinute }]);
   }
 
   /** Counts a request of a key. */
@@ -88,6 +99,12 @@ export class RateLimiter {
     const { windows } = this.#unchanged[key.type];
     const { taken: isFree } = await this.#counters.keys.take(`${key.id} unchanged`, windows, now);
     return this.takeForKey(key, "api", now, ((isFree ? 0 : 1) - paid) as Cost);
+  }
+
+  /** Counts a request of a session of the dashboard. Its response reports no budget. */
+  async takeForSession(sessionId: number, now: number): Promise<RateLimitResult> {
+    const { taken, counts } = await this.#counters.keys.take(`session ${sessionId}`, this.#sessions.windows, now);
+    return { ...resultOf(taken, this.#sessions, counts, now), headers: [] };
   }
 
   /** Counts a request without a valid key. Its response reports no budget. */

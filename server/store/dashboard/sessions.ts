@@ -24,9 +24,13 @@ export interface NewSession {
   browser: string | null;
 }
 
-/** Stores a session, and removes ended ones of all users. @returns its id */
+/** Max sessions of a user. A clinic may share one user, but a program that signs in again and again must not fill the table. */
+const SESSIONS_MAX = 100;
+
+/** Stores a session. Removes ended ones of all users, and those of this user that were unused for longest. @returns its id */
 export async function insertSession(session: Session, wanted: NewSession): Promise<number> {
   await session.all(removeEnded, { now: wanted.now });
+  await session.all(removeUnused, { userId: wanted.userId, kept: SESSIONS_MAX - 1 });
   const row = await session.first(insert, { ...wanted, publicId: `ses_${newUlid()}` });
   if (row === undefined) throw new Error("an insert returned no row");
   return row.id;
@@ -92,6 +96,23 @@ const byDigest = query((db, p: { digest: string; now: number }) =>
     .where("session.digest", "=", p.digest)
     .where("session.expires_at", ">", p.now)
     .where("user.disabled_at", "is", null),
+);
+
+const removeUnused = query(
+  (db, p: { userId: number; kept: number }) =>
+    db
+      .deleteFrom("dashboard_session")
+      .where("user_id", "=", p.userId)
+      .where("id", "not in", (kept) =>
+        kept
+          .selectFrom("dashboard_session")
+          .select("id")
+          .where("user_id", "=", p.userId)
+          .orderBy("last_used_at", "desc")
+          .orderBy("id", "desc")
+          .limit(p.kept),
+      ),
+  noInvalidation,
 );
 
 const touch = query(

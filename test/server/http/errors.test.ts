@@ -230,7 +230,6 @@ describe("a body", () => {
 
   test.each([
     ["a list of empty objects", `[${Array.from({ length: 500_000 }, () => "{}").join()}]`],
-    ["lists in lists", "[".repeat(600_000) + "]".repeat(600_000)],
     ["the keys of an object", `{${Array.from({ length: 500_000 }, (_, index) => `"${index % 10}":0`).join()}}`],
   ])("a body with more than 500 000 values is refused before it is parsed: %s", async (_, values) => {
     const server = await startServer(clinic(ours));
