@@ -11,15 +11,16 @@ import { readSecret } from "./config/secret-file.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import { createImaging } from "./imaging-devices.ts";
 import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
-import { startPeriodicTasks } from "./periodic-tasks.ts";
+import { type AgentTasks, startPeriodicTasks } from "./periodic-tasks.ts";
 import type { ConfigurationLink, UpgradeLink } from "./push/heartbeat.ts";
+import { AgreedTime } from "./push/agreed-time.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
 import { watchServer } from "./push/server-watch.ts";
 import { realTimer } from "./runtime/timer.ts";
 import { readSpool } from "./spool/access.ts";
-import { CLOCK_META, SERVER_META } from "./spool/queries/status.ts";
+import { AGREED_META, CLOCK_META, SERVER_META } from "./spool/queries/status.ts";
 import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
@@ -27,6 +28,9 @@ import { type Readiness, readiness } from "./status/readiness.ts";
 import { Directory } from "./study/patient-directory.ts";
 
 // The composition root: creates the parts of the running agent, connects them, and stops them in reverse order.
+
+/** Interval between two stored times upon which the clocks agreed. */
+const KEEP_AGREED_MS = 60 * 60_000;
 
 export interface RunningAgent {
   readonly config: Config;
@@ -76,10 +80,15 @@ interface Start {
 async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const { config, version, log, remote, upgrade, metrics } = start;
   const startedAt = Date.now();
-  const { server, serverState } = connectServer(config.server, startedAt, spool, log);
+  const time = new AgreedTime(Number((await spool.call("getMeta", AGREED_META)) ?? 0));
+  const { server, serverState } = connectServer(config.server, { startedAt, spool, time, log });
   const directory = new Directory(spool, server);
-  const push = createPush(spool, server, metrics, log, () => imaging.acknowledged());
-  const context = { config, spool, directory, metrics, log, queued: () => push.scheduleSend() };
+  const push = createPush({ spool, server, time, metrics, log }, () => imaging.acknowledged());
+  const context = {
+    ...{ config, spool, directory, metrics, log },
+    now: () => time.best(),
+    queued: () => push.scheduleSend(),
+  };
   const imaging = await createImaging(context, server);
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
@@ -101,6 +110,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     spool,
     server,
     directory,
+    time,
     push,
     groups,
     imaging,
@@ -163,17 +173,20 @@ interface ServerConnection {
 /** @returns the client of the server; every change of the server's state goes to the spool and the log */
 function connectServer(
   { url, keyFile }: Config["server"],
-  startedAt: number,
-  spool: Spool,
-  log: Logger,
+  { startedAt, spool, time, log }: { startedAt: number; spool: Spool; time: AgreedTime; log: Logger },
 ): ServerConnection {
   let current: ServerState = { ...NOT_ASKED_YET, since: startedAt };
   const clock = watchClock(spool, log);
+  const keepAgreedTime = agreedTimeKeeper(spool, time);
   const client = createServerClient(
     url,
     () => readSecret(keyFile),
     undefined,
-    (exchange) => clock.heard(exchange),
+    (exchange) => {
+      clock.heard(exchange);
+      time.heard(exchange);
+      keepAgreedTime();
+    },
   );
   const server = watchServer(client, (state) => {
     current = state;
@@ -196,6 +209,17 @@ async function openDevices(devices: readonly RunningDevice[]): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve)); // ports listen from the next turn of the event loop
 }
 
+/** @returns a function that stores the agreed time for the next start, at most once an hour */
+function agreedTimeKeeper(spool: Spool, time: AgreedTime): () => void {
+  let kept = 0;
+  return () => {
+    const { agreedAt } = time;
+    if (agreedAt === null || Math.abs(agreedAt - kept) < KEEP_AGREED_MS) return;
+    kept = agreedAt;
+    spool.callLater("setMeta", AGREED_META, String(agreedAt));
+  };
+}
+
 function watchClock(spool: Spool, log: Logger): ClockWatch {
   return new ClockWatch({
     changed: (offsetS) => spool.callLater("setMeta", CLOCK_META, String(offsetS)),
@@ -207,7 +231,10 @@ function watchClock(spool: Spool, log: Logger): ClockWatch {
 }
 
 /** `acknowledged` is called when the server has a study. */
-function createPush(spool: Spool, server: ServerClient, metrics: Metrics, log: Logger, acknowledged: () => void): Push {
+function createPush(
+  { spool, server, time, metrics, log }: Pick<AgentTasks, "spool" | "server" | "time" | "log"> & { metrics: Metrics },
+  acknowledged: () => void,
+): Push {
   return new Push(
     spool,
     server,
@@ -222,6 +249,6 @@ function createPush(spool: Spool, server: ServerClient, metrics: Metrics, log: L
       },
       recovered: () => log.info({ stage: "push" }, "studies are sent again"),
     },
-    { setTimer: realTimer, random: Math.random },
+    { setTimer: realTimer, random: Math.random, now: () => time.best() },
   );
 }

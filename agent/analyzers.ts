@@ -90,7 +90,7 @@ function startAnalyzer(
   { profile, timeZone }: FilingDevice,
   context: AnalyzerContext,
 ): RunningDevice {
-  const { spool, directives, memory, operatorLists } = context;
+  const { spool, now, directives, memory, operatorLists } = context;
   return startDevice(context, device.id, profile.id, (session) => {
     const operators = operatorsOf(device, operatorLists, (reason) =>
       session.log.error({ stage: "message", reason }, "operator list not readable: the last one stays in use"),
@@ -98,7 +98,7 @@ function startAnalyzer(
     const connected = { id: device.id, profile, timeZone, ...(operators === null ? {} : { operators }) };
     const messages = messageHandler(connected, session, context);
     const transport = createTransport(device, profile);
-    const connection = new Connection(connected, transport, { spool, events: session, messages, memory });
+    const connection = new Connection(connected, transport, { spool, events: session, messages, now, memory });
     if (profile.protocol === "poct1a") directives.add(device.id, connection);
     return connection;
   });

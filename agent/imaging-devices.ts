@@ -21,7 +21,9 @@ import { realTimer } from "./runtime/timer.ts";
 
 export interface ImagingDevices extends DeviceGroup {
   /** Removes images beyond the configured limits. */
-  removeOld(): Promise<RetentionResult>;
+  removeOld(agreed: number | null): Promise<RetentionResult>;
+  /** This machine's clock is that far ahead of the right time, in ms. */
+  clockIsAhead(ms: number): void;
   /** Sends the pictures of a study that the server acknowledged. */
   acknowledged(): void;
 }
@@ -124,7 +126,8 @@ function imagingGroup(
       await thread?.stop();
     },
     // The thread names new images, so it also removes old ones: a new image must not take a name about to be removed.
-    removeOld: () => thread?.removeOld() ?? removeOld(config.data, spool, config.images),
+    removeOld: (agreed) => thread?.removeOld(agreed) ?? removeOld(config.data, spool, config.images, agreed),
+    clockIsAhead: (ms) => thread?.clockIsAhead(ms),
     acknowledged: () => previews.wake(),
   };
 }

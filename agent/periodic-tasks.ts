@@ -5,6 +5,7 @@ import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
 import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/heartbeat.ts";
+import type { AgreedTime } from "./push/agreed-time.ts";
 import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
@@ -46,6 +47,7 @@ export interface AgentTasks {
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly directory: Directory;
+  readonly time: AgreedTime;
   readonly push: Push;
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
@@ -59,7 +61,7 @@ export interface AgentTasks {
 
 /** Starts all tasks. @returns a function that stops them */
 export function startPeriodicTasks(agent: AgentTasks): () => void {
-  const { config, spool, server, groups, devices, log } = agent;
+  const { config, spool, server, time, groups, devices, log } = agent;
   const warn = (stage: string, sentence: string) => (reason: string) => log.warn({ stage, reason }, sentence);
   const counters = setInterval(() => {
     for (const device of devices) device.storeCounters();
@@ -92,7 +94,7 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
     runPeriodically(
       FREE_SPACE_EVERY_MS,
       FREE_SPACE_EVERY_MS,
-      pruneTask(spool),
+      pruneTask(spool, time),
       warn("spool", "old rows cannot be removed"),
     ),
     runPeriodically(
@@ -113,29 +115,40 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   };
 }
 
-async function syncDirectory({ groups, directory, push, log }: AgentTasks): Promise<void> {
+async function syncDirectory({ groups, imaging, directory, time, push, log }: AgentTasks): Promise<void> {
   for (const group of groups) group.wake?.();
   const { whole, changed } = await directory.sync();
   if (whole || changed > 0) {
     log.info({ stage: "directory", changed }, whole ? "all patients of the clinic were fetched" : "patients changed");
   }
+  imaging.clockIsAhead(time.aheadMs);
+  const agreed = time.now();
+  if (agreed !== null) await push.retryRefusedTimes(agreed);
   push.wake();
 }
 
-/** @returns a task that prunes every PRUNE_EVERY_MS, and at once if the spool is short of space */
-function pruneTask(spool: Spool): () => Promise<void> {
+/**
+ * @returns a task that prunes every PRUNE_EVERY_MS, and at once if the spool is short of space. A clock that is set years ahead must
+ * not expire the history, so only a time counts upon which the server agrees. A spool that is short of space cannot wait for it.
+ */
+export function pruneTask(
+  spool: Pick<Spool, "call" | "isShort">,
+  time: Pick<AgreedTime, "now" | "best">,
+): () => Promise<void> {
   let prunedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
-    while (await spool.call("prune", Date.now() - MESSAGES_KEPT_MS, PRUNE_ROWS)) {
+    const now = time.now() ?? (spool.isShort ? time.best() : null);
+    if (now === null) return;
+    while (await spool.call("prune", now - MESSAGES_KEPT_MS, PRUNE_ROWS)) {
       await sleep(PRUNE_PAUSE_MS);
     }
     prunedAt = performance.now();
   };
 }
 
-async function removeOldImages({ imaging, log }: AgentTasks): Promise<void> {
-  const { count, bytes, isEnough } = await imaging.removeOld();
+async function removeOldImages({ imaging, time, log }: AgentTasks): Promise<void> {
+  const { count, bytes, isEnough } = await imaging.removeOld(time.now());
   if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
   if (!isEnough) throw new Error("images exceed maxGigabytes, but archives, studies or users still need them");
 }

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
   readonly events: ConnectionEvents;
   readonly messages: MessageHandler;
   readonly setTimer?: SetTimer;
+  /** Time of receipt, in ms since 1970. */
+  readonly now?: () => number;
   /** The budget shared by all devices. */
   readonly memory?: MemoryBudget;
 }
@@ -34,10 +36,10 @@ export class Connection {
   #announcement: Announcement | null = null;
 
   constructor(device: ConnectedDevice, transport: Transport, options: ConnectionOptions) {
-    const { spool, events, messages, setTimer = realTimer, memory = new MemoryBudget() } = options;
+    const { spool, events, messages, setTimer = realTimer, now = Date.now, memory = new MemoryBudget() } = options;
     this.#device = device;
     this.#transport = transport;
-    this.#context = { spool, events, messages, setTimer, memory, unfiled: new UnfiledMessages() };
+    this.#context = { spool, events, messages, setTimer, now, memory, unfiled: new UnfiledMessages() };
   }
 
   get connected(): boolean {

@@ -17,6 +17,8 @@ export interface AgentContext {
   readonly config: Config;
   readonly spool: Spool;
   readonly directory: Directory;
+  /** The time in ms since 1970, as far as it is known: this machine's clock may be wrong. */
+  readonly now: () => number;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Called when a study is ready for the push to the server. */

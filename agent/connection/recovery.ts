@@ -44,7 +44,7 @@ async function replaySession(spool: Spool, session: UnfinishedSession, profile: 
       if (action.do === "report" && action.report.topic === "event")
         await spool.call("storeDeviceReport", session.device, action.report, event.at);
       if (action.do !== "deliver") continue;
-      rows.push(rowOf(action, event.at));
+      rows.push(rowOf(action, Math.min(event.at, at))); // the clock may have been ahead
       if (rows.length === MESSAGES_PER_CALL) await spool.call("addMessages", rows.splice(0));
     }
   }

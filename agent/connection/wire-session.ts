@@ -34,6 +34,7 @@ export interface WireContext {
   readonly events: ConnectionEvents;
   readonly messages: MessageHandler;
   readonly setTimer: SetTimer;
+  readonly now: () => number;
   readonly memory: MemoryBudget;
   readonly unfiled: UnfiledMessages;
 }
@@ -276,7 +277,7 @@ export class WireSession {
   async #deliver(delivery: Extract<LinkAction, { do: "deliver" }>, session: Session): Promise<void> {
     const { message: bytes, incomplete, from } = delivery;
     const { id: device, profile } = this.#device;
-    const message = { id: newUlid(), device, profile: profile.id, receivedAt: Date.now(), bytes, incomplete };
+    const message = { id: newUlid(), device, profile: profile.id, receivedAt: this.#context.now(), bytes, incomplete };
     this.#context.unfiled.add();
     this.#unansweredMessages += 1;
     const id = await this.#recorder.storeMessage(session, message, from);

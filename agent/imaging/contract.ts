@@ -48,7 +48,10 @@ export interface ImagingThreadFunctions {
   sendPending(request: number, status: number, dataset: Uint8Array): Promise<boolean>;
   /** Sends an event report on the channel with that number (see ReportChannel). */
   report(channel: number, request: Omit<DimseRequest, "messageId">, dataset: Uint8Array): Promise<boolean>;
-  removeOld(): Promise<RetentionResult>;
+  /** See retention.ts. */
+  removeOld(agreed: number | null): Promise<RetentionResult>;
+  /** This machine's clock is that far ahead of the right time, in ms. */
+  clockIsAhead(ms: number): void;
   /** Requires closed devices. */
   stop(): Promise<void>;
 }

@@ -45,14 +45,22 @@ interface ImageStoreDeps {
   readonly headers: HeaderReader;
   /** Bytes of the disk that images leave free; null for the default. */
   readonly freeBytes: number | null;
+  readonly now: () => number;
 }
 
 /** Requires the image folder to exist (see recoverImageFolder). */
 export class ImageStore {
   readonly #deps: ImageStoreDeps;
 
-  constructor(data: string, spool: Pick<Spool, "call">, headers: HeaderReader, freeBytes: number | null = null) {
-    this.#deps = { data, folder: openFolder(imageFolder(data)), spool, headers, freeBytes };
+  /** `now` is the time of receipt, in ms since 1970. */
+  constructor(
+    data: string,
+    spool: Pick<Spool, "call">,
+    headers: HeaderReader,
+    freeBytes: number | null = null,
+    now: () => number = Date.now,
+  ) {
+    this.#deps = { data, folder: openFolder(imageFolder(data)), spool, headers, freeBytes, now };
   }
 
   /** Call it after the last instance is stored. */
@@ -132,7 +140,7 @@ export class IncomingFile {
 
   /** Makes the instance durable. Rejects only on an internal error. */
   async store(identity: InstanceIdentity): Promise<DimseOutcome> {
-    const { data, spool } = this.#deps;
+    const { data, spool, now } = this.#deps;
     try {
       this.#writeAll();
       await this.#sync();
@@ -148,7 +156,8 @@ export class IncomingFile {
       const same = await spool.call("addInstance", {
         message: this.#id,
         device: this.#device,
-        receivedAt: Date.now(),
+        receivedAt: now(),
+        dueAt: Date.now() + this.#quietMs,
         quietMs: this.#quietMs,
         head: this.#head,
         study,
@@ -182,9 +191,9 @@ export class IncomingFile {
 
   /** Keeps the file that holds the same dataset already. Restores it first if it is damaged or missing. */
   async #storeDuplicate(same: InstanceContent): Promise<void> {
-    const { data, spool } = this.#deps;
+    const { data, spool, now } = this.#deps;
     if (!(await isWhole(data, same))) await this.#restore(same);
-    await spool.call("noteStoredAgain", same.message, Date.now());
+    await spool.call("noteStoredAgain", same.message, now());
     // Retention may have removed the file before that call. After it the instance is too young to be removed.
     if (!fs.existsSync(imageFile(data, same.message))) await this.#restore(same);
     await this.discard();

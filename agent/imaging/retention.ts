@@ -22,10 +22,12 @@ const PAGE = 100;
 /** Last removed images whose files are looked for again, because a crash may leave the files of a page. */
 const LEFTOVERS = 10 * PAGE;
 
+/** No image is too old while `agreed` is null: no server confirms this machine's clock. */
 export async function removeOld(
   data: string,
   spool: Pick<Spool, "call">,
   { keepMs, bytesMax }: Omit<ImageLimits, "freeBytes">,
+  agreed: number | null,
 ): Promise<RetentionResult> {
   await deleteFiles(data, spool.call("lastRemoved", LEFTOVERS));
   let left = bytesMax === null ? 0 : await spool.call("instanceBytes");
@@ -52,9 +54,11 @@ export async function removeOld(
       cursor = last;
     }
   };
-  const youngest = Date.now() - YOUNG_MS;
+  const youngest = Math.min(Date.now(), agreed ?? Number.POSITIVE_INFINITY) - YOUNG_MS;
   const excess = () => (bytesMax === null ? 0 : left - bytesMax);
-  if (keepMs !== null) await sweep(Math.min(youngest, Date.now() - keepMs), ["forwarded", "filed"], () => Infinity);
+  if (keepMs !== null && agreed !== null) {
+    await sweep(Math.min(youngest, agreed - keepMs), ["forwarded", "filed"], () => Infinity);
+  }
   for (const standing of ["forwarded", "filed"] as const) await sweep(youngest, [standing], excess);
   return { count, bytes, isEnough: excess() <= 0 };
 }

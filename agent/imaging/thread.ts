@@ -110,8 +110,13 @@ export class DicomThread {
   }
 
   /** Removes old images in the thread that also names new ones, so that the two never meet on a file. */
-  removeOld(): Promise<RetentionResult> {
-    return this.#thread.call("removeOld");
+  removeOld(agreed: number | null): Promise<RetentionResult> {
+    return this.#thread.call("removeOld", agreed);
+  }
+
+  /** See contract.ts. */
+  clockIsAhead(ms: number): void {
+    this.#thread.notify("clockIsAhead", ms);
   }
 
   /** Requires closed devices. */

@@ -43,7 +43,8 @@ function runWorker(): void {
   const { data, images, devices, spool: port } = workerData as ImagingWorkerData;
   const spool = new RemoteSpool(port);
   const headers = new HeaderReader();
-  const store = new ImageStore(data, spool, headers, images.freeBytes);
+  let aheadMs = 0;
+  const store = new ImageStore(data, spool, headers, images.freeBytes, () => Date.now() - aheadMs);
   const look = setInterval(() => store.requireFolder(), FOLDER_LOOK_MS).unref();
   const responsesByNumber = new Map<number, PendingResponses>();
   const channelByNumber = new Map<number, ReportChannel>();
@@ -59,7 +60,10 @@ function runWorker(): void {
       (await responsesByNumber.get(request)?.send(status, dataset)) ?? false,
     report: async (channel, request, dataset) =>
       (await channelByNumber.get(channel)?.report(request, dataset)) ?? false,
-    removeOld: () => removeOld(data, spool, images),
+    removeOld: (agreed) => removeOld(data, spool, images, agreed),
+    clockIsAhead(ms) {
+      aheadMs = ms;
+    },
     async stop() {
       clearInterval(look);
       await headers.close();

@@ -16,7 +16,7 @@ export interface ClockEvents {
 }
 
 /** Offset above which the clock is wrong. */
-const OFFSET_MS_MAX = 60_000;
+export const OFFSET_MS_MAX = 60_000;
 /** Offset below which a wrong clock is right again. A clock that drifts around the limit is reported once. */
 const OFFSET_MS_RIGHT = 30_000;
 /** Smallest reported change. Smaller ones come from the whole seconds of the Date header and the time of the response. */
@@ -54,7 +54,7 @@ export class ClockWatch {
   }
 }
 
-interface Offset {
+export interface Offset {
   /** This machine's clock minus the server's: the middle of the possible values. */
   readonly ms: number;
   /** The least possible difference. */
@@ -62,7 +62,7 @@ interface Offset {
 }
 
 /** The server wrote `date`, cut to the second, between `sentAt` and `receivedAt`. @returns null without a valid date */
-function offsetOf(date: number, sentAt: number, receivedAt: number): Offset | null {
+export function offsetOf(date: number, sentAt: number, receivedAt: number): Offset | null {
   if (Number.isNaN(date)) return null;
   const [low, high] = [sentAt - date - 1000, receivedAt - date];
   return { ms: (low + high) / 2, leastMs: Math.max(low, -high, 0) };

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
+import { AFTER_CLOCK } from "../../shared/api/timestamp.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -21,6 +22,9 @@ const GATHER_MS = 200;
 /** Failures of consecutive studies after which a batch ends, because the fault is the server's. */
 const FAULTS_IN_A_ROW_MAX = 3;
 
+/** Interval between two looks for studies that the server refused because of their time. A look reads all studies. */
+const REFUSED_TIMES_EVERY_MS = 60 * 60_000;
+
 const CurrentSnapshot = Compile(Snapshot);
 const Outcomes = Compile(Type.Object({ outcomes: Type.Array(Outcome) }));
 
@@ -31,6 +35,9 @@ export class Push {
   readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
   #isGathering = false;
+  /** The server refused a study because of its time. "before": perhaps it refused one to an earlier process. */
+  #refusedTimes: boolean | "before" = "before";
+  #refusedTimesAt = Number.NEGATIVE_INFINITY;
   #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(spool: Spool, server: ServerClient, events: PushEvents, timing: DeliveryTiming) {
@@ -39,6 +46,23 @@ export class Push {
     this.#events = events;
     this.#timing = timing;
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
+  }
+
+  /**
+   * Queues the studies again that the server refused as in the future, since its clock may have been behind. Call it while its clock
+   * agrees with this machine's; `now` is that time in ms since 1970.
+   */
+  async retryRefusedTimes(now: number): Promise<void> {
+    const looked = this.#refusedTimes;
+    if (looked === false || performance.now() < this.#refusedTimesAt + REFUSED_TIMES_EVERY_MS) return;
+    this.#refusedTimes = false;
+    try {
+      await this.#spool.call("queueRefusedTimes", now);
+    } catch (error) {
+      this.#refusedTimes = looked;
+      throw error;
+    }
+    if (looked === true) this.#refusedTimesAt = performance.now();
   }
 
   /** Sends the queued studies now. */
@@ -70,7 +94,7 @@ export class Push {
 
   /** Sends one batch if there is one. @returns true if more studies wait */
   async #sendNext(): Promise<boolean> {
-    const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_CHARS_MAX, Date.now());
+    const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_CHARS_MAX, this.#now());
     if (batch.length === 0) return false;
     await this.#send(batch);
     this.#loop.succeeded();
@@ -95,8 +119,15 @@ export class Push {
       revision,
       matched: patientFp !== null,
     }));
-    await this.#spool.call("settleStudies", settled, Date.now());
-    for (const { outcome } of outcomes) this.#events.outcome(outcome);
+    await this.#spool.call("settleStudies", settled, this.#now());
+    for (const { outcome, reason } of outcomes) {
+      if (outcome === "rejected" && reason?.includes(AFTER_CLOCK) === true) this.#refusedTimes = true;
+      this.#events.outcome(outcome);
+    }
+  }
+
+  #now(): number {
+    return (this.#timing.now ?? Date.now)();
   }
 
   async #sendEach(batch: readonly QueuedStudy[]): Promise<void> {

@@ -13,6 +13,8 @@ export interface DeliveryTiming {
   readonly setTimer: SetTimer;
   /** Returns a number from 0 to 1 for the jitter. */
   readonly random: () => number;
+  /** Milliseconds since 1970; by default this machine's clock. */
+  readonly now?: () => number;
 }
 
 const RETRY: Backoff = { firstMs: 1_000, lastMs: 5 * 60_000, jitter: 1 };

@@ -29,6 +29,9 @@ export const SERVER_META = "server";
 /** The key of the meta table for this machine's clock minus the server's, in seconds. */
 export const CLOCK_META = "clock";
 
+/** The key of the meta table for the last time, in ms since 1970, upon which this machine's clock and the server's agreed. */
+export const AGREED_META = "agreed_time";
+
 /** The state of a device that is not configured, or whose agent does not run. */
 const NOT_SERVED = "not served";
 

@@ -198,7 +198,7 @@ describe("an instance that another AE title repeats", () => {
         const restarted = await Spool.open(copy);
         try {
           await recoverImageFolder(copy, restarted);
-          await removeOld(copy, restarted, { keepMs: null, bytesMax: null });
+          await removeOld(copy, restarted, { keepMs: null, bytesMax: null }, null);
           const held = await restarted.call("instanceFiles", "1.2.3.7");
           const wrong: string[] = [];
           for (const instance of held) if (!(await isWhole(copy, instance))) wrong.push(instance.message);
@@ -218,7 +218,7 @@ describe("an instance that another AE title repeats", () => {
   async function removeAll(): Promise<void> {
     const kept = await used.spool.call("retentionCandidates", { storedAt: -1, message: "" }, Date.now() + 1, 10);
     expect(await used.spool.call("removeInstances", kept, Date.now())).toHaveLength(1);
-    await removeOld(used.folder, used.spool, { keepMs: null, bytesMax: null });
+    await removeOld(used.folder, used.spool, { keepMs: null, bytesMax: null }, null);
   }
 
   /** Copies the spool and the images as a kill at this moment leaves them. */

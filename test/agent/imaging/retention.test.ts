@@ -69,7 +69,8 @@ async function forwarded(number: number, days: number): Promise<string> {
 const listed = () => readSpool(used.folder, (db) => listImages(db, null));
 const messageOf = (number: number) => listed().find((image) => image.sop_instance_uid === `1.2.3.${number}`)!.id;
 const inFolder = () => fs.readdirSync(imageFolder(used.folder)).toSorted();
-const remove = (own: Partial<ImageLimits>) => removeOld(used.folder, used.spool, { ...limits, ...own });
+const remove = (own: Partial<ImageLimits>, agreed: number | null = Date.now()) =>
+  removeOld(used.folder, used.spool, { ...limits, ...own }, agreed);
 
 /** Returns the numbers of the kept instances, after a check of the list against the folder. */
 function kept(): string[] {
@@ -88,6 +89,14 @@ describe("by age", () => {
     expect(listed()[0]).toMatchObject({ id: old, state: "filed", removed_at: expect.stringMatching(/^2\d{3}-/) });
     expect(readSpool(used.folder, countImages)).toEqual({ kept: 1, bytes: size, removed: 1, forwards: [] });
     expect(await remove({ keepMs: 30 * DAY_MS })).toEqual({ count: 0, bytes: 0, isEnough: true });
+  });
+
+  test("no image is too old while no server confirms this machine's clock", async () => {
+    await filed(1, 3 * 365);
+    expect(await remove({ keepMs: 30 * DAY_MS }, null)).toMatchObject({ count: 0 });
+    expect(await remove({ keepMs: 30 * DAY_MS }, Date.now() - 4 * 365 * DAY_MS)).toMatchObject({ count: 0 });
+    expect(kept()).toEqual(["1"]);
+    expect(await remove({ keepMs: 30 * DAY_MS })).toMatchObject({ count: 1 });
   });
 
   test.each<[string, (message: string) => void | Promise<void>]>([

@@ -129,7 +129,7 @@ test("the thread removes an old image and stores it again when it is sent again"
   const db = new Database(path.join(used.folder, "spool.db"));
   db.exec("UPDATE instance SET stored_at = 1; UPDATE message SET state = 'filed'; DELETE FROM pending_image_study");
   db.close();
-  expect(await thread.removeOld()).toEqual({ count: 1, bytes: expect.any(Number), isEnough: true });
+  expect(await thread.removeOld(Date.now())).toEqual({ count: 1, bytes: expect.any(Number), isEnough: true });
   expect(files()).toEqual([]);
   await store();
   expect(files()).toEqual(kept);

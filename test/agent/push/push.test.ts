@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Push } from "../../../agent/push/push.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
+import { timestampProblem } from "../../../shared/api/timestamp.ts";
 import { until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
@@ -236,4 +237,64 @@ test("studies queued during a request are sent after it", async () => {
   push.wake();
   await allFiled(2);
   expect(failures).toEqual([]);
+});
+
+/** A server whose clock the test sets. It refuses a later time as the real one does. */
+function serverAt(clockOf: () => number) {
+  return ({ body }: ScriptedRequest): Step => {
+    const { studies } = body as { studies: { fp: string; acquired_at: string }[] };
+    const outcomes = studies.map(({ fp, acquired_at }) => {
+      const problem = timestampProblem(acquired_at, clockOf());
+      const reason = problem === null ? null : `acquired_at is ${acquired_at}, expected ${problem}`;
+      return { fp, outcome: reason === null ? "filed" : "rejected", reason };
+    });
+    return { status: 200, body: { outcomes } };
+  };
+}
+
+test("a study that a server with a wrong clock refused is sent again once the clocks agree, in its order", async () => {
+  const now = Date.parse("2026-06-01T00:00:00.000Z");
+  let serverClock = now - 3 * 365 * 86_400_000;
+  const fps = await queue(3);
+  const { push, server } = await pushTo(Array.from({ length: 20 }, () => serverAt(() => serverClock)));
+  push.wake();
+  await until("all are refused", () => states().every((state) => state === "quarantined"));
+  await push.retryRefusedTimes(now - 365 * 86_400_000); // a time before the studies': the refusal was right
+  expect(states()).toEqual(["quarantined", "quarantined", "quarantined"]);
+  serverClock = now;
+  await queue(1, 3);
+  push.wake();
+  await until("the next one is filed", () => states()[3] === "filed");
+  await stop();
+  const again = await pushTo([serverAt(() => serverClock)]);
+  await again.push.retryRefusedTimes(now);
+  expect(states()).toEqual(["pending", "pending", "pending", "filed"]);
+  again.push.wake();
+  await allFiled(4);
+  expect(readSpool(used.folder, listMessages).map(({ reason }) => reason)).toEqual([null, null, null, null]);
+  const [request] = again.server.requests;
+  expect((request!.body as { studies: { fp: string }[] }).studies.map(({ fp }) => fp)).toEqual(fps);
+  expect(server.requests).toHaveLength(2);
+});
+
+test("studies are looked through for such refusals at most once an hour, and not without a new one", async () => {
+  let serverClock = 0;
+  await queue(1);
+  const { push } = await pushTo(Array.from({ length: 20 }, () => serverAt(() => serverClock)));
+  const looks = vi.spyOn(used.spool, "call");
+  const count = () => looks.mock.calls.filter(([name]) => name === "queueRefusedTimes").length;
+  const now = Date.parse("2026-06-01T00:00:00.000Z");
+  await push.retryRefusedTimes(now);
+  await push.retryRefusedTimes(now);
+  expect(count()).toBe(1); // refusals of an earlier process
+  push.wake();
+  await until("it is refused", () => states().every((state) => state === "quarantined"));
+  await push.retryRefusedTimes(now);
+  expect(count()).toBe(2);
+  push.wake();
+  await until("it is refused again", () => states().every((state) => state === "quarantined"));
+  await push.retryRefusedTimes(now);
+  serverClock = now;
+  expect(count()).toBe(2);
+  looks.mockRestore();
 });

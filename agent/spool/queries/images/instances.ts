@@ -14,6 +14,8 @@ export interface NewInstance {
   readonly receivedAt: number;
   /** Time without another instance after which the study is complete. */
   readonly quietMs: number;
+  /** Time by this machine's clock at which the quiet time ends; by default counted from `receivedAt`. */
+  readonly dueAt?: number;
   /** The file up to the dataset. */
   readonly head: Uint8Array;
   readonly study: string;
@@ -86,14 +88,14 @@ export function instanceOperationsOn(
      * Stores an instance and returns null. If a row has the same dataset already, returns that row and stores nothing.
      * Another dataset under the same SOP Instance UID gets a row beside the first.
      */
-    addInstance({ quietMs, ...instance }: NewInstance): InstanceContent | null {
+    addInstance({ quietMs, dueAt, ...instance }: NewInstance): InstanceContent | null {
       const same = sql.sameInstance.get(instance) as InstanceContent | undefined;
       if (same !== undefined) return same;
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       queueForwards(instance.message);
       storedBytes.addMessage(instance.device, instance.receivedAt, instance.head.length + ROW_BYTES.message);
-      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
+      sql.awaitStudy.run({ study: instance.study, dueAt: dueAt ?? instance.receivedAt + quietMs, quietMs });
       return null;
     },
 

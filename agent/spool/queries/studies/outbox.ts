@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { AFTER_CLOCK } from "../../../../shared/api/timestamp.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";
@@ -46,8 +47,27 @@ export function outboxOperationsOn(
     queueAgain: db.prepare(
       "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
     ),
+    // A server whose clock was behind refused them. Only the latest revision counts, and only a time that is past.
+    queueRefusedTimes: db.prepare(
+      `UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL
+       WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_extract(body, '$.acquired_at') <= @until
+         AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision)
+       RETURNING fp, revision`,
+    ),
+    awaitStudy: db.prepare(
+      `UPDATE message SET state = 'pending', reason = NULL
+       WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
+    ),
   };
   return {
+    /** Queues the studies again that the server refused because of their time, up to `until`. @returns their number */
+    queueRefusedTimes(until: number): number {
+      const wanted = { words: AFTER_CLOCK, until: new Date(until).toISOString() };
+      const studies = sql.queueRefusedTimes.all(wanted) as { fp: string; revision: number }[];
+      for (const study of studies) sql.awaitStudy.run(study);
+      return studies.length;
+    },
+
     /** Queues the studies again that the server answered since a time. @returns their number */
     resendSince(at: number): number {
       sql.forgetPreviews.run(at);

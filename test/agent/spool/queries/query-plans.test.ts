@@ -21,6 +21,7 @@ const SELDOM = [
   "DELETE FROM session WHERE finished_at < ?",
   "DELETE FROM preview WHERE fp IN (SELECT COALESCE(existing_fp, fp) FROM study WHERE settled_at >= ?)",
   "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
+  "UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_extract(body, '$.acquired_at') <= @until AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision) RETURNING fp, revision",
 ];
 
 test("no frequent operation reads a whole growing table", () => {
