@@ -106,7 +106,6 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const stopTasks = startPeriodicTasks({
     config,
     version,
-    startedAt,
     spool,
     server,
     directory,

@@ -43,7 +43,6 @@ const PRUNE_PAUSE_MS = 50;
 export interface AgentTasks {
   readonly config: Config;
   readonly version: string;
-  readonly startedAt: number;
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly directory: Directory;

@@ -44,8 +44,9 @@ export interface CommitmentEvents {
 
 /** Backoff between two attempts of a report. */
 const RETRY: Backoff = { firstMs: 10_000, lastMs: 60 * 60_000, jitter: 0 };
-/** Max age of a report; an older one is given up. */
+/** Max age of a report; an older one is given up. A clock that jumps ahead leaves it these attempts at least. */
 const KEEP_MS = 7 * 24 * 60 * 60_000;
+const ATTEMPTS_MIN = 24;
 /** Event types (PS3.4 table J.3-2). */
 const ALL_HELD = 1;
 const SOME_NOT_HELD = 2;
@@ -101,14 +102,14 @@ export class Commitments {
   async #reportDue(): Promise<void> {
     // An open association gets all reports at once, also those whose retry is not due yet.
     const until = this.#associations.size > 0 ? Number.MAX_SAFE_INTEGER : Date.now();
-    for (const commitment of await this.#spool.call("dueCommitments", this.#device.id, until)) {
+    for (const commitment of await this.#spool.call("dueCommitments", this.#device.id, until, RETRY.lastMs)) {
       if (this.#stopped) return;
       await this.#report(commitment);
     }
     const next = await this.#spool.call("nextCommitmentAt", this.#device.id);
     this.#cancelTimer?.();
     if (next === null || this.#stopped) return;
-    this.#cancelTimer = this.#setTimer(Math.max(1_000, next - Date.now()), () => this.wake());
+    this.#cancelTimer = this.#setTimer(Math.min(RETRY.lastMs, Math.max(1_000, next - Date.now())), () => this.wake());
   }
 
   async #report(commitment: Commitment): Promise<void> {
@@ -128,7 +129,7 @@ export class Commitments {
     ) {
       await this.#spool.call("endCommitment", id, failures === 0 ? "held" : `${failures} not held`, now);
       this.#events.reported(transaction, failures);
-    } else if (now - at > KEEP_MS) {
+    } else if (now - at > KEEP_MS && attempts >= ATTEMPTS_MIN) {
       await this.#spool.call("endCommitment", id, "the device never accepted the report", now);
       this.#events.givenUp(transaction);
     } else {

@@ -43,7 +43,6 @@ export interface UpgradeLink {
 interface HeartbeatSource {
   readonly config: Pick<Config, "devices" | "managed" | "server" | "timeZone">;
   readonly version: string;
-  readonly startedAt: number;
   readonly spool: Spool;
   readonly server: ServerClient;
   readonly devices: readonly { state(): DeviceState }[];
@@ -61,6 +60,7 @@ interface HeartbeatSource {
  * devices or of another alert
  */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
+  const startedAt = performance.now();
   let [sentAt, sentNews] = [Number.NEGATIVE_INFINITY, ""];
   return async () => {
     const states = agent.devices.map((device) => device.state());
@@ -76,14 +76,18 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
       agent.upgrade?.report(),
     ]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
-    await sendHeartbeat(agent, configuration);
+    await sendHeartbeat(agent, configuration, performance.now() - startedAt);
     [sentAt, sentNews] = [performance.now(), news];
   };
 }
 
 /** @throws SendError */
-async function sendHeartbeat(agent: HeartbeatSource, configuration: ConfigurationReport | null): Promise<void> {
-  const { config, spool, server, version, startedAt } = agent;
+async function sendHeartbeat(
+  agent: HeartbeatSource,
+  configuration: ConfigurationReport | null,
+  uptimeMs: number,
+): Promise<void> {
+  const { config, spool, server, version } = agent;
   const now = Date.now();
   const [{ depth, oldestAt }, clock, counts] = await Promise.all([
     spool.call("outbox"),
@@ -93,7 +97,7 @@ async function sendHeartbeat(agent: HeartbeatSource, configuration: Configuratio
   const states = agent.devices.map((device) => device.state());
   const response = await server.post("/agent/v1/heartbeat", {
     version,
-    uptime_s: Math.round((now - startedAt) / 1000),
+    uptime_s: Math.round(uptimeMs / 1000),
     clock_offset_s: clock === null ? null : Number(clock),
     outbox: { depth, oldest_at: isoOrNull(oldestAt) },
     devices: states.map((state) => ({

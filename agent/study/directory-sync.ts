@@ -54,6 +54,7 @@ const ORIGIN: Cursor = { at: 0, seenAt: 0 };
 export class DirectorySync {
   readonly #spool: SpoolCalls;
   readonly #pages: ServerPages;
+  /** By performance.now(). */
   #fullSyncTriedAt = Number.NEGATIVE_INFINITY;
   /** The spool may lack identifiers of a changed patient. True at first, because an earlier sync may have been interrupted. */
   #lacksIdentifiers = true;
@@ -73,7 +74,7 @@ export class DirectorySync {
     const startedAt = Date.now();
     const last = await this.#progress();
     const isFull = this.#isFullSyncDue(last, startedAt);
-    if (isFull) this.#fullSyncTriedAt = startedAt;
+    if (isFull) this.#fullSyncTriedAt = performance.now();
 
     // Removals come first, so that a patient who was removed and added again stays. Each list has its own cursor, because a
     // change may fall between the two requests.
@@ -103,8 +104,9 @@ export class DirectorySync {
 
   #isFullSyncDue({ patients, fullSyncAt }: Partial<SyncProgress>, now: number): boolean {
     if (patients === undefined) return true;
-    const isDue = fullSyncAt === undefined || now - fullSyncAt > FULL_SYNC_MS;
-    return isDue && now - this.#fullSyncTriedAt >= FULL_SYNC_RETRY_MS;
+    // A clock that was set back leaves a time ahead.
+    const isDue = fullSyncAt === undefined || Math.abs(now - fullSyncAt) > FULL_SYNC_MS;
+    return isDue && performance.now() - this.#fullSyncTriedAt >= FULL_SYNC_RETRY_MS;
   }
 
   /** Removes the patients who were deleted or disconnected. */

@@ -1,4 +1,4 @@
-import { WRONG_TRIES_MAX } from "../../shared/api/pairing.ts";
+import { CODE_MINUTES, WRONG_TRIES_MAX } from "../../shared/api/pairing.ts";
 
 // Judges a presented pairing code.
 //
@@ -6,6 +6,9 @@ import { WRONG_TRIES_MAX } from "../../shared/api/pairing.ts";
 // its secret. A wrong try thus counts against that code alone, and nobody ends the codes of other clinics by guessing.
 
 const SELECTOR_CHARS = 3;
+
+/** Difference of the clocks of servers that share a database. */
+const CLOCKS_MS = 60_000;
 
 /** The part of a code by which the server finds it. No two clinics have the same. */
 export function selectorOf(code: string): string {
@@ -34,7 +37,9 @@ export type Verdict =
 
 export function judge(stored: StoredCode | undefined, { isRight, keyDigest, now }: PairingTry): Verdict {
   if (stored === undefined) return { is: "wrong", counts: false };
-  const isOpen = stored.keyDigest === null && stored.expires_at > now && stored.wrong_tries < WRONG_TRIES_MAX;
+  // A clock that was set back must not lengthen the life of a code.
+  const isInTime = stored.expires_at > now && stored.expires_at <= now + CODE_MINUTES * 60_000 + CLOCKS_MS;
+  const isOpen = stored.keyDigest === null && isInTime && stored.wrong_tries < WRONG_TRIES_MAX;
   if (!isRight) return { is: "wrong", counts: isOpen };
   // The key itself proves that it is the same agent, so that a repeat may also come late.
   if (stored.keyDigest === keyDigest) return { is: "repeated" };

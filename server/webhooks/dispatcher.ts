@@ -71,7 +71,7 @@ export class WebhookDispatcher {
 
   async #begin(): Promise<void> {
     const now = this.#options.now();
-    if (now - this.#prunedAt >= PRUNE_MS) {
+    if (Math.abs(now - this.#prunedAt) >= PRUNE_MS) {
       this.#prunedAt = now;
       await pruneDeliveries(this.#store, now - KEPT_MS);
     }

@@ -56,8 +56,9 @@ export const EMPTY_BOOK: AlertBook = { open: [], pending: {}, messages: [], heal
 const MINUTE_MS = 60_000;
 const FIRST_RETRY_MS = 30_000;
 const LAST_RETRY_MS = 60 * MINUTE_MS;
-/** Age at which a message is given up. */
+/** Age and attempts at which a message is given up. A clock that jumps ahead gives none up. */
 const KEPT_MS = 24 * 60 * MINUTE_MS;
+const ATTEMPTS_MIN = 12;
 /** Time in which an attempt ends. Beyond it the program that ran it is gone. */
 export const ATTEMPT_MS = MINUTE_MS;
 const MESSAGES_MAX = 2_000;
@@ -108,8 +109,12 @@ export function claim(
   book: AlertBook,
   { channels, quiet, timeZone, now }: Asked & { readonly quiet: QuietHours | null; readonly timeZone: string },
 ): { readonly book: AlertBook; readonly batch: Batch } | null {
+  // A clock that was set back leaves times ahead, which must not hold a message for as long.
+  const isPast = (time: number, longestMs: number) => time <= now || time > now + longestMs;
   const isDue = ({ claimedUntil, notBefore, alert }: AlertMessage) =>
-    (claimedUntil === null || claimedUntil <= now) && notBefore <= now && !isQuiet(quiet, alert.kind, now, timeZone);
+    (claimedUntil === null || isPast(claimedUntil, ATTEMPT_MS)) &&
+    isPast(notBefore, LAST_RETRY_MS) &&
+    !isQuiet(quiet, alert.kind, now, timeZone);
   for (const channel of channels) {
     const ofChannel = book.messages.filter((message) => message.channel === channel.id);
     // The end of an alert never overtakes its begin.
@@ -142,7 +147,7 @@ export function settle(book: AlertBook, { channel, messages: sent }: Batch, outc
   const ids = new Set(sent.map(({ id }) => id));
   const health = { ...book.health, [channel.id]: healthAfter(book.health[channel.id], outcome, now) };
   if (outcome.ok) return { ...book, health, messages: book.messages.filter(({ id }) => !ids.has(id)) };
-  const givenUp = sent.filter(({ at }) => now - at > KEPT_MS);
+  const givenUp = sent.filter(({ at, attempts }) => now - at > KEPT_MS && attempts >= ATTEMPTS_MIN);
   const messages = book.messages.flatMap((message) => {
     if (givenUp.some((other) => other.id === message.id || isBeginOf(message, other))) return [];
     if (!ids.has(message.id)) return [message];

@@ -290,7 +290,7 @@ function readQueues(operations: Operations): object {
     forwardsQueued: ["pacs", "cloud"].map((id) => operations.queuedForwards(id, 10)),
     candidates: operations.retentionCandidates({ storedAt: 0, message: "" }, AT * 2, 10),
     preview: operations.nextPreview(),
-    commitments: operations.dueCommitments("dx-1", AT + 100_000),
+    commitments: operations.dueCommitments("dx-1", AT + 100_000, 3_600_000),
     reports: (["status", "event", "operators"] as const).map((topic) => operations.deviceReports(topic)),
     command: operations.deviceCommandOf("poc-1"),
     meta: ["directory", "server", "clock", "configuration", "codes", "ranges", "alerts"].map((key) =>

@@ -42,7 +42,8 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter }: Das
       await limitStranger(request, limiter, clock);
     } else {
       await limitSession(found.id, limiter, clock);
-      if (clock - found.last_used_at >= TOUCH_MS) {
+      // After a clock was set back, the end counts from now.
+      if (Math.abs(clock - found.last_used_at) >= TOUCH_MS) {
         const end = endOfSession(found.created_at, clock);
         await store.transaction((session) => touchSession(session, found.id, clock, end));
       }

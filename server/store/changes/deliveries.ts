@@ -34,7 +34,7 @@ export interface EndedAttempt {
 
 /** @returns the ids of webhooks that have something to send now; a paused one has not */
 export async function dueWebhooks(session: Session, now: number): Promise<number[]> {
-  return (await session.all(due, { now })).map(({ webhook_id }) => webhook_id);
+  return (await session.all(due, { now, farAhead: now + DELAY_MS_MAX })).map(({ webhook_id }) => webhook_id);
 }
 
 /** Takes at most `limit` due deliveries of a webhook, the longest due first. */
@@ -43,7 +43,7 @@ export async function claimDeliveries(
   { webhookId, now, leaseMs, limit }: { webhookId: number; now: number; leaseMs: number; limit: number },
 ): Promise<ClaimedAttempt[]> {
   return store.transaction(async (session) => {
-    const rows = await session.all(dueOfWebhook, { webhookId, now, limit });
+    const rows = await session.all(dueOfWebhook, { webhookId, now, farAhead: now + DELAY_MS_MAX, limit });
     const until = now + leaseMs;
     await session.each(
       claim,
@@ -83,21 +83,24 @@ export async function pruneDeliveries(store: Store, before: number): Promise<voi
   });
 }
 
+/** Longer than any delay between two attempts. A time further ahead comes from a clock that was set back. */
+const DELAY_MS_MAX = 30 * 3_600_000;
+
 /** Literal, because an index holds these rows alone. */
 const isUnfinished = sql<boolean>`delivery.state in ('new', 'sending', 'retrying')`;
 
-const due = query((db, p: { now: number }) =>
+const due = query((db, p: { now: number; farAhead: number }) =>
   db
     .selectFrom("webhook_delivery as delivery")
     .innerJoin("webhook", "webhook.id", "delivery.webhook_id")
     .select("delivery.webhook_id")
     .distinct()
     .where(isUnfinished)
-    .where("delivery.next_at", "<=", p.now)
+    .where((where) => where.or([where("delivery.next_at", "<=", p.now), where("delivery.next_at", ">", p.farAhead)]))
     .where("webhook.paused", "=", 0),
 );
 
-const dueOfWebhook = query((db, p: { webhookId: number; now: number; limit: number }) =>
+const dueOfWebhook = query((db, p: { webhookId: number; now: number; farAhead: number; limit: number }) =>
   db
     .selectFrom("webhook_delivery as delivery")
     .innerJoin("webhook", "webhook.id", "delivery.webhook_id")
@@ -105,7 +108,7 @@ const dueOfWebhook = query((db, p: { webhookId: number; now: number; limit: numb
     .select(["webhook.public_id", "webhook.url", "webhook.secret"])
     .where("delivery.webhook_id", "=", p.webhookId)
     .where(isUnfinished)
-    .where("delivery.next_at", "<=", p.now)
+    .where((where) => where.or([where("delivery.next_at", "<=", p.now), where("delivery.next_at", ">", p.farAhead)]))
     .where("webhook.paused", "=", 0)
     .orderBy("delivery.next_at")
     .orderBy("delivery.id")

@@ -203,6 +203,18 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     await device.close();
   });
 
+  test("a report that was delayed by a clock ahead is due once the clock was set back", async () => {
+    const years = 3 * 365 * 86_400_000;
+    const now = Date.now();
+    await used.spool.call("addCommitment", {
+      ...{ transaction: "1.2.3.9", device: "xray", callingAe: "DX1", references: [], at: now },
+    });
+    await used.spool.call("delayCommitment", 1, now + years);
+    expect(await used.spool.call("dueCommitments", "xray", now, 3_600_000)).toHaveLength(1);
+    await used.spool.call("delayCommitment", 1, now + 3_600_000);
+    expect(await used.spool.call("dueCommitments", "xray", now, 3_600_000)).toEqual([]);
+  });
+
   test("a device that left gets the report when it returns", async () => {
     const uids = await store(1);
     const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);

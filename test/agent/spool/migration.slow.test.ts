@@ -219,7 +219,7 @@ test("images read back, and queued forwards, commitments and procedure steps con
   const [candidate] = await spool.call("retentionCandidates", { storedAt: 0, message: "" }, AT * 2, 10);
   expect(candidate).toEqual({ message: M6, storedAt: AT + 6, fileBytes: 5006, status: "forwarded" });
 
-  expect(await spool.call("dueCommitments", "dx-1", AT + 5_000)).toEqual([
+  expect(await spool.call("dueCommitments", "dx-1", AT + 5_000, 3_600_000)).toEqual([
     {
       id: 1,
       transaction: "2.25.1",

@@ -177,6 +177,16 @@ test("a patient with a time in the future does not hide later changes", async ()
   expect(await find(own, "new")).toEqual([patients[250]!.fp]);
 });
 
+test("a full sync is due a day after the last one, also if the clock was set back since", async () => {
+  const own = directory();
+  await own.sync();
+  expect((await own.sync()).whole).toBe(false);
+  const progress = JSON.parse((await used.spool.call("getMeta", "directory")) ?? "") as { fullSyncAt: number };
+  const ahead = { ...progress, fullSyncAt: progress.fullSyncAt + 3 * 365 * 86_400_000 };
+  await used.spool.call("setMeta", "directory", JSON.stringify(ahead));
+  expect((await directory().sync()).whole).toBe(true);
+});
+
 test("identifiers that a failed sync missed are fetched by the next one", async () => {
   const own = directory();
   await own.sync();

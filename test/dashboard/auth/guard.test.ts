@@ -19,3 +19,24 @@ test("requests without a session count by their address, and those of a signed-i
   server.clock.now += 60_000;
   expect(await ask()).toBe(200);
 });
+
+test("a session that began while the clock was ahead ends twelve hours after its last use by the right clock", async () => {
+  const fp = newFp("clinic");
+  const server = await startLimitedServer(defaultLimits, clinic(fp));
+  const years = 3 * 365 * 24 * 3_600_000;
+  server.clock.now += years;
+  const user = await makeUser(server, "reader", fp);
+  const ask = async () => {
+    const response = await server.app.inject({
+      url: `/clinic/v1/clinics/${fp}/today`,
+      headers: { cookie: user.cookie },
+    });
+    return response.statusCode === 401;
+  };
+  server.clock.now -= years;
+  expect(await ask()).toBe(false);
+  server.clock.now += 12 * 3_600_000 - 1;
+  expect(await ask()).toBe(false);
+  server.clock.now += 12 * 3_600_000;
+  expect(await ask()).toBe(true);
+});

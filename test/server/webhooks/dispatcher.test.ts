@@ -110,6 +110,19 @@ test("a study's event arrives signed and thin, with the fp alone", async () => {
   );
 });
 
+test("a retry that was planned by a clock ahead is made once the clock was set back", async () => {
+  const { receiver, push, drain, clock } = await world();
+  receiver.answer = (request) => void request.socket.destroy();
+  clock.now += 8_760 * HOUR_MS;
+  const fps = await push(1);
+  await drain();
+  receiver.answer = ok;
+  receiver.got = [];
+  clock.now -= 8_760 * HOUR_MS;
+  await drain();
+  expect(receiver.got.map(({ fp }) => fp)).toEqual(fps);
+});
+
 test("a receiver that is down gets every event when it is back, each once, after the retries of its log", async () => {
   const { receiver, push, drain, clock, log } = await world();
   receiver.answer = (request) => void request.socket.destroy();

@@ -61,6 +61,24 @@ describe("the book of alerts", () => {
     });
   });
 
+  test("a clock that jumps holds no message, and gives none up", () => {
+    const disk = condition("disk-full");
+    const years = 3 * 365 * 24 * 60 * MINUTE;
+    const channels = [webhook];
+    const failed = (book: AlertBook, now: number) => {
+      const taken = claim(book, { channels, quiet: null, timeZone: zone, now });
+      return settle(taken!.book, taken!.batch, { ok: false, reason: "no", isUncertain: false }, now);
+    };
+    const opened = stepBook(EMPTY_BOOK, [disk], { channels, now: start });
+    const ahead = failed(failed(opened, start), start + years);
+    expect(ahead.messages).toHaveLength(1);
+    expect(claim(ahead, { channels, quiet: null, timeZone: zone, now: start + MINUTE })?.batch.messages).toHaveLength(
+      1,
+    );
+    const taken = claim(ahead, { channels, quiet: null, timeZone: zone, now: start + 2 * years })!.book;
+    expect(claim(taken, { channels, quiet: null, timeZone: zone, now: start + MINUTE })).not.toBeNull();
+  });
+
   test("alerts that open in one minute share an e-mail, and a webhook gets one message for each", () => {
     const conditions = [condition("disk-full"), condition("key-ends")];
     const first = run(EMPTY_BOOK, conditions.slice(0, 1), start + 1_000);

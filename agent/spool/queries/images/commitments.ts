@@ -30,7 +30,8 @@ export function commitmentOperationsOn(db: Database.Database) {
     commitments: db.prepare(
       `SELECT id, transaction_uid AS "transaction", device, calling_ae_title AS callingAe, instances AS "references",
          requested_at AS at, attempts FROM commitment
-       WHERE reported_at IS NULL AND device = ? AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 20`,
+       WHERE reported_at IS NULL AND device = @device AND (next_attempt_at <= @now OR next_attempt_at > @now + @delayMs)
+       ORDER BY next_attempt_at LIMIT 20`,
     ),
     nextCommitment: db
       .prepare("SELECT MIN(next_attempt_at) FROM commitment WHERE reported_at IS NULL AND device = ?")
@@ -44,9 +45,11 @@ export function commitmentOperationsOn(db: Database.Database) {
       sql.insertCommitment.run({ ...commitment, references: JSON.stringify(references) });
     },
 
-    /** The requests of a device whose report is due. */
-    dueCommitments(device: string, now: number): Commitment[] {
-      const rows = sql.commitments.all(device, now) as (Omit<Commitment, "references"> & { references: string })[];
+    /** The requests of a device whose report is due. A longer delay than `delayMs` comes from a clock that was set back. */
+    dueCommitments(device: string, now: number, delayMs: number): Commitment[] {
+      const rows = sql.commitments.all({ device, now, delayMs }) as (Omit<Commitment, "references"> & {
+        references: string;
+      })[];
       return rows.map((row) => ({ ...row, references: JSON.parse(row.references) as InstanceReference[] }));
     },
 

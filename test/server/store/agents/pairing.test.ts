@@ -101,6 +101,15 @@ test("a repeat with the same key gets the same answer and makes nothing, another
   expect(await statusWith(key)).toBe(401);
 });
 
+test("a code that was made while the clock was ahead has ended when it is right again", async () => {
+  const { clock, makeCode, pair } = await startPairing();
+  clock.now += 3 * 365 * 24 * 60 * MINUTE;
+  const code = await makeCode();
+  clock.now -= 3 * 365 * 24 * 60 * MINUTE;
+  expect((await pair(code)).is).toBe("PAIRING.CODE_ENDED");
+  expect((await pair(await makeCode())).is).toBe("paired");
+});
+
 test("of ten PCs that send one code at once exactly one is paired", async () => {
   const { store, makeCode, pair, statusWith } = await startPairing();
   const code = await makeCode();
