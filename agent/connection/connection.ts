@@ -2,6 +2,7 @@ import { realTimer, type SetTimer } from "../runtime/timer.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
+import { CommitShare } from "./commit-share.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { UnfiledMessages } from "./unfiled-messages.ts";
 import { type WireContext, WireSession } from "./wire-session.ts";
@@ -39,7 +40,8 @@ export class Connection {
     const { spool, events, messages, setTimer = realTimer, now = Date.now, memory = new MemoryBudget() } = options;
     this.#device = device;
     this.#transport = transport;
-    this.#context = { spool, events, messages, setTimer, now, memory, unfiled: new UnfiledMessages() };
+    const unfiled = new UnfiledMessages();
+    this.#context = { spool, events, messages, setTimer, now, memory, unfiled, share: new CommitShare() };
   }
 
   get connected(): boolean {

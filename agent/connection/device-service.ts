@@ -12,6 +12,9 @@ import { DeviceStatus } from "./device-status.ts";
 
 // Common to all devices: connection status, metrics and logger.
 
+/** Kinds of faults that the log counts apart for each device. A peer chooses the words of some faults, such as its AE title. */
+const FAULT_KINDS_MAX = 20;
+
 /** Dependencies shared by all devices. */
 export interface AgentContext {
   readonly config: Config;
@@ -82,14 +85,17 @@ export function startDevice(
 /** @returns the session of one device: it logs the reports of the connection and passes them to the status */
 function deviceSession(status: DeviceStatus, log: Logger): DeviceSession {
   const repeats = new Repeats();
+  const faults = new Repeats(undefined, FAULT_KINDS_MAX);
   return {
     log,
     connected(peer) {
-      log.info({ stage: "chunk", peer }, "the device connected");
+      const sumUp = (times: number) => log.info({ stage: "chunk", times }, "the device connected, many times more");
+      if (repeats.shouldReport("connected", sumUp)) log.info({ stage: "chunk", peer }, "the device connected");
       status.connectionChanged();
     },
     disconnected() {
-      log.info({ stage: "chunk" }, "the device disconnected");
+      const sumUp = (times: number) => log.info({ stage: "chunk", times }, "the device disconnected, many times more");
+      if (repeats.shouldReport("disconnected", sumUp)) log.info({ stage: "chunk" }, "the device disconnected");
       status.connectionChanged();
     },
     lineChanged(line) {
@@ -100,7 +106,7 @@ function deviceSession(status: DeviceStatus, log: Logger): DeviceSession {
     warning(fault, noise, peer = "") {
       if (noise === undefined) {
         status.countWarning(fault);
-        warnOfFault(fault, repeats, log);
+        warnOfFault(fault, faults, log);
       } else {
         warnOfNoise(status.countNoise(fault, noise, peer), repeats, log);
       }
@@ -118,8 +124,10 @@ function warnOfGaveWay(gaveWay: GaveWay, repeats: Repeats, log: Logger): void {
 }
 
 function warnOfFault(reason: string, repeats: Repeats, log: Logger): void {
-  const sumUp = (times: number) =>
-    log.warn({ stage: "message", reason, times }, "the same fault of the device or its line, many times more");
+  const sumUp = (times: number, ofKind: string) =>
+    ofKind === ""
+      ? log.warn({ stage: "message", times }, "other faults of the device or its line, many times more")
+      : log.warn({ stage: "message", reason, times }, "the same fault of the device or its line, many times more");
   // Two faults that differ only in counts or checksums are the same one.
   const kind = reason.replaceAll(/\d+|\b[0-9A-F]{2}\b/g, "#");
   if (repeats.shouldReport(kind, sumUp)) log.warn({ stage: "message", reason }, "a fault of the device or its line");

@@ -2,30 +2,35 @@ import type { SetTimer } from "../runtime/timer.ts";
 
 type LinkTimerState =
   | { readonly is: "off" }
-  | { readonly is: "running"; readonly cancel: () => void }
-  /** The timer ran out while events were pending. The link receives those first, and they may set it again. */
-  | { readonly is: "due" };
+  | { readonly is: "running"; readonly ms: number; readonly cancel: () => void }
+  /** The timer ran out while bytes were on their way. The link receives those first, and they may set it again. */
+  | { readonly is: "due"; readonly ms: number };
 
 const OFF: LinkTimerState = { is: "off" };
 
 /** The timer of one link. */
 export class LinkTimer {
   readonly #setTimer: SetTimer;
-  readonly #hasPendingEvents: () => boolean;
+  readonly #isWaiting: () => boolean;
   readonly #timeout: () => void;
   #state: LinkTimerState = OFF;
 
-  /** `timeout` is called when the timer runs out, unless events are pending. */
-  constructor(setTimer: SetTimer, hasPendingEvents: () => boolean, timeout: () => void) {
+  /** `timeout` is called when the timer runs out, unless `isWaiting` says that bytes may be on their way to the link. */
+  constructor(setTimer: SetTimer, isWaiting: () => boolean, timeout: () => void) {
     this.#setTimer = setTimer;
-    this.#hasPendingEvents = hasPendingEvents;
+    this.#isWaiting = isWaiting;
     this.#timeout = timeout;
   }
 
   /** Replaces the timer; null turns it off. */
   set(ms: number | null): void {
     if (this.#state.is === "running") this.#state.cancel();
-    this.#state = ms === null ? OFF : { is: "running", cancel: this.#setTimer(ms, () => this.#runOut()) };
+    this.#state = ms === null ? OFF : { is: "running", ms, cancel: this.#setTimer(ms, () => this.#runOut(ms)) };
+  }
+
+  /** Counts from now on again. A wire that was paused may hold bytes from before. */
+  restart(): void {
+    if (this.#state.is !== "off") this.set(this.#state.ms);
   }
 
   /** Turns a due timer off. @returns true if it was due */
@@ -35,9 +40,9 @@ export class LinkTimer {
     return true;
   }
 
-  #runOut(): void {
-    if (this.#hasPendingEvents()) {
-      this.#state = { is: "due" };
+  #runOut(ms: number): void {
+    if (this.#isWaiting()) {
+      this.#state = { is: "due", ms };
       return;
     }
     this.#state = OFF;

@@ -5,7 +5,8 @@ import type { EventKind } from "../spool/queries/events/event-log.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { Wire } from "../transport/transport.ts";
+import { UNREAD_BYTES_MAX, type Wire } from "../transport/transport.ts";
+import type { CommitShare } from "./commit-share.ts";
 import { apply, createLink, linkContext } from "./create-link.ts";
 import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
 import { LinkTimer } from "./link-timer.ts";
@@ -21,8 +22,6 @@ import type { UnfiledMessages } from "./unfiled-messages.ts";
 
 /** Bytes that the link has not received yet, committed or not. Beyond it the agent pauses the wire. */
 const PENDING_BYTES_MAX = 256 * 1024;
-/** Bytes of replies that the device has not read. Beyond it the agent pauses the wire until the device reads them. */
-export const UNREAD_BYTES_MAX = 64 * 1024;
 /** Interval between attempts to store a timeout that the spool refuses. */
 const TIMEOUT_RETRY_MS = 1_000;
 const NO_BYTES = new Uint8Array(0);
@@ -37,6 +36,7 @@ export interface WireContext {
   readonly now: () => number;
   readonly memory: MemoryBudget;
   readonly unfiled: UnfiledMessages;
+  readonly share: CommitShare;
 }
 
 type WireState =
@@ -86,7 +86,8 @@ export class WireSession {
     this.#memory = memory.share();
     this.#timer = new LinkTimer(
       setTimer,
-      () => this.#recorder.hasPendingEvents,
+      // Bytes of the device may wait behind the pause or the commit, so the device is not known to be silent.
+      () => this.#state === "paused" || this.#recorder.hasPendingEvents,
       () => this.#record("timeout", null),
     );
     this.#timer.set(this.#link.silenceMs ?? null);
@@ -142,18 +143,23 @@ export class WireSession {
     this.#pendingBytes += bytes?.length ?? 0;
     this.#regulate();
     const cancelDeadline = isAcceptable ? this.#startReplyDeadline() : null;
+    const { share } = this.#context;
+    const length = bytes?.length ?? 0;
     const done = (error: StorageError | null) => {
+      share.remove(length);
       this.#steps.push(() => {
         cancelDeadline?.();
         this.#applyEvent(event, error);
       });
       this.#runSteps();
     };
-    if (kind === "chunk" && this.#memory.isExceeded()) {
-      this.#recorder.appendGap(event, durable, (error) => done(error ?? BUDGET_EXCEEDED));
-      return;
-    }
-    this.#recorder.append(event, durable, done);
+    share.add(length, () => {
+      if (kind === "chunk" && this.#memory.isExceeded()) {
+        this.#recorder.appendGap(event, durable, (error) => done(error ?? BUDGET_EXCEEDED));
+        return;
+      }
+      this.#recorder.append(event, durable, done);
+    });
   }
 
   /** Closes the wire unless canceled within the link's limit. A chunk committed later is filed without a reply. */
@@ -192,6 +198,7 @@ export class WireSession {
     } else if (this.#state === "paused" && !this.#isHeldBack && this.#pendingBytes <= PENDING_BYTES_MAX / 2) {
       this.#state = "open";
       this.#wire.resume();
+      this.#timer.restart();
     }
   }
 
@@ -208,7 +215,7 @@ export class WireSession {
     this.#recorder.noteNoise(event, error === null, actions, this.#link.between ?? null);
     this.#memory.set(this.#link.heldBytes ?? 0);
     if (session.pendingEvents > 0) return;
-    if (this.#timer.clearDue()) {
+    if (this.#state !== "paused" && this.#timer.clearDue()) {
       this.#record("timeout", null);
     } else if (this.#link.isIdle) {
       this.#recorder.idle(session);

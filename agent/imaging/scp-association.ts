@@ -4,7 +4,7 @@ import { type Encoding, encodingOf } from "../protocols/dicom/dataset.ts";
 import { type DimseOutcome, type DimseRequest, STATUS } from "../protocols/dicom/dimse.ts";
 import { type InstanceIdentity, Scp, type ScpAction, type ServiceRequest } from "../protocols/dicom/scp.ts";
 import { STORAGE_COMMITMENT } from "../protocols/dicom/uids.ts";
-import type { Wire } from "../transport/transport.ts";
+import { UNREAD_BYTES_MAX, type Wire } from "../transport/transport.ts";
 import type { DicomDevice } from "./contract.ts";
 import type { ImageStore, IncomingFile } from "./instance-store.ts";
 import type { PendingResponses } from "./services.ts";
@@ -91,6 +91,10 @@ export class ScpAssociation {
   #head: Uint8Array = new Uint8Array(0);
   /** Bytes of the whole connection. */
   #bytes = 0;
+  /** Written bytes that have not left the process. */
+  #unreadBytes = 0;
+  /** Pending responses that wait until the peer reads. */
+  readonly #whenRead: (() => void)[] = [];
 
   constructor(device: DicomDevice, wire: Wire, dependencies: ScpDependencies, events: ScpAssociationEvents) {
     this.#device = device;
@@ -119,7 +123,7 @@ export class ScpAssociation {
     for (const action of actions) {
       switch (action.do) {
         case "write":
-          if (!this.#closed) this.#wire.write(action.bytes);
+          this.#write(action.bytes);
           break;
         case "timer":
           this.#startTimer(action.ms);
@@ -161,6 +165,21 @@ export class ScpAssociation {
       }
     }
     this.#pauseOrResume();
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#closed) return;
+    this.#unreadBytes += bytes.length;
+    this.#wire.write(bytes, () => {
+      this.#unreadBytes -= bytes.length;
+      if (this.#isUnread) return;
+      for (const resolve of this.#whenRead.splice(0)) resolve();
+      this.#pauseOrResume();
+    });
+  }
+
+  get #isUnread(): boolean {
+    return this.#unreadBytes > UNREAD_BYTES_MAX;
   }
 
   /** Reports the bytes as noise if the connection does not begin with an association request (PS3.8 §9.3.2). */
@@ -207,6 +226,7 @@ export class ScpAssociation {
         if (this.#closed || this.#cancelled.has(messageId)) return false;
         this.#carryOut(this.#scp.pending(messageId, status, dataset));
         await new Promise((resolve) => setImmediate(resolve)); // reads a C-CANCEL between two responses
+        if (this.#isUnread) await new Promise<void>((resolve) => this.#whenRead.push(resolve));
         return true;
       },
     };
@@ -247,6 +267,7 @@ export class ScpAssociation {
   #pauseOrResume(): void {
     const isBusy =
       this.#turnBytes >= TURN_BYTES_MAX ||
+      this.#isUnread ||
       this.#incoming?.isBehind === true ||
       this.#scp.pendingRequests >= PENDING_REQUESTS_MAX;
     if (isBusy === this.#paused || this.#closed) return;
@@ -264,14 +285,23 @@ export class ScpAssociation {
     if (this.#timerMs !== null) this.#timer = setTimeout(() => this.#timeout(), this.#timerMs);
   }
 
-  /** Does not time out a paused peer, or a peer whose bytes are unread because a write blocked this thread. */
+  /**
+   * Times out neither a paused peer, unless it reads no response, nor a peer whose bytes are unread because a write blocked this
+   * thread.
+   */
   #timeout(): void {
     this.#isOverdue = true;
     // The event loop reads the sockets before this callback.
     setImmediate(() => {
       if (!this.#isOverdue) return;
-      if (this.#paused) this.#startTimer(this.#timerMs);
+      if (this.#isUnread) this.#giveUpUnread();
+      else if (this.#paused) this.#startTimer(this.#timerMs);
       else this.#carryOut(this.#scp.timeout());
     });
+  }
+
+  #giveUpUnread(): void {
+    this.#carryOut(this.#scp.abort("the peer does not read its responses"));
+    this.#wire.close();
   }
 }

@@ -210,7 +210,7 @@ export class Spool {
         await new Promise<void>((resolve) => (this.#onClosed = resolve));
       }
       // The callback of its last message finishes a session.
-    } while (this.#delayedMessages.length > 0 || !this.#sessionsToFinish.isEmpty);
+    } while (this.#delayedMessages.length > 0 || !this.#sessionsToFinish.isEmpty || !this.#pending.isEmpty);
     this.#checkpointer.stop();
     this.#worker.removeAllListeners();
     await this.#worker.terminate();

@@ -45,3 +45,6 @@ export interface Transport {
 
 /** Time for written bytes to leave a wire that closes. The transport destroys the socket after it. */
 export const CLOSE_MS = 1_000;
+
+/** Written bytes that the device has not read. Beyond it the agent reads no further chunk until the device reads them. */
+export const UNREAD_BYTES_MAX = 64 * 1024;

@@ -3,7 +3,7 @@
 const WINDOW_MS = 60_000;
 /** Default max of reported occurrences of a kind in each window. Further ones are counted. */
 const REPORTED_PER_WINDOW = 10;
-/** Max kinds with a count of their own. Further kinds share one. */
+/** Default max of kinds with a count of their own. Further kinds share one, whose name is empty. */
 const KINDS_MAX = 1_000;
 
 interface Window {
@@ -17,25 +17,30 @@ interface Window {
  */
 export class Repeats {
   readonly #setTimer: (ms: number, fire: () => void) => unknown;
+  readonly #kindsMax: number;
   readonly #windows = new Map<string, Window>();
 
-  constructor(setTimer: (ms: number, fire: () => void) => unknown = (ms, fire) => setTimeout(fire, ms).unref()) {
+  constructor(
+    setTimer: (ms: number, fire: () => void) => unknown = (ms, fire) => setTimeout(fire, ms).unref(),
+    kindsMax = KINDS_MAX,
+  ) {
     this.#setTimer = setTimer;
+    this.#kindsMax = kindsMax;
   }
 
   /**
    * Whether to report this occurrence. At the end of the window the `sumUp` of its first occurrence gets the number of
-   * unreported ones.
+   * unreported ones, and the name of the kind.
    */
-  shouldReport(kind: string, sumUp: (left: number) => void, max = REPORTED_PER_WINDOW): boolean {
-    const key = this.#windows.has(kind) || this.#windows.size < KINDS_MAX ? kind : "";
+  shouldReport(kind: string, sumUp: (left: number, kind: string) => void, max = REPORTED_PER_WINDOW): boolean {
+    const key = this.#windows.has(kind) || this.#windows.size < this.#kindsMax ? kind : "";
     let window = this.#windows.get(key);
     if (window === undefined) {
       const opened: Window = { reported: 0, left: 0 };
       this.#windows.set(key, opened);
       this.#setTimer(WINDOW_MS, () => {
         this.#windows.delete(key);
-        if (opened.left > 0) sumUp(opened.left);
+        if (opened.left > 0) sumUp(opened.left, key);
       });
       window = opened;
     }

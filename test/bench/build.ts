@@ -2,10 +2,12 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, type Running, start, until } from "../support/processes.ts";
 
-/** Imports a module of the build with the type of its source: `fromBuild<typeof spools>("agent/spool/spool.ts")`. */
+/**
+ * Imports a module of the program: `fromBuild<typeof spools>("agent/spool/spool.ts")`. The build bundles its modules, so they
+ * come from the sources, through the same compiler.
+ */
 export async function fromBuild<Module>(source: string): Promise<Module> {
-  const file = path.join(ROOT, "dist", source.replace(/\.ts$/, ".js"));
-  return (await import(pathToFileURL(file).href)) as Module;
+  return (await import(pathToFileURL(path.join(ROOT, source)).href)) as Module;
 }
 
 /** Starts a script of this folder as a process and waits until it prints "ready". */

@@ -2,11 +2,13 @@ import fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MemoryBudget } from "../../../agent/connection/memory-budget.ts";
 import { UNFILED_MAX } from "../../../agent/connection/unfiled-messages.ts";
-import { UNREAD_BYTES_MAX } from "../../../agent/connection/wire-session.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, ETX, NAK } from "../../../agent/protocols/bytes.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { FRAME_TIMEOUT_MS } from "../../../agent/protocols/hl7/link.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
+import { UNREAD_BYTES_MAX } from "../../../agent/transport/transport.ts";
 import { frames, session } from "../../support/astm.ts";
 import { connectDevice, type ConnectedTestDevice, sessionsOf, useFileSpool } from "../../support/connection.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
@@ -106,6 +108,53 @@ describe("backpressure", () => {
     wire.cut();
     await until("all are stored", () => messages.length === 5_000);
     expect(answered(wire).length).toBeLessThan(5_000);
+  });
+});
+
+describe("a flood of one device", () => {
+  const CHUNK = new Uint8Array(65_536).fill(0x41);
+  const header = "MSH|^~\\&|||||||ORU^R01|1|P|2.3\r";
+
+  test("takes 192 KiB of a group commit at most, so that the message of another device waits for few of its bytes", async () => {
+    const flood = connect({ profile: genericHl7 });
+    const good = connect({ profile: genericHl7 });
+    // 16 connections, each with a message of 256 KiB that does not end.
+    for (let each = 0; each < 16; each++) {
+      const wire = each === 0 ? flood.wire : flood.transport.connect();
+      wire.send(Buffer.from(`\x0b${header}`));
+      for (let chunks = 0; chunks < 4; chunks++) wire.send(CHUNK);
+    }
+    good.wire.send(Buffer.from(`\x0b${header}\x1c\r`));
+    await until("the good device is answered", () => good.wire.replies.length > 0, 45_000, 0);
+    const stored = readSpool(used.folder, (db) =>
+      db
+        .prepare("SELECT SUM(LENGTH(bytes)) FROM event WHERE session IN (SELECT id FROM session WHERE device = ?)")
+        .pluck()
+        .get(flood.id),
+    );
+    expect(Number(stored)).toBeLessThanOrEqual(1024 * 1024);
+    await until("the flood is stored", () => sessionsOf(flood.id, used.folder).length === 16);
+  });
+});
+
+describe("a link's timer", () => {
+  test("does not run while the agent has paused the wire, and counts anew once it reads again", async () => {
+    const { wire, clock, warnings, messages } = connect({ profile: genericHl7 });
+    const message = (id: number) => `\x0bMSH|^~\\&|||||||ORU^R01|${id}|P|2.3\r\x1c\r`;
+    const count = 1_500;
+    const last = message(count);
+    wire.isDeaf = true;
+    wire.send(Buffer.from(Array.from({ length: count }, (_, id) => message(id)).join("") + last.slice(0, 20)));
+    await until("all but the last message are stored", () => messages.length === count);
+    expect([wire.paused, clock.pending]).toEqual([true, [FRAME_TIMEOUT_MS]]);
+    // The rest of the last message waits in the socket.
+    clock.advance(FRAME_TIMEOUT_MS);
+    wire.isDeaf = false;
+    await until("it is read again", () => !wire.paused);
+    expect(clock.pending).toEqual([FRAME_TIMEOUT_MS]);
+    wire.send(Buffer.from(last.slice(20)));
+    await until("the last message is stored", () => messages.length === count + 1);
+    expect([warnings, messages.at(-1)?.incomplete]).toEqual([[], null]);
   });
 });
 

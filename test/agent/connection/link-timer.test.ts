@@ -39,6 +39,19 @@ test("a timer that runs out while events are pending is due once the link has re
   expect([timeouts, timer.clearDue(), timer.clearDue()]).toEqual([0, true, false]);
 });
 
+test("a timer that is restarted counts from then on, running or due, and stays off if it was off", () => {
+  timer.restart();
+  expect(clock.pending).toEqual([]);
+  timer.set(1_000);
+  clock.advance(900);
+  timer.restart();
+  expect(clock.pending).toEqual([1_000]);
+  isPending = true;
+  clock.advance(1_000);
+  timer.restart();
+  expect([clock.pending, timer.clearDue(), timeouts]).toEqual([[1_000], false, 0]);
+});
+
 test("a pending event that sets the timer again cancels a due timeout", () => {
   timer.set(1_000);
   isPending = true;

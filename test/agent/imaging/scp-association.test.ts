@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ReportChannel, ScpAssociation, type ScpDependencies } from "../../../agent/imaging/scp-association.ts";
 import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu-encoder.ts";
-import { STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
-import { COMMAND } from "../../../agent/protocols/dicom/dimse.ts";
-import type { Wire } from "../../../agent/transport/transport.ts";
-import { associateRequest, CR_STORAGE, encodeStoreRequest, EXPLICIT } from "../../support/dicom.ts";
+import { MODALITY_WORKLIST, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
+import { COMMAND, encodeRequest, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
+import { UNREAD_BYTES_MAX, type Wire } from "../../../agent/transport/transport.ts";
+import {
+  associateRequest,
+  CR_STORAGE,
+  encodeEchoRequest,
+  encodeStoreRequest,
+  EXPLICIT,
+  VERIFICATION,
+} from "../../support/dicom.ts";
 
 // Method: an ScpAssociation on a wire that records its calls, with a store whose disk the test controls.
 
@@ -14,7 +21,23 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 function open() {
   const done: string[] = [];
   const note = (call: string) => () => void done.push(call);
-  const wire: Wire = { peer: "DX1", write: nothing, close: nothing, pause: note("pause"), resume: note("resume") };
+  /** Bytes that the peer has not read, and the callbacks of their writes. */
+  const unread = { isReading: true, bytes: 0, left: [] as (() => void)[] };
+  const read = () => {
+    unread.bytes = 0;
+    for (const left of unread.left.splice(0)) left();
+  };
+  const wire: Wire = {
+    peer: "DX1",
+    write(bytes, left = nothing) {
+      unread.bytes += bytes.length;
+      unread.left.push(left);
+      if (unread.isReading) read();
+    },
+    close: note("close"),
+    pause: note("pause"),
+    resume: note("resume"),
+  };
   const disk = { isBehind: false, onSynced: nothing as () => void };
   const incoming = {
     messageId: 1,
@@ -29,7 +52,14 @@ function open() {
   };
   const channels: ReportChannel[] = [];
   const commitments = { join: (channel: ReportChannel) => void channels.push(channel), leave: nothing };
-  const dependencies = { store: { begin: () => incoming }, commitments };
+  /** Pending responses to a request that left, of 100 000. */
+  const responded = { count: 0 };
+  const handleRequest: ScpDependencies["handleRequest"] = async (_, responses) => {
+    while (responded.count < 100_000 && (await responses.send(STATUS.pending, new Uint8Array(1_000))))
+      responded.count += 1;
+    return { status: STATUS.success, comment: null };
+  };
+  const dependencies = { store: { begin: () => incoming }, commitments, handleRequest };
   const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 1 };
   const association = new ScpAssociation(device, wire, dependencies as unknown as ScpDependencies, {
     admits: () => true,
@@ -39,10 +69,12 @@ function open() {
     stored: nothing,
     warning: (reason) => void done.push(reason),
   });
-  return { association, done, disk, channels };
+  return { association, done, disk, channels, unread, read, responded };
 }
 
 const piece = encodeData({ context: 1, part: "dataset", bytes: new Uint8Array(65_536), last: false }, 0);
+
+const echo = encodeData({ context: 1, part: "command", bytes: encodeEchoRequest(1), last: true }, 0);
 
 function beginInstance(association: ScpAssociation): void {
   association.chunk(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
@@ -77,6 +109,39 @@ test("a device that is faster than the disk is paused until the disk has caught 
   disk.onSynced();
   expect(done).toEqual(["pause", "resume"]);
   association.closed();
+});
+
+test("a device that reads no response is paused at 64 KiB of them, and resumed once it has read them", async () => {
+  const { association, done, unread, read } = open();
+  association.chunk(encodeAssociateRequest(associateRequest([[VERIFICATION, EXPLICIT]])));
+  unread.isReading = false;
+  for (let n = 0; n < 5000 && !done.includes("pause"); n++) association.chunk(echo);
+  expect(unread.bytes).toBeGreaterThan(UNREAD_BYTES_MAX);
+  expect(unread.bytes).toBeLessThan(UNREAD_BYTES_MAX + 200);
+  await turn();
+  expect(done).toEqual(["pause"]);
+  read();
+  expect(done).toEqual(["pause", "resume"]);
+  association.closed();
+});
+
+test("the responses to a query wait until the device has read the ones before", async () => {
+  const { association, unread, read, responded } = open();
+  association.chunk(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
+  unread.isReading = false;
+  const command = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+  association.chunk(
+    encodeData({ context: 1, part: "command", bytes: encodeRequest({ ...command, hasDataset: false }), last: true }, 0),
+  );
+  for (let turns = 0; turns < 200; turns++) await turn();
+  expect(responded.count).toBeGreaterThan(40);
+  expect(unread.bytes).toBeLessThan(UNREAD_BYTES_MAX + 2_000);
+  read();
+  const before = responded.count;
+  for (let turns = 0; turns < 200; turns++) await turn();
+  expect(responded.count).toBeGreaterThan(before);
+  association.closed();
+  read();
 });
 
 test("a commitment report is unsent if the device leaves before its response", async () => {
@@ -121,6 +186,18 @@ describe("after 60 s", () => {
     vi.advanceTimersByTime(MINUTE_MS);
     await turn();
     expect(done).toEqual(["no PDU within 60 s"]);
+    association.closed();
+  });
+
+  test("a device that has read no response is aborted, and its connection is closed", async () => {
+    const { association, done, unread } = open();
+    association.chunk(encodeAssociateRequest(associateRequest([[VERIFICATION, EXPLICIT]])));
+    unread.isReading = false;
+    for (let n = 0; n < 5000 && !done.includes("pause"); n++) association.chunk(echo);
+    await turn();
+    vi.advanceTimersByTime(MINUTE_MS);
+    await turn();
+    expect(done).toEqual(["pause", "the peer does not read its responses", "close"]);
     association.closed();
   });
 
