@@ -34,6 +34,7 @@ type Analyzers = ReadonlyMap<string, FilingDevice>;
 
 /** Dependencies shared by all analyzers. */
 interface AnalyzerContext extends AgentContext {
+  readonly transportOf: typeof createTransport;
   readonly analyzers: Analyzers;
   readonly filing: Filing;
   readonly hostQueries: HostQueries;
@@ -49,11 +50,13 @@ interface StoredOperatorList {
   readonly content: string;
 }
 
-export async function createAnalyzers(agent: AgentContext): Promise<DeviceGroup> {
+/** `transportOf` returns the line to a device. */
+export async function createAnalyzers(agent: AgentContext, transportOf = createTransport): Promise<DeviceGroup> {
   const { config, spool, directory } = agent;
   const analyzers = analyzersOf(config);
   const context: AnalyzerContext = {
     ...agent,
+    transportOf,
     analyzers,
     filing: createFiling(agent, analyzers),
     hostQueries: new HostQueries(spool, directory),
@@ -97,7 +100,7 @@ function startAnalyzer(
     );
     const connected = { id: device.id, profile, timeZone, ...(operators === null ? {} : { operators }) };
     const messages = messageHandler(connected, session, context);
-    const transport = createTransport(device, profile);
+    const transport = context.transportOf(device, profile);
     const connection = new Connection(connected, transport, { spool, events: session, messages, now, memory });
     if (profile.protocol === "poct1a") directives.add(device.id, connection);
     return connection;

@@ -29,7 +29,12 @@ export interface SpoolOptions {
   readonly undoNewer?: boolean;
   /** Callback with the duration of each group commit in ms. */
   readonly onCommit?: (ms: number) => void;
+  /** Starts the thread that owns the database. */
+  readonly startThread?: (options: WorkerOptions) => SpoolThread;
 }
+
+/** The thread that owns the database. */
+export type SpoolThread = Pick<Worker, "on" | "once" | "removeAllListeners" | "postMessage" | "terminate">;
 
 /** The files of the spool in the data folder. */
 export const SPOOL_FILES = [
@@ -62,7 +67,7 @@ export type SpoolCalls = Pick<Spool, "call" | "callLater">;
  * commit of their group, in call order. A group with a durable event or operation is fsynced, with all groups before it.
  */
 export class Spool {
-  readonly #worker: Worker;
+  readonly #worker: SpoolThread;
   readonly #onCommit: (ms: number) => void;
   readonly #activity = new DeviceActivity();
   readonly #batcher: CommitBatcher;
@@ -89,7 +94,7 @@ export class Spool {
     return new Spool(worker, next, options);
   }
 
-  private constructor(worker: Worker, next: SpoolStart, options: SpoolOptions) {
+  private constructor(worker: SpoolThread, next: SpoolStart, options: SpoolOptions) {
     this.#worker = worker;
     this.#nextSession = next.session;
     this.#nextEvent = next.event;
@@ -258,14 +263,18 @@ export class Spool {
 
 const NO_CALLER: Omit<PendingCall, "call"> = { resolve: () => undefined, reject: () => undefined };
 
+function startWorkerThread(workerData: WorkerOptions): SpoolThread {
+  return startWorker("agent/spool/worker", { workerData });
+}
+
 /** Starts the worker and waits until it has opened the database. */
 async function startSpoolWorker(
   folder: string,
-  { bytesMax = BYTES_MAX, undoNewer = false }: SpoolOptions,
-): Promise<{ worker: Worker; next: SpoolStart }> {
+  { bytesMax = BYTES_MAX, undoNewer = false, startThread = startWorkerThread }: SpoolOptions,
+): Promise<{ worker: SpoolThread; next: SpoolStart }> {
   makePrivateFolder(folder);
   const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax, undoNewer };
-  const worker = startWorker("agent/spool/worker", { workerData });
+  const worker = startThread(workerData);
   const first = await new Promise<WorkerReply>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);

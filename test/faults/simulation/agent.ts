@@ -1,0 +1,173 @@
+import { pino } from "pino";
+import { createAnalyzers } from "../../../agent/analyzers.ts";
+import { checkConfig } from "../../../agent/config/check.ts";
+import type { Config } from "../../../agent/config/schema.ts";
+import { readSecret } from "../../../agent/config/secret-file.ts";
+import type { RunningDevice } from "../../../agent/connection/device-service.ts";
+import { ClockWatch } from "../../../agent/push/clock-watch.ts";
+import { Push } from "../../../agent/push/push.ts";
+import { createServerClient, type ServerClient } from "../../../agent/push/server-client.ts";
+import { runPeriodically } from "../../../agent/runtime/periodic.ts";
+import { realTimer } from "../../../agent/runtime/timer.ts";
+import { isStorageFault } from "../../../agent/spool/database.ts";
+import { StorageError } from "../../../agent/spool/storage-error.ts";
+import { Spool } from "../../../agent/spool/spool.ts";
+import { createMetrics } from "../../../agent/status/metrics.ts";
+import { Directory } from "../../../agent/study/patient-directory.ts";
+import { recentLoss } from "../../../shared/runtime/commit-mark.ts";
+import type { Broken } from "./broken.ts";
+import { type Clock, type Machine, Process } from "./clock.ts";
+import type { Device } from "./devices.ts";
+import type { Disk } from "./disk.ts";
+
+// The agent: its parts as agent.ts connects them, without the imaging devices, the page and the heartbeat.
+
+const SYNC_EVERY_MS = 25_000;
+const REMATCH_EVERY_MS = 5_000;
+/** Time until the service manager starts a program again. */
+const START_AGAIN_MS = 5_000;
+const log = pino({ enabled: false });
+const metrics = createMetrics();
+
+export class SimulatedAgent {
+  readonly machine: Machine;
+  /** The offset of the clock that was reported last, in seconds; null if the clocks agree. */
+  reportedOffsetS: number | null = null;
+  /** Errors of a start, and losses that the spool reports. */
+  readonly faults: string[] = [];
+  process: Process;
+  readonly #clock: Clock;
+  readonly #disk: Disk;
+  readonly #devices: readonly Device[];
+  readonly #config: Config;
+  readonly #broken: Broken | null;
+  #stop: (() => Promise<void>) | null = null;
+
+  constructor(
+    machine: Machine,
+    clock: Clock,
+    disk: Disk,
+    devices: readonly Device[],
+    keyFile: string,
+    broken: Broken | null,
+  ) {
+    this.machine = machine;
+    this.#clock = clock;
+    this.#disk = disk;
+    this.#devices = devices;
+    this.#config = configOf(devices, disk.folder, keyFile);
+    this.#broken = broken;
+    this.process = new Process(machine);
+    this.process.isAlive = false;
+  }
+
+  /** Starts the agent unless it runs. It opens its devices some time later. */
+  start(): void {
+    if (this.process.isAlive) return;
+    const process = (this.process = new Process(this.machine));
+    this.#clock.schedule(process, 0, () => {
+      this.#run(process).catch((error: unknown) => this.#failed(process, error));
+    });
+  }
+
+  /** The service manager starts an agent again that could not start. */
+  #failed(process: Process, error: unknown): void {
+    if (!process.isAlive) return;
+    this.crash(false);
+    if (!isStorageFault(error) && !(error instanceof StorageError))
+      this.faults.push(`the agent did not start: ${String(error)}`);
+    this.#startAgain();
+  }
+
+  /** Ends the process. With the power, the commits that were not fsynced are lost too. */
+  crash(isPowerCut: boolean): void {
+    this.process.isAlive = false;
+    this.#stop = null;
+    if (isPowerCut) this.#disk.cutPower();
+    else this.#disk.close();
+  }
+
+  /** Stops the agent as the service manager does, and starts it again. */
+  restart(): void {
+    const [process, stop] = [this.process, this.#stop];
+    if (stop === null || !process.isAlive) return;
+    this.#stop = null;
+    const ended = () => {
+      process.isAlive = false;
+      this.#startAgain();
+    };
+    this.#clock.schedule(process, 0, () => {
+      stop().then(ended, (error: unknown) => this.faults.push(`the agent did not stop: ${String(error)}`));
+    });
+  }
+
+  #startAgain(): void {
+    this.#clock.schedule(this.#devices[0]!.process, START_AGAIN_MS, () => this.start());
+  }
+
+  async #run(process: Process): Promise<void> {
+    const config = this.#config;
+    this.reportedOffsetS = null;
+    const spool = await Spool.open(config.data, { startThread: (options) => this.#disk.startThread(process, options) });
+    const loss = recentLoss(this.#disk.db);
+    if (loss !== null) this.faults.push(`the spool reports a loss: ${JSON.stringify(loss)}`);
+    this.#broken?.spool?.(spool);
+    const server = this.#client();
+    const directory = new Directory(spool, server);
+    const nothing = () => undefined;
+    const events = { outcome: nothing, failed: nothing, recovered: nothing };
+    const push = new Push(spool, server, events, { setTimer: realTimer, random: Math.random });
+    const context = { config, spool, directory, metrics, log, queued: () => push.scheduleSend() };
+    const cables = new Map(this.#devices.map(({ id, cable }) => [id, cable]));
+    const group = await createAnalyzers(context, ({ id }) => cables.get(id)!.transport(process));
+    await spool.call("disconnectAll");
+    await group.resume();
+    await Promise.all(group.devices.map((device: RunningDevice) => device.open()));
+    const sync = async () => {
+      await directory.sync();
+      push.wake();
+    };
+    const tasks = [
+      runPeriodically(SYNC_EVERY_MS, SYNC_EVERY_MS, sync, nothing),
+      runPeriodically(REMATCH_EVERY_MS, REMATCH_EVERY_MS, () => group.rematch(), nothing),
+    ];
+    this.#stop = async () => {
+      for (const stop of tasks) stop();
+      await Promise.all(group.devices.map((device) => device.close()));
+      await group.stop();
+      await push.stop();
+      await spool.close();
+    };
+  }
+
+  #client(): ServerClient {
+    const watch = new ClockWatch({ changed: () => undefined, isWrong: (offsetS) => (this.reportedOffsetS = offsetS) });
+    const client = createServerClient(
+      "http://server.invalid",
+      () => readSecret(this.#config.server.keyFile),
+      undefined,
+      (exchange) => watch.heard(exchange),
+    );
+    const post: ServerClient["post"] = (path, body) => {
+      this.#clock.realWork += 1; // until the request leaves: its body is compressed in another thread
+      return client.post(path, body);
+    };
+    return { ...client, post: this.#broken?.post?.(post) ?? post };
+  }
+}
+
+function configOf(devices: readonly Device[], folder: string, keyFile: string): Config {
+  const text = JSON.stringify({
+    server: { url: "http://server.invalid", keyFile },
+    data: folder,
+    timeZone: "Etc/UTC",
+    devices: devices.map(({ id, profile }, index) => ({
+      id,
+      profile,
+      connection: { listen: `127.0.0.1:${4001 + index}` },
+    })),
+  });
+  const checked = checkConfig(text, folder);
+  if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
+  return checked.config;
+}

@@ -1,0 +1,229 @@
+import { ACK, ENQ, EOT, FS, NAK } from "../../../agent/protocols/bytes.ts";
+import { frames, vetScanRecords } from "../../support/astm.ts";
+import { frameOf, verdict } from "../../support/hl7.ts";
+import type { Cable, Connection } from "./cable.ts";
+import type { Chance } from "./chance.ts";
+import type { Clock, Process } from "./clock.ts";
+
+// The devices. Each sends its messages one after another, and sends one again until it is acknowledged, as analyzers do.
+
+/** A message of a device. Its number is the value of its ALT, so that each study can be traced back to it. */
+export interface Message {
+  readonly number: number;
+  readonly device: string;
+  /** The number of the measurement. A later message with the same one corrects it. */
+  readonly measurement: number;
+  /** As typed at the device. */
+  readonly patient: string;
+}
+
+/** The device's side of one connection. */
+interface Talker {
+  /** Sends a message; `done` says whether it was acknowledged. */
+  transmit(message: Message, done: (isAcknowledged: boolean) => void): void;
+  received(bytes: Uint8Array): void;
+  /** Nothing was received for the device's waiting time. */
+  timeout(): void;
+}
+
+type Protocol = (send: (bytes: Uint8Array) => void) => Talker;
+
+/** The time of a measurement, in ms since 1970. Each has a second of its own. */
+export function measuredAt(measurement: number): number {
+  return Date.UTC(2026, 1, 1, 9) + measurement * 1000;
+}
+
+/** Writes a time as a device does: YYYYMMDDHHMMSS. */
+function deviceTime(ms: number): string {
+  return new Date(ms).toISOString().replaceAll(/\D/g, "").slice(0, 14);
+}
+
+const hl7: Protocol = (send) => {
+  let text = Buffer.alloc(0);
+  let pending: { readonly id: string; readonly done: (isAcknowledged: boolean) => void } | null = null;
+  const finish = (isAcknowledged: boolean) => {
+    const { done } = pending ?? {};
+    pending = null;
+    done?.(isAcknowledged);
+  };
+  return {
+    transmit({ number, measurement, patient }, done) {
+      pending = { id: String(number), done };
+      const at = deviceTime(measuredAt(measurement));
+      send(
+        frameOf([
+          `MSH|^~\\&|CHEM|Vendor|||${at}||ORU^R01|${number}|P|2.3.1`,
+          `PID|1||${patient}`,
+          `OBR|1|||CHEM|||${at}`,
+          `OBX|1|NM|1742-6^ALT^LN||${number}|U/L|10-118|N|||F`,
+        ]),
+      );
+    },
+    received(bytes) {
+      text = Buffer.concat([text, bytes]);
+      for (let end = text.indexOf(FS); end >= 0 && end + 1 < text.length; end = text.indexOf(FS)) {
+        const [code, id] = verdict(text.subarray(1, end).toString("latin1")).split(" ");
+        text = text.subarray(end + 2);
+        if (id === pending?.id) finish(code === "AA");
+      }
+    },
+    timeout: () => finish(false),
+  };
+};
+
+const FRAME_TRIES_MAX = 6;
+
+const astm: Protocol = (send) => {
+  let left: Uint8Array[] = [];
+  let tries = 0;
+  /** The ENQ is not acknowledged yet. */
+  let isAsking = false;
+  let pending: ((isAcknowledged: boolean) => void) | null = null;
+  const finish = (isAcknowledged: boolean) => {
+    const done = pending;
+    pending = null;
+    if (!isAsking) send(Uint8Array.of(EOT));
+    done?.(isAcknowledged);
+  };
+  const sendFrame = () => {
+    const [frame] = left;
+    if (frame === undefined) finish(true);
+    else if (++tries > FRAME_TRIES_MAX) finish(false);
+    else send(frame);
+  };
+  return {
+    transmit({ number, measurement, patient }, done) {
+      left = frames(
+        vetScanRecords({ patient, species: "Dog", collected: deviceTime(measuredAt(measurement)), alt: number }),
+      );
+      [tries, isAsking, pending] = [0, true, done];
+      send(Uint8Array.of(ENQ));
+    },
+    received(bytes) {
+      for (const byte of bytes) {
+        if (pending === null || (byte !== ACK && byte !== NAK && byte !== EOT)) continue;
+        if (isAsking && byte === ACK) isAsking = false;
+        else if (isAsking) return finish(false);
+        else if (byte !== NAK) {
+          left.shift();
+          tries = 0;
+        }
+        sendFrame();
+      }
+    },
+    timeout: () => finish(false),
+  };
+};
+
+const PROTOCOLS = {
+  hl7: { talker: hl7, profile: "generic-hl7", isSerial: false, waitMs: 10_000 },
+  // LIS01-A2 §6.5.2.2: 15 s.
+  astm: { talker: astm, profile: "abaxis-vetscan-vs2", isSerial: true, waitMs: 15_000 },
+} as const;
+
+export type DeviceKind = keyof typeof PROTOCOLS;
+
+export class Device {
+  readonly id: string;
+  readonly profile: string;
+  readonly cable: Cable;
+  /** Messages in the order in which they were acknowledged. */
+  readonly acknowledged: Message[] = [];
+  /** Called with each acknowledged message. */
+  onAcknowledged: (message: Message) => void = () => undefined;
+  readonly #waitMs: number;
+  readonly #protocol: Protocol;
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+  readonly process: Process;
+  readonly #queue: Message[] = [];
+  #connection: Connection | null = null;
+  #talker: Talker | null = null;
+  #isSending = false;
+  #lastHeardAt = 0;
+  attempts = 0;
+
+  constructor(id: string, kind: DeviceKind, cable: Cable, clock: Clock, chance: Chance, process: Process) {
+    const { profile, waitMs, talker } = PROTOCOLS[kind];
+    this.id = id;
+    this.profile = profile;
+    this.cable = cable;
+    this.#waitMs = waitMs;
+    this.#protocol = talker;
+    this.#clock = clock;
+    this.#chance = chance;
+    this.process = process;
+  }
+
+  static isSerial(kind: DeviceKind): boolean {
+    return PROTOCOLS[kind].isSerial;
+  }
+
+  get isDone(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** Queues a message, which the device sends until it is acknowledged. */
+  send(message: Message): void {
+    this.#queue.push(message);
+    if (!this.#isSending) this.#sendFirst();
+  }
+
+  #sendFirst(): void {
+    const [message] = this.#queue;
+    this.#isSending = message !== undefined;
+    if (message === undefined) return;
+    if (this.#connection?.isOpen !== true) this.#connect();
+    const talker = this.#talker;
+    if (talker === null) return this.#again();
+    let isSettled = false;
+    this.attempts += 1;
+    this.#heard();
+    this.#watch(talker);
+    talker.transmit(message, (isAcknowledged) => {
+      if (isSettled) return;
+      isSettled = true;
+      if (!isAcknowledged) return this.#again();
+      this.#queue.shift();
+      this.acknowledged.push(message);
+      this.onAcknowledged(message);
+      this.#sendFirst();
+    });
+  }
+
+  /** Sends the first message again after a while, mostly over a new connection. */
+  #again(): void {
+    if (this.#chance.happens(0.7)) this.#connection?.close();
+    this.#clock.schedule(this.process, this.#chance.between(200, 4_000), () => this.#sendFirst());
+  }
+
+  #connect(): void {
+    const connection = this.cable.connect({
+      received: (bytes) => {
+        this.#heard();
+        talker.received(bytes);
+      },
+      closed: () => {
+        if (this.#talker === talker) this.#talker = null;
+        talker.timeout();
+      },
+    });
+    const talker = this.#protocol((bytes) => connection?.send(bytes));
+    this.#connection = connection;
+    this.#talker = connection === null ? null : talker;
+  }
+
+  #heard(): void {
+    this.#lastHeardAt = this.#clock.now;
+  }
+
+  /** Reports silence to the talker while it is the current one. */
+  #watch(talker: Talker): void {
+    const wait = this.#lastHeardAt + this.#waitMs - this.#clock.now;
+    this.#clock.schedule(this.process, wait, () => {
+      if (this.#talker !== talker || !this.#isSending) return;
+      if (this.#clock.now >= this.#lastHeardAt + this.#waitMs) talker.timeout();
+      else this.#watch(talker);
+    });
+  }
+}

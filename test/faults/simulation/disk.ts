@@ -1,0 +1,130 @@
+import { EventEmitter } from "node:events";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type Database from "better-sqlite3";
+import { openDatabase } from "../../../agent/spool/database.ts";
+import { GroupCommit } from "../../../agent/spool/group-commit.ts";
+import { operationsOn } from "../../../agent/spool/queries/operations.ts";
+import { Reserve } from "../../../agent/spool/reserve.ts";
+import { Room } from "../../../agent/spool/room.ts";
+import type { SpoolThread } from "../../../agent/spool/spool.ts";
+import type { WorkerOptions, WorkerReply, WorkerRequest } from "../../../agent/spool/wire-format.ts";
+import type { CommitMark } from "../../../shared/runtime/commit-mark.ts";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import type { Clock, Process } from "./clock.ts";
+import type { Chance } from "./chance.ts";
+
+// The disk of the clinic's PC, with the thread of the spool on it. The real group commit writes a real database. A committed
+// group is durable, unless the power is cut: then the groups since the last fsynced one are lost too.
+
+export type DiskFault = "full" | "read-only";
+
+export class Disk {
+  readonly folder: string;
+  fault: DiskFault | null = null;
+  /** Longest commit, in ms. */
+  commitMs = 30;
+  refusedGroups = 0;
+  /** Whether a cut of the power may follow. It costs a copy of the database now and then. */
+  readonly keepsFsynced: boolean;
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+  #open: { db: Database.Database; mark: CommitMark } | null = null;
+  /** The database as of the last fsync, if later groups were committed. */
+  #fsynced: Buffer | null = null;
+
+  constructor(folder: string, template: string, clock: Clock, chance: Chance, keepsFsynced: boolean) {
+    cpSync(template, folder, { recursive: true });
+    this.folder = folder;
+    this.#clock = clock;
+    this.#chance = chance;
+    this.keepsFsynced = keepsFsynced;
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== null;
+  }
+
+  get db(): Database.Database {
+    if (this.#open === null) throw new Error("the database is closed");
+    return this.#open.db;
+  }
+
+  /** Starts the thread of the spool for a process. */
+  startThread(process: Process, options: WorkerOptions): SpoolThread {
+    const thread = new EventEmitter();
+    const { db, mark } = (this.#open = openDatabase(options));
+    const room = new Room(db, options.bytesMax);
+    const operations = operationsOn(db, room.sizes);
+    const inbox: WorkerRequest[] = [];
+    let replies: WorkerReply[] = [];
+    const commit = new GroupCommit(
+      { take: () => inbox.splice(0), reply: (reply) => replies.push(reply) },
+      { db, findMissing: () => null, mark, room, reserve: new Reserve(options.folder), operations },
+      errorMessage,
+    );
+    let isBusy = false;
+    const serve = () => {
+      const first = inbox.shift();
+      if (first === undefined) return;
+      this.#serve(first, inbox, (request) => commit.serve(request));
+      const [answers, ms] = [replies, this.#chance.ms(this.commitMs)];
+      replies = [];
+      // A crash may come between the commit and its reply.
+      this.#clock.schedule(process, ms, () => {
+        isBusy = false;
+        if (inbox.length > 0) begin();
+        for (const answer of answers) thread.emit("message", structuredClone(answer));
+      });
+    };
+    const begin = () => {
+      isBusy = true;
+      this.#clock.schedule(process, this.#chance.ms(this.commitMs), serve);
+    };
+    const ready = { ready: operations.nextIds() } satisfies WorkerReply;
+    this.#clock.schedule(process, 1, () => thread.emit("message", ready));
+    return Object.assign(thread, {
+      postMessage(request: WorkerRequest) {
+        inbox.push(structuredClone(request));
+        if (!isBusy) begin();
+      },
+      terminate: async () => {
+        this.close();
+        return 0;
+      },
+    }) as unknown as SpoolThread;
+  }
+
+  /** Closes the database, as the end of a process does. Everything committed stays. */
+  close(): void {
+    this.#open?.mark.close();
+    this.#open?.db.close();
+    this.#open = null;
+  }
+
+  /** Ends the process and loses what was not fsynced. */
+  cutPower(): void {
+    this.close();
+    if (this.#fsynced === null) return;
+    const file = path.join(this.folder, "spool.db");
+    writeFileSync(file, this.#fsynced);
+    for (const part of ["-wal", "-shm"]) rmSync(file + part, { force: true });
+    this.#fsynced = null;
+  }
+
+  #serve(first: WorkerRequest, others: readonly WorkerRequest[], serve: (request: WorkerRequest) => void): void {
+    const { db } = this;
+    const group = [first, ...others].filter((request) => typeof request === "object" && "events" in request);
+    const isFsynced = group.some(({ durable, calls }) => durable || calls.some(({ name }) => name === "takeQueued"));
+    if (this.keepsFsynced && !isFsynced) this.#fsynced ??= db.serialize();
+    const pages = db.pragma("max_page_count", { simple: true }) as number;
+    if (this.fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);
+    if (this.fault === "read-only") db.pragma("query_only = ON");
+    if (this.fault !== null) this.refusedGroups += 1;
+    serve(first);
+    db.pragma("query_only = OFF");
+    db.pragma(`max_page_count = ${pages}`);
+    // A checkpoint fsyncs the log.
+    if (isFsynced || group.length < 1 + others.length) this.#fsynced = null;
+  }
+}

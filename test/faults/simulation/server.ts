@@ -1,0 +1,176 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { gunzipSync } from "node:zlib";
+import Database from "better-sqlite3";
+import type { FastifyInstance } from "fastify";
+import { buildApp } from "../../../server/app.ts";
+import { createKey } from "../../../server/http/auth/api-keys.ts";
+import { loadPepper } from "../../../server/http/auth/pepper.ts";
+import { openStore } from "../../../server/store/database/open.ts";
+import type { Store } from "../../../server/store/database/store.ts";
+import { findClinic } from "../../../server/store/keys.ts";
+import { importFile } from "../../../server/import/importer.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { type Clock, type Machine, Process } from "./clock.ts";
+import type { HttpAnswer, HttpRequest } from "./network.ts";
+
+// The real server on a real database. It answers through inject(), at one moment of virtual time.
+
+export const PATIENTS = ["PET-1", "PET-2", "PET-3", "PET-4"] as const;
+
+/** Writes the folder of a server that knows the patients, to copy for each world. @returns the key of the agent */
+export async function makeServerFolder(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const store = await openStore(folder, 1000);
+  const clinic = newFp("clinic");
+  const lines = [
+    { type: "clinic", fp: clinic, name: "A clinic" },
+    ...PATIENTS.flatMap((id) => {
+      const fp = newFp("patient");
+      return [
+        { ...PATIENT, fp, name: id, owner_customer_fp: newFp("customer"), external_ids: [id] },
+        { type: "connection", patient_fp: fp, clinic_fp: clinic, active: true },
+      ];
+    }),
+  ];
+  const file = path.join(folder, "import.ndjson");
+  writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
+  const now = Date.parse(EPOCH);
+  await importFile(
+    store,
+    file,
+    () => undefined,
+    () => now,
+    null,
+  );
+  const clinicId = (await findClinic(store, clinic))?.id ?? 0;
+  const key = await createKey(store, loadPepper(folder, false), {
+    clinicId,
+    name: "agent",
+    type: "device",
+    permissions: ["clinic.lab.ingest", "clinic.patient.view", "clinic.calendar.view"],
+    now,
+    expiresAt: null,
+  });
+  writeFileSync(path.join(folder, "agent.key"), key, { mode: 0o600 });
+  await store.close();
+}
+
+/** The server's clock at the start of a world. */
+export const EPOCH = "2026-03-02T08:00:00.000Z";
+
+const PATIENT = {
+  type: "patient",
+  species: "dog",
+  breed: null,
+  sex: "male",
+  date_of_birth: "2019-04-12",
+  weight_kg: 12.5,
+  created_at: "2026-01-01T08:00:00.000Z",
+  updated_at: "2026-01-01T08:00:00.000Z",
+};
+
+/** A study as an agent pushed it. */
+export interface PushedStudy {
+  readonly fp: string;
+  readonly revision: number;
+  readonly dedupe_key: string;
+  readonly acquired_at: string;
+  readonly source: { readonly device_id: string };
+  readonly results: readonly { readonly analyte: string; readonly value: number }[];
+}
+
+/** A study in the database of the server. */
+export interface StoredStudy {
+  readonly fp: string;
+  /** Null while a person must choose the patient. */
+  readonly patient: string | null;
+  /** Milliseconds since 1970. */
+  readonly acquiredAt: number;
+  readonly alt: number;
+}
+
+export class SimulatedServer {
+  readonly folder: string;
+  readonly machine: Machine = { name: "server", wallAtStart: Date.parse(EPOCH) };
+  /** The machine itself: requests reach it also while the server is down. */
+  readonly host = new Process(this.machine);
+  /** Called with the studies of each request that arrives. */
+  onPush: (studies: readonly PushedStudy[]) => void = () => undefined;
+  /** A study with this ALT makes the server fail. */
+  poison: number | null = null;
+  readonly #clock: Clock;
+  #running: { readonly app: FastifyInstance; readonly store: Store; readonly process: Process } | null = null;
+
+  constructor(folder: string, template: string, clock: Clock) {
+    cpSync(template, folder, { recursive: true });
+    this.folder = folder;
+    this.#clock = clock;
+  }
+
+  get keyFile(): string {
+    return path.join(this.folder, "agent.key");
+  }
+
+  async start(): Promise<void> {
+    const store = await openStore(this.folder, 1000);
+    const app = buildApp(store, { pepper: loadPepper(this.folder, true), now: () => this.#clock.wall(this.machine) });
+    await app.ready();
+    this.#running = { app, store, process: this.host };
+  }
+
+  /** Ends the server without a word, as a crash does. */
+  async crash(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    await running?.app.close();
+    await running?.store.close();
+  }
+
+  /** Answers a request. @returns null if the server is down */
+  async serve({ method, path: url, headers, body }: HttpRequest): Promise<HttpAnswer | null> {
+    if (this.#running === null) return null;
+    if (url.startsWith("/agent/v1/studies")) {
+      const json = headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
+      const { studies } = JSON.parse(json.toString()) as { studies: PushedStudy[] };
+      this.onPush(studies);
+      if (studies.some((study) => altOf(study.results) === this.poison)) return FAILED;
+    }
+    const request = { method: method as "GET", url, headers, ...(body.length > 0 && { payload: body }) };
+    const response = await this.#running.app.inject(request);
+    const date = new Date(this.#clock.wall(this.machine)).toUTCString();
+    const own = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+    return { status: response.statusCode, headers: { ...Object.fromEntries(own), date }, body: response.rawPayload };
+  }
+
+  /** Reads all studies from the database. */
+  studies(): StoredStudy[] {
+    const db = new Database(path.join(this.folder, "vetwire.db"), { readonly: true });
+    try {
+      const rows = db
+        .prepare(
+          `SELECT s.fp, p.name AS patient, s.acquired_at AS acquiredAt, s.results
+           FROM study s LEFT JOIN patient p ON p.id = s.patient_id ORDER BY s.id`,
+        )
+        .all() as (Omit<StoredStudy, "alt"> & { results: string })[];
+      return rows.map(({ results, ...study }) => ({
+        ...study,
+        alt: altOf(JSON.parse(results) as PushedStudy["results"]),
+      }));
+    } finally {
+      db.close();
+    }
+  }
+}
+
+/** The answer of a server that failed at a request. */
+const FAILED: HttpAnswer = {
+  status: 500,
+  headers: { "content-type": "application/json" },
+  body: Buffer.from(JSON.stringify({ success: false, error: { code: "SERVER.INTERNAL", message: "failed" } })),
+};
+
+/** The ALT of a study, which is the number of its message. */
+export function altOf(results: PushedStudy["results"]): number {
+  return results.find(({ analyte }) => analyte === "ALT")?.value ?? -1;
+}

@@ -1,0 +1,63 @@
+import { rmSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BROKEN } from "./broken.ts";
+import { makeTemplates, type Outcome, runWorld, type Templates } from "./world.ts";
+
+// Goal: no order of faults breaks a promise. Method: worlds that run in virtual time, each from one seed. `SEED=49` replays one
+// world and tells its steps. `SOAK=1` runs ten thousand.
+
+const SEED = process.env["SEED"];
+const WORLDS = process.env["SOAK"] === "1" ? 10_000 : 30;
+/** Seeds within which each broken agent is found. */
+const CONTROL_SEEDS = 40;
+
+let templates: Templates;
+
+beforeAll(async () => {
+  templates = await makeTemplates();
+});
+
+afterAll(() => {
+  rmSync(templates.folder, { recursive: true, force: true });
+});
+
+function told({ seed, problems }: Outcome): string {
+  return `SEED=${seed}: ${problems.join("; ")}`;
+}
+
+test.runIf(SEED !== undefined)("the world of SEED keeps every promise", async () => {
+  const outcome = await runWorld(Number(SEED), templates, { tell: (line) => process.stdout.write(`${line}\n`) });
+  expect(outcome.problems).toEqual([]);
+});
+
+test.runIf(SEED === undefined)(
+  `${WORLDS} worlds keep every promise`,
+  async () => {
+    const sums = { messages: 0, attempts: 0, crashes: 0, requests: 0, refusedGroups: 0 };
+    const failed: string[] = [];
+    for (let seed = 1; seed <= WORLDS; seed++) {
+      const outcome = await runWorld(seed, templates);
+      if (outcome.problems.length > 0) failed.push(told(outcome));
+      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += outcome[name];
+    }
+    process.stdout.write(`${WORLDS} worlds: ${JSON.stringify(sums)}\n`);
+    expect(failed).toEqual([]);
+    // A world without faults proves nothing.
+    expect(sums.attempts).toBeGreaterThan(sums.messages);
+    expect(Math.min(sums.crashes, sums.refusedGroups)).toBeGreaterThan(WORLDS / 10);
+  },
+  2 * 3_600_000,
+);
+
+test.runIf(SEED === undefined)("a seed replays the same world", async () => {
+  const [first, second] = [await runWorld(4, templates), await runWorld(4, templates)];
+  expect(second).toEqual(first);
+});
+
+test.runIf(SEED === undefined).each(Object.entries(BROKEN))("an agent that %s is found", async (_name, broken) => {
+  for (let seed = 1; seed <= CONTROL_SEEDS; seed++) {
+    const { problems } = await runWorld(seed, templates, { broken });
+    if (problems.length > 0) return;
+  }
+  expect.fail(`no problem within ${CONTROL_SEEDS} seeds`);
+});
