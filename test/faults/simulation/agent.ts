@@ -4,6 +4,7 @@ import { checkConfig } from "../../../agent/config/check.ts";
 import type { Config } from "../../../agent/config/schema.ts";
 import { readSecret } from "../../../agent/config/secret-file.ts";
 import type { RunningDevice } from "../../../agent/connection/device-service.ts";
+import { AgreedTime } from "../../../agent/push/agreed-time.ts";
 import { ClockWatch } from "../../../agent/push/clock-watch.ts";
 import { Push } from "../../../agent/push/push.ts";
 import { createServerClient, type ServerClient } from "../../../agent/push/server-client.ts";
@@ -112,12 +113,14 @@ export class SimulatedAgent {
     const loss = recentLoss(this.#disk.db);
     if (loss !== null) this.faults.push(`the spool reports a loss: ${JSON.stringify(loss)}`);
     this.#broken?.spool?.(spool);
-    const server = this.#client();
+    const time = new AgreedTime();
+    const now = () => time.best();
+    const server = this.#client(time);
     const directory = new Directory(spool, server);
     const nothing = () => undefined;
     const events = { outcome: nothing, failed: nothing, recovered: nothing };
-    const push = new Push(spool, server, events, { setTimer: realTimer, random: Math.random });
-    const context = { config, spool, directory, metrics, log, queued: () => push.scheduleSend() };
+    const push = new Push(spool, server, events, { setTimer: realTimer, random: Math.random, now });
+    const context = { config, spool, directory, metrics, log, now, queued: () => push.scheduleSend() };
     const cables = new Map(this.#devices.map(({ id, cable }) => [id, cable]));
     const group = await createAnalyzers(context, ({ id }) => cables.get(id)!.transport(process));
     await spool.call("disconnectAll");
@@ -140,13 +143,16 @@ export class SimulatedAgent {
     };
   }
 
-  #client(): ServerClient {
+  #client(time: AgreedTime): ServerClient {
     const watch = new ClockWatch({ changed: () => undefined, isWrong: (offsetS) => (this.reportedOffsetS = offsetS) });
     const client = createServerClient(
       "http://server.invalid",
       () => readSecret(this.#config.server.keyFile),
       undefined,
-      (exchange) => watch.heard(exchange),
+      (exchange) => {
+        time.heard(exchange);
+        watch.heard(exchange);
+      },
     );
     const post: ServerClient["post"] = (path, body) => {
       this.#clock.realWork += 1; // until the request leaves: its body is compressed in another thread
