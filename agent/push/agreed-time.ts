@@ -56,17 +56,20 @@ export class AgreedTime {
   }
 
   /**
-   * The time by which old data may be removed: the earlier of both clocks. @returns null while they differ by more than a day,
-   * and from a jump of this machine's clock until the server has answered
+   * The time by which old data may be removed, in whole ms since 1970: the earlier of both clocks.
+   * @returns null while they differ by more than a day, and from a jump of this machine's clock until the server has answered
    */
   now(): number | null {
     const last = this.#last;
     if (last === null || Math.abs(last.offsetMs) > AGREED_MS_MAX) return null;
     if (Math.abs(this.#jumpedMs(last)) > AGREED_MS_MAX) return null;
-    return this.#clock.wall() - Math.max(0, last.offsetMs);
+    return Math.round(this.#clock.wall() - Math.max(0, last.offsetMs));
   }
 
-  /** The time as far as it is known. A clock that was set ahead does not count before the server confirms it. */
+  /**
+   * The time as far as it is known, in whole ms since 1970. A clock that was set ahead does not count before the server
+   * confirms it.
+   */
   best(): number {
     const wall = this.#clock.wall();
     // A clock without a battery starts years behind.
@@ -74,7 +77,8 @@ export class AgreedTime {
     const { aheadMs } = this.#last;
     const jumpedMs = this.#jumpedMs(this.#last);
     // A machine that slept jumps too. Too early a time for the seconds until the next answer is the lesser fault.
-    return Math.abs(jumpedMs) > OFFSET_MS_MAX ? Math.min(wall, wall - jumpedMs - aheadMs) : wall - aheadMs;
+    const ms = Math.abs(jumpedMs) > OFFSET_MS_MAX ? Math.min(wall, wall - jumpedMs - aheadMs) : wall - aheadMs;
+    return Math.round(ms); // the running time has fractions of a millisecond
   }
 
   /** How far this machine's clock is ahead of the right time, in ms; 0 while it counts as right. */

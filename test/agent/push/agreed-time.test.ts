@@ -5,6 +5,7 @@ import { AgreedTime } from "../../../agent/push/agreed-time.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const SECOND = 1_000;
+const HOUR = 60 * 60 * SECOND;
 const DAY = 24 * 60 * 60 * SECOND;
 const YEARS = 3 * 365 * DAY;
 
@@ -37,6 +38,16 @@ test("there is no agreed time before the server has answered with a date", () =>
   expect(time.now()).toBe(NOON + 500);
   set(YEARS);
   expect(time.now()).toBeNull();
+});
+
+test("the times are whole milliseconds, which the spool's columns demand, though the running time has fractions", () => {
+  const { time, pass, set, answer } = machine();
+  answer(-5 * 60 * SECOND);
+  pass(0.3);
+  set(2 * DAY - 0.7);
+  expect(Number.isInteger(time.best())).toBe(true);
+  set(-HOUR - 0.2);
+  expect([time.best(), time.now()].map(Number.isInteger)).toEqual([true, true]);
 });
 
 test.each([YEARS, -YEARS, 2 * DAY, -2 * DAY])(
