@@ -1,13 +1,11 @@
 import type { LinkAction } from "../protocols/link.ts";
 import type { DeviceReport } from "../report/device-report.ts";
-import type { SetTimer } from "../runtime/timer.ts";
 import { type EventKind, RecentChunks } from "../spool/queries/events/event-log.ts";
 import { NoiseFinder } from "../spool/queries/events/noise-events.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import { ROW_BYTES } from "../spool/queries/devices/stored-bytes.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { StorageError } from "../spool/storage-error.ts";
-import { retryStorage } from "../spool/storage-retry.ts";
 import type { ConnectedDevice } from "./device-session.ts";
 import { messageRowAt } from "./message-row.ts";
 
@@ -16,8 +14,6 @@ import { messageRowAt } from "./message-row.ts";
 
 /** Messages per session, after which the session ends at the next idle link. A restart replays it from its beginning. */
 export const SESSION_MESSAGES_MAX = 64;
-/** Interval between attempts to store a message that the spool refuses. */
-const SAVE_RETRY_MS = 1_000;
 
 type SessionPhase =
   /** The session has no event yet. */
@@ -50,16 +46,14 @@ export interface SessionEvent {
 export class SessionRecorder {
   readonly #device: ConnectedDevice;
   readonly #spool: Spool;
-  readonly #setTimer: SetTimer;
   readonly #chunks = new RecentChunks();
   readonly #noise = new NoiseFinder();
   /** The session of the next event; null if that event opens one. */
   #session: Session | null = null;
 
-  constructor(device: ConnectedDevice, spool: Spool, setTimer: SetTimer) {
+  constructor(device: ConnectedDevice, spool: Spool) {
     this.#device = device;
     this.#spool = spool;
-    this.#setTimer = setTimer;
   }
 
   /** True from the first event of a session until the link is idle. */
@@ -125,7 +119,7 @@ export class SessionRecorder {
   }
 
   /**
-   * Stores a delivered message. Its chunks are committed and acknowledged, so it is retried until the spool accepts it. A
+   * Stores a delivered message. Its chunks are committed and acknowledged, so the spool tries until the disk accepts it. A
    * restart before that replays the session.
    * @returns the id to file the message under; null if the message is a resend that is filed already
    */
@@ -133,14 +127,11 @@ export class SessionRecorder {
     const position = { session: session.id, ordinal: session.deliveredMessages++, from };
     session.unsavedMessages += 1;
     const row = () => messageRowAt(message, position, this.#chunks, this.#device.profile);
-    const save = async () => {
-      const id = await this.#spool.saveMessage(row);
-      // In the same microtask as the result: a closing spool ends the sessions of its last messages right after it.
-      session.unsavedMessages -= 1;
-      this.#endIfDone(session);
-      return id;
-    };
-    return retryStorage(save, SAVE_RETRY_MS, { setTimer: this.#setTimer });
+    const id = await this.#spool.saveMessage(row);
+    // In the same microtask as the result: a closing spool ends the sessions of its last messages right after it.
+    session.unsavedMessages -= 1;
+    this.#endIfDone(session);
+    return id;
   }
 
   /** Lets the session end, because the link is idle. A short session may continue: opening one costs as much as a message. */

@@ -79,7 +79,7 @@ export class WireSession {
     this.#context = context;
     this.#identified = identified;
     this.#link = createLink(device.profile, linkContext(device.timeZone), device.operators);
-    this.#recorder = new SessionRecorder(device, spool, setTimer);
+    this.#recorder = new SessionRecorder(device, spool);
     // A stored event like a chunk, so that a replay takes the same path.
     const offer = (bytes: Uint8Array) => this.#record("send", bytes);
     this.#outgoing = new OutgoingQueue(offer, (reason) => events.warning(reason), setTimer);

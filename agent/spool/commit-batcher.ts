@@ -58,9 +58,10 @@ export class CommitBatcher {
     this.#later ??= setTimeout(() => this.flushSoon(), LATER_MS_MAX);
   }
 
-  /** Adds the delayed messages to the batch as soon as the worker is idle, within SAVE_MS, and posts it. */
-  saveMessages(): void {
-    this.#saveIn(SAVE_MS.min, performance.now() + SAVE_MS.max);
+  /** After `ms`, adds the delayed messages to the batch as soon as the worker is idle, within SAVE_MS, and posts it. */
+  saveMessages(ms = 0): void {
+    clearTimeout(this.#saving);
+    this.#saveIn(ms + SAVE_MS.min, performance.now() + ms + SAVE_MS.max);
   }
 
   /** Posts the batch now. */
@@ -81,7 +82,8 @@ export class CommitBatcher {
 
   #saveIn(ms: number, deadline: number): void {
     this.#saving = setTimeout(() => {
-      if (this.#target.isCommitting() && performance.now() + ms < deadline) return this.#saveIn(ms, deadline);
+      const isInTime = performance.now() + SAVE_MS.min < deadline;
+      if (this.#target.isCommitting() && isInTime) return this.#saveIn(SAVE_MS.min, deadline);
       this.#target.addMessages();
       this.flushSoon();
     }, ms);

@@ -50,7 +50,7 @@ export class PendingBatch {
       opened: this.opened,
       events: this.events.pack(),
       durable: this.durable,
-      messages: this.messages.map(({ row, make }) => row ?? make()),
+      messages: this.messages.map((message) => (message.row ??= message.make())),
       calls: this.calls.map(({ call }) => call),
     };
   }
@@ -76,11 +76,11 @@ export function notifyCommitted(batches: readonly PendingBatch[], reply: CommitR
   }
 }
 
-/** Queues the callbacks of a group of which nothing was stored. */
+/** Queues the callbacks of a group of which nothing was stored. Its messages are tried again. */
 export function notifyFailed(batches: readonly PendingBatch[], error: StorageError, callbacks: CallbackQueue): void {
-  for (const { eventCallbacks, messages, calls } of batches) {
+  for (const { eventCallbacks, calls } of batches) {
     for (const callback of eventCallbacks) callbacks.push(() => callback(error));
-    for (const { reject } of [...messages, ...calls]) callbacks.push(() => reject(error));
+    for (const { reject } of calls) callbacks.push(() => reject(error));
   }
 }
 

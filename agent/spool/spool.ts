@@ -36,6 +36,9 @@ export interface SpoolOptions {
 /** The thread that owns the database. */
 export type SpoolThread = Pick<Worker, "on" | "once" | "removeAllListeners" | "postMessage" | "terminate">;
 
+/** Interval between attempts to store messages that the disk refuses. */
+const SAVE_RETRY_MS = 1_000;
+
 /** The files of the spool in the data folder. */
 export const SPOOL_FILES = [
   "spool.db",
@@ -85,8 +88,9 @@ export class Spool {
   #isShort = false;
   readonly #checkpointer: Checkpointer;
   readonly #sessionsToFinish = new SessionsToFinish((ids) => this.callLater("finishSessions", ids, Date.now()));
-  /** Messages whose events are already posted. */
+  /** Messages whose events are already posted, in the order of their calls. */
   readonly #delayedMessages: PendingMessage[] = [];
+  #isClosing = false;
 
   /** @throws if another agent uses the folder, or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -104,7 +108,7 @@ export class Spool {
       {
         uncommittedEvents: () => this.#uncommittedEvents,
         isCommitting: () => this.#inFlight.length > 0,
-        addMessages: () => void this.#pending.messages.push(...this.#delayedMessages.splice(0)),
+        addMessages: () => this.#addMessages(),
         post: () => this.#post(),
       },
       this.#activity,
@@ -185,7 +189,8 @@ export class Spool {
 
   /**
    * Stores a message whose events are posted already. No device waits for it, so messages are batched for some ms. One row
-   * touches nearly as many pages as fifty. @returns the result of addMessages() @throws StorageError if the disk refuses it
+   * touches nearly as many pages as fifty. While the disk refuses messages, they are tried again in their order; what a closing
+   * spool could not store, the next start replays. @returns the result of addMessages()
    */
   saveMessage(make: () => MessageRow): Promise<string | null> {
     if (this.#delayedMessages.length === 0) this.#batcher.saveMessages();
@@ -208,6 +213,7 @@ export class Spool {
 
   /** Commits all pending work, then ends the worker. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     do {
       this.#sessionsToFinish.finishNow();
       this.#batcher.flushAll();
@@ -219,6 +225,12 @@ export class Spool {
     this.#checkpointer.stop();
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
+  }
+
+  /** One batch of messages is under way at a time, so that none overtakes those of a refused batch. */
+  #addMessages(): void {
+    if (this.#inFlight.some(({ messages }) => messages.length > 0)) return;
+    this.#pending.messages.push(...this.#delayedMessages.splice(0));
   }
 
   #post(): void {
@@ -247,8 +259,14 @@ export class Spool {
     } else {
       // Later events of these sessions may be stored, so the next batch must open them again.
       for (const { opened } of batches) this.#pending.opened.push(...opened);
+      const refused = batches.flatMap(({ messages }) => messages);
+      if (this.#isClosing) this.#delayedMessages.length = 0;
+      else this.#delayedMessages.unshift(...refused);
       notifyFailed(batches, new StorageError(reply.error), this.#undeliveredCallbacks);
     }
+    const hadMessages = batches.some(({ messages }) => messages.length > 0);
+    if (hadMessages && this.#delayedMessages.length > 0)
+      this.#batcher.saveMessages(reply.error === null ? 0 : SAVE_RETRY_MS);
     this.#undeliveredCallbacks.run();
   }
 

@@ -10,18 +10,13 @@ import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts
 import { readSpool } from "../../../agent/spool/access.ts";
 import { until } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
-import { TestClock } from "../../support/wire.ts";
 
 // Goal: the sessions of one wire. Method: the test takes the place of the wire session, with a real spool.
 
 const used = useSpool();
 
 function createRecorder(): SessionRecorder {
-  return new SessionRecorder(
-    { id: "hema-1", profile: genericHl7, timeZone: "UTC" },
-    used.spool,
-    new TestClock().setTimer,
-  );
+  return new SessionRecorder({ id: "hema-1", profile: genericHl7, timeZone: "UTC" }, used.spool);
 }
 
 /** Stores one event as a wire session does. @returns the event after its commit */
