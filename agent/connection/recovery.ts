@@ -14,7 +14,10 @@ const MESSAGES_PER_CALL = 200;
 type UnfinishedSession = ReturnType<Operations["unfinishedSessions"]>[number];
 
 /** Replays the unfinished sessions of an earlier process and stores their messages. @returns the number of sessions */
-export async function recover(spool: Spool, profileById: (id: string) => Profile | undefined): Promise<number> {
+export async function recover(
+  spool: Pick<Spool, "call">,
+  profileById: (id: string) => Profile | undefined,
+): Promise<number> {
   const sessions = await spool.call("unfinishedSessions");
   for (const session of sessions) {
     const profile = profileById(session.profile);
@@ -25,7 +28,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
 }
 
 /** Feeds the events of one session through a fresh link, as if its connection had closed after the last one. */
-async function replaySession(spool: Spool, session: UnfinishedSession, profile: Profile): Promise<void> {
+async function replaySession(spool: Pick<Spool, "call">, session: UnfinishedSession, profile: Profile): Promise<void> {
   const link = createLink(profile, linkContext("UTC")); // the agent discards its replies
   const chunks = new RecentChunks();
   const at = Date.now();

@@ -91,6 +91,8 @@ export class Spool {
   /** Messages whose events are already posted, in the order of their calls. */
   readonly #delayedMessages: PendingMessage[] = [];
   #isClosing = false;
+  /** The disk refused messages while the spool closes. The next start stores them and all later ones, from their sessions. */
+  #leavesMessages = false;
 
   /** @throws if another agent uses the folder, or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -229,6 +231,7 @@ export class Spool {
 
   /** One batch of messages is under way at a time, so that none overtakes those of a refused batch. */
   #addMessages(): void {
+    if (this.#leavesMessages) this.#delayedMessages.length = 0;
     if (this.#inFlight.some(({ messages }) => messages.length > 0)) return;
     this.#pending.messages.push(...this.#delayedMessages.splice(0));
   }
@@ -260,8 +263,8 @@ export class Spool {
       // Later events of these sessions may be stored, so the next batch must open them again.
       for (const { opened } of batches) this.#pending.opened.push(...opened);
       const refused = batches.flatMap(({ messages }) => messages);
-      if (this.#isClosing) this.#delayedMessages.length = 0;
-      else this.#delayedMessages.unshift(...refused);
+      this.#delayedMessages.unshift(...refused);
+      if (this.#isClosing && refused.length > 0) this.#leavesMessages = true;
       notifyFailed(batches, new StorageError(reply.error), this.#undeliveredCallbacks);
     }
     const hadMessages = batches.some(({ messages }) => messages.length > 0);

@@ -42,7 +42,7 @@ export class Load {
   readonly #ports: readonly number[];
   #devices: readonly Promise<void>[] = [];
   #running = false;
-  #next = 1;
+  #next: number;
 
   /** Creates a world with the analyzers in the configuration of its agent. */
   static async create(): Promise<{ world: World; load: Load }> {
@@ -51,10 +51,11 @@ export class Load {
     return { world, load: new Load(world, ports) };
   }
 
-  /** @param ports of the agent's devices, in turn ASTM and HL7 */
-  constructor(world: World, ports: readonly number[]) {
+  /** @param ports of the agent's devices, in turn ASTM and HL7 @param first number of a message */
+  constructor(world: World, ports: readonly number[], first = 1) {
     this.#world = world;
     this.#ports = ports;
+    this.#next = first;
   }
 
   start(): void {
@@ -146,7 +147,7 @@ function patientOf(world: World, number: number) {
 }
 
 /** Returns a different second for each message, since device, patient and time identify a measurement. */
-function measuredAt(number: number): string {
+export function measuredAt(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
 }
 

@@ -96,6 +96,7 @@ test("a closing spool gives up the messages that the disk refuses, for the next 
   const closed = spool.close();
   void save("M2");
   thread.refuse();
+  void save("M3");
   await closed;
   expect([thread.batches, isStored]).toEqual([[], false]);
 });

@@ -7,7 +7,7 @@ import { makeTemplates, type Outcome, runWorld, type Templates } from "./world.t
 // world and tells its steps. `SOAK=1` runs ten thousand.
 
 const SEED = process.env["SEED"];
-const WORLDS = process.env["SOAK"] === "1" ? 10_000 : 120;
+const WORLDS = process.env["SOAK"] === "1" ? 10_000 : 100;
 /** Seeds within which each broken agent is found. */
 const CONTROL_SEEDS = 40;
 

@@ -1,0 +1,179 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { newFp } from "../../../shared/api/fp.ts";
+import { Load, measuredAt } from "../../support/crash.ts";
+import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
+import { observation, Poct1Client } from "../../support/poct1.ts";
+import {
+  AGENT,
+  AGENT_KEY_OPTIONS,
+  clinicFile,
+  freePort,
+  ROOT,
+  runServerCommand,
+  SERVER,
+  temporaryFolder,
+  testPatients,
+  until,
+  World,
+} from "../../support/processes.ts";
+import { study } from "../../server/harness.ts";
+import type { DiskCall, Tree } from "./disk-call.ts";
+import { callsOf, readTree, startTraced } from "./traced-program.ts";
+
+// The disk calls of programs under load, with the times of their acknowledgements.
+
+export interface Recording {
+  readonly calls: readonly DiskCall[];
+  /** The disk before. */
+  readonly initial: Tree;
+  readonly acknowledged: readonly Acknowledged[];
+}
+
+export interface Acknowledged {
+  /** Text that only this message has: its time of measurement, an instance's UID, a study's fp. */
+  readonly mark: string;
+  readonly kind: "message" | "instance" | "study";
+  /** Milliseconds since 1970; the acknowledgement had arrived by then. */
+  readonly at: number;
+  /** The time from which the program may remove it; absent if never. */
+  readonly until?: number;
+}
+
+const EMPTY: Tree = new Map();
+
+/** The built agent in a new folder under the load of all four protocols, stopped and started again once, and killed. */
+export async function recordAgent(ms: number): Promise<Recording> {
+  const world = await World.create(8);
+  const ports = await Promise.all(Array.from({ length: 4 }, () => freePort()));
+  const profiles = ["abaxis-vetscan-vs2", "generic-hl7", "generic-poct1a", "dicom"];
+  world.writeConfig(
+    profiles.map((profile, index) => ({
+      id: profile,
+      profile,
+      connection: { listen: `127.0.0.1:${ports[index]}` },
+    })),
+  );
+  const acknowledged: Acknowledged[] = [];
+  const logs: string[] = [];
+  try {
+    for (const end of ["SIGTERM", "SIGKILL"] as const) {
+      const log = path.join(world.folder, `strace-${end}.log`);
+      logs.push(log);
+      world.agent = startTraced(log, [AGENT, "run", "--config", world.config]);
+      await until("the agent runs", () => world.agent.output().includes("the agent is running"));
+      const load = new Load(world, ports.slice(0, 2), acknowledged.length + 1);
+      const isOver = { now: false };
+      const others = [
+        sendObservations(ports[2]!, acknowledged, isOver),
+        sendInstances(ports[3]!, acknowledged, isOver),
+      ];
+      load.start();
+      await new Promise((resolve) => setTimeout(resolve, ms / 2));
+      isOver.now = true;
+      await Promise.all([load.stop(), ...others]);
+      for (const { number, at } of load.acknowledged)
+        acknowledged.push({ mark: measuredAt(number), kind: "message", at });
+      await world.agent.end(end);
+    }
+    return { calls: callsOf(logs, world.folder, EMPTY), initial: EMPTY, acknowledged };
+  } finally {
+    await world.end();
+  }
+}
+
+let nextObservation = 0;
+
+async function sendObservations(port: number, acknowledged: Acknowledged[], isOver: { now: boolean }): Promise<void> {
+  const client = await Poct1Client.connect(port, "SN1");
+  if (client === null) throw new Error("the POCT1-A device was refused");
+  while (!isOver.now) {
+    const sequence = (nextObservation += 1);
+    const mark = new Date(Date.UTC(2026, 5, 1) + sequence * 1_000).toISOString().replace(".000Z", "+00:00");
+    const accepted = await client.send((id) => observation(id, { patient: "5000", at: mark, sequence, value: 4.1 }));
+    if (accepted === true) acknowledged.push({ mark, kind: "message", at: Date.now() });
+  }
+  client.close();
+}
+
+let nextInstance = 0;
+
+async function sendInstances(port: number, acknowledged: Acknowledged[], isOver: { now: boolean }): Promise<void> {
+  const peer = await Peer.associate(port);
+  while (!isOver.now) {
+    const uid = `1.2.3.77.${(nextInstance += 1)}`;
+    peer.send(
+      storeRequest(1, uid, dataset(uid, [[0x7fe0_0010, "OW", Buffer.alloc(3_000 + nextInstance * 16, nextInstance)]])),
+    );
+    if ((await peer.status()) === 0) acknowledged.push({ mark: uid, kind: "instance", at: Date.now() });
+  }
+  peer.end();
+}
+
+/** A spool of the first release, which is migrated, filled, pruned, emptied into its database, closed and opened again. */
+export async function recordUpkeep(): Promise<Recording> {
+  const folder = temporaryFolder();
+  const data = path.join(folder, "agent");
+  const log = path.join(folder, "strace.log");
+  try {
+    fs.mkdirSync(data, { mode: 0o700 });
+    const db = new Database(path.join(data, "spool.db"));
+    db.exec(fs.readFileSync(path.join(ROOT, "test/releases/0.1.0/spool.sql"), "utf8"));
+    db.close();
+    const initial = readTree(folder);
+    const upkeep = startTraced(log, ["--import", "tsx", path.join(import.meta.dirname, "upkeep.ts"), data]);
+    const ended = /^ended$/m;
+    await until("the upkeep ends", () => {
+      if (upkeep.process.exitCode !== null && !ended.test(upkeep.output())) throw new Error(upkeep.output());
+      return ended.test(upkeep.output());
+    });
+    await upkeep.end();
+    const lines = upkeep.output().matchAll(/^(acknowledged|removes) (message|instance) (\S+) (\d+)$/gm);
+    const acknowledged = new Map<string, Acknowledged>();
+    for (const [, word, kind, mark, at] of lines) {
+      const known = acknowledged.get(mark!);
+      if (word === "removes") acknowledged.set(mark!, { ...known!, until: Number(at) });
+      else acknowledged.set(mark!, { mark: mark!, kind: kind as "message" | "instance", at: Number(at) });
+    }
+    return { calls: callsOf([log], folder, initial), initial, acknowledged: [...acknowledged.values()] };
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The built server on SQLite in a new folder, while an agent pushes studies. */
+export async function recordServer(ms: number): Promise<Recording> {
+  const folder = temporaryFolder();
+  const data = path.join(folder, "server");
+  const log = path.join(folder, "strace.log");
+  const clinic = path.join(folder, "clinic.ndjson");
+  try {
+    const patients = testPatients(4);
+    fs.writeFileSync(clinic, clinicFile(patients));
+    runServerCommand("import", clinic, "--data", data);
+    const key = runServerCommand("keys", "create", ...AGENT_KEY_OPTIONS, "--data", data).trim();
+    const initial = readTree(data);
+    const server = startTraced(log, [SERVER, "run", "--port", "0", "--data", data]);
+    const listening = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
+    const url = await until("the server listens", () => listening.exec(server.output())?.[1]);
+    const acknowledged: Acknowledged[] = [];
+    const end = Date.now() + ms;
+    while (Date.now() < end) {
+      const studies = Array.from({ length: 3 }, () => study({ fp: newFp("cds"), patient_fp: patients[0]!.fp }));
+      const headers = { "X-API-Key": key, "content-type": "application/json" };
+      const answer = await fetch(`${url}/agent/v1/studies`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ studies }),
+      });
+      if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${await answer.text()}`);
+      await answer.text();
+      for (const { fp: mark } of studies) acknowledged.push({ mark, kind: "study", at: Date.now() });
+    }
+    await server.end("SIGKILL");
+    return { calls: callsOf([log], data, initial), initial, acknowledged };
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}

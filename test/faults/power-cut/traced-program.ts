@@ -1,0 +1,57 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { type Running, startProgram } from "../../support/processes.ts";
+import type { DiskCall, Tree } from "./disk-call.ts";
+import { readLog, STRING_BYTES, TRACED } from "./strace-log.ts";
+
+// Runs a program under strace.
+
+/** The reason why strace cannot record here; null if it can. */
+export function straceProblem(): string | null {
+  const { error, stderr, status } = spawnSync("strace", ["-o", "/dev/null", "true"], { encoding: "utf8" });
+  return error !== undefined ? error.message : status === 0 ? null : stderr.trim();
+}
+
+export function startTraced(log: string, script: readonly string[]): Running {
+  const format = ["-f", "--seccomp-bpf", "-ttt", "-y", "-xx", "-s", String(STRING_BYTES), "-o", log];
+  const args = [...format, "-e", `trace=${TRACED.map((name) => `?${name}`).join(",")}`, process.execPath, ...script];
+  // io_uring would pass strace by.
+  const running = startProgram("strace", args, { ...process.env, UV_USE_IO_URING: "0" });
+  return {
+    ...running,
+    async end(signal = "SIGTERM") {
+      // strace itself ignores signals while it traces.
+      const children = `/proc/${running.process.pid}/task/${running.process.pid}/children`;
+      if (fs.existsSync(children)) {
+        const pid = Number.parseInt(fs.readFileSync(children, "utf8"), 10);
+        if (pid > 0) process.kill(pid, signal);
+      }
+      return running.end("SIGCONT");
+    },
+  };
+}
+
+/** The content of a folder, with paths relative to it. A folder comes before its content. */
+export function readTree(root: string): Tree {
+  const tree = new Map<string, Buffer | null>();
+  for (const name of fs.readdirSync(root, { recursive: true, encoding: "utf8" }).toSorted()) {
+    const file = path.join(root, name);
+    tree.set(name, fs.statSync(file).isDirectory() ? null : fs.readFileSync(file));
+  }
+  return tree;
+}
+
+export function writeTree(root: string, tree: Tree): void {
+  fs.mkdirSync(root, { recursive: true });
+  for (const [name, content] of tree) {
+    if (content === null) fs.mkdirSync(path.join(root, name), { recursive: true });
+    else fs.writeFileSync(path.join(root, name), content);
+  }
+}
+
+/** Reads the calls of one or several runs, in their order. @param root as the programs see it */
+export function callsOf(logs: readonly string[], root: string, initial: Tree): DiskCall[] {
+  const real = execFileSync("realpath", [root], { encoding: "utf8" }).trim();
+  return readLog(logs.map((log) => fs.readFileSync(log, "utf8")).join("\n"), real, initial);
+}
