@@ -127,7 +127,11 @@ export class Filing {
         this.#events.fault(message, error);
         return null;
       });
-    if (stored === null) return;
+    if (stored === null) {
+      // The next start files it, ahead of the later messages of its device.
+      if (this.#stopped) this.#backlog.add(message.device);
+      return;
+    }
     const { state, studies } = stored;
     this.#events.outcomeStored(message, studies > 0 ? "pending" : state, studies);
   }

@@ -87,6 +87,26 @@ test("a message whose outcome the spool refuses does not delay a stop and is lef
   expect((await unprocessedMessages(clinic.spool, "chem-1")).map(({ id }) => id)).toEqual(["M0"]);
 });
 
+test("a stop files no message ahead of an earlier one whose outcome the spool refused", async () => {
+  let isRefused = false;
+  const spool = Object.create(clinic.spool) as typeof clinic.spool;
+  spool.call = (name, ...args) => {
+    if (name !== "settle" || isRefused) return clinic.spool.call(name, ...args);
+    isRefused = true;
+    return Promise.reject(new StorageError("disk is full"));
+  };
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const events = { outcomeStored: () => undefined, fault: () => undefined };
+  const own = new Filing(spool, clinic.directory, () => device, events);
+  for (const alt of [1, 2]) void own.accept(await clinic.store("chem-1", dog.fp, alt));
+  void own.accept(await clinic.store("chem-2", dog.fp, 3));
+  await own.stop();
+  expect(await clinic.queuedValues()).toEqual([3]);
+  await clinic.filing.acceptStored();
+  await clinic.filing.idle();
+  expect(await clinic.queuedValues()).toEqual([3, 1, 2]);
+});
+
 test("a stop files the accepted messages and ends a rematch that the spool refuses", async () => {
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
   const events = { outcomeStored: () => undefined, fault: () => undefined };
