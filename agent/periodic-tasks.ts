@@ -32,11 +32,14 @@ const HEARTBEAT_CHECK_MS = 15_000;
 /** A new version of the agent has a minute to get an answer. */
 const HEARTBEAT_RETRY_MS = 20_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
-/** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
-const FREE_SPACE_EVERY_MS = 5 * 60_000;
+const PRUNE_CHECK_MS = 5 * 60_000;
+/** Interval between checks of the spool's free space. */
+const FREE_SPACE_EVERY_MS = 5_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
 const ALERTS_EVERY_MS = 15_000;
 const PRUNE_ROWS = 5_000;
+/** Sessions of one step that makes room, of at most 64 messages each. */
+const SETTLED_SESSIONS = 50;
 /** Pause between two steps of a prune, so that no device waits long for its commit. */
 const PRUNE_PAUSE_MS = 50;
 
@@ -91,10 +94,16 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       log.debug({ stage: "push", reason }, "heartbeat failed"),
     ),
     runPeriodically(
-      FREE_SPACE_EVERY_MS,
-      FREE_SPACE_EVERY_MS,
+      PRUNE_CHECK_MS,
+      PRUNE_CHECK_MS,
       pruneTask(spool, time),
       warn("spool", "old rows cannot be removed"),
+    ),
+    runPeriodically(
+      FREE_SPACE_EVERY_MS,
+      FREE_SPACE_EVERY_MS,
+      () => makeRoom(spool),
+      warn("spool", "settled rows cannot be removed"),
     ),
     runPeriodically(
       REMOVE_IMAGES_EVERY_MS,
@@ -127,23 +136,26 @@ async function syncDirectory({ groups, imaging, directory, time, push, log }: Ag
 }
 
 /**
- * @returns a task that prunes every PRUNE_EVERY_MS, and at once if the spool is short of space. A clock that is set years ahead must
- * not expire the history, so only a time counts upon which the server agrees. A spool that is short of space cannot wait for it.
+ * @returns a task that prunes every PRUNE_EVERY_MS. A clock that is set years ahead must not expire the history, so only a time
+ * counts upon which the server agrees
  */
-export function pruneTask(
-  spool: Pick<Spool, "call" | "isShort">,
-  time: Pick<AgreedTime, "now" | "best">,
-): () => Promise<void> {
+export function pruneTask(spool: Pick<Spool, "call">, time: Pick<AgreedTime, "now">): () => Promise<void> {
   let prunedAt = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
-    const now = time.now() ?? (spool.isShort ? time.best() : null);
-    if (now === null) return;
+    const now = time.now();
+    if (performance.now() < prunedAt + PRUNE_EVERY_MS || now === null) return;
     while (await spool.call("prune", now - MESSAGES_KEPT_MS, PRUNE_ROWS)) {
       await sleep(PRUNE_PAUSE_MS);
     }
     prunedAt = performance.now();
   };
+}
+
+/** Removes settled rows of the devices that need room, however young they are, until there is enough. */
+export async function makeRoom(spool: Pick<Spool, "call" | "shortDevices">): Promise<void> {
+  while (spool.shortDevices.length > 0 && (await spool.call("makeRoom", spool.shortDevices, SETTLED_SESSIONS))) {
+    await sleep(PRUNE_PAUSE_MS);
+  }
 }
 
 async function removeOldImages({ imaging, time, log }: AgentTasks): Promise<void> {

@@ -145,7 +145,7 @@ export class GroupCommit {
       for (const { name, args } of calls) if (name === "finishSessions") this.#events.finish(args[0] as number[]);
       this.#log.addCommit(batches.reduce((sum, { events }) => sum + events.bytes.length, 0));
       const commitMs = performance.now() - from;
-      const isShort = this.#spool.reserve.isGivenUp || this.#spool.room.isShort;
+      const { shortDevices } = this.#spool.room;
       const isLogLong = this.#log.isLong;
       this.#port.reply({
         batches: batches.length,
@@ -153,7 +153,7 @@ export class GroupCommit {
         ids,
         results,
         refused,
-        isShort,
+        shortDevices,
         commitMs,
         durable,
         isLogLong,

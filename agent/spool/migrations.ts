@@ -266,4 +266,9 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: "CREATE INDEX message_quarantined ON message (device, id) WHERE state = 'quarantined' AND completed_by IS NULL;",
     undo: "DROP INDEX message_quarantined;",
   },
+  {
+    // An event of a finished session has an id from first_event to last_event. Null in sessions that ended before.
+    sql: "ALTER TABLE session ADD COLUMN last_event INTEGER;",
+    undo: "ALTER TABLE session DROP COLUMN last_event;",
+  },
 ];

@@ -6,10 +6,13 @@ import { ROW_BYTES, type SessionSizes } from "./queries/devices/stored-bytes.ts"
 
 /** Bytes above the bound that are reserved for operations of the agent itself. */
 export const RESERVE_BYTES = 64 * 1024 * 1024;
-/** Max share of one device. Beyond it, the events of that device are refused until rows are pruned. */
-const DEVICE_SHARE = 0.5;
+/** Part of the room that is divided into equal shares, one for each device. Any device may take the rest. */
+const DIVIDED_PART = 0.5;
 /** The spool is short of room if a smaller share is left. */
 const SHORT_SHARE = 0.1;
+
+/** A refused device counts as served again when a chunk of that many bytes fits. */
+const RETRIED_BYTES = 64 * 1024;
 
 /** Returns the reason why an event of that many bytes is refused; null if it is accepted. */
 export type Refusal = (session: number, bytes: number) => string | null;
@@ -21,15 +24,20 @@ interface OpenSession {
 
 export class Room {
   readonly #bytesMax: number;
+  /** The sum of the shares. */
+  readonly #divided: number;
   readonly #taken: Database.Statement;
   readonly #sums: Database.Statement;
   /** The sessions that this process opened and has not finished. */
   readonly #sessions = new Map<number, OpenSession>();
+  /** The devices that were refused and would be refused again. */
+  readonly #refused = new Set<string>();
   /** The bytes of the database before the last group. */
   #takenBytes = 0;
 
-  constructor(db: Database.Database, bytesMax: number) {
+  constructor(db: Database.Database, bytesMax: number, dividedPart = DIVIDED_PART) {
     this.#bytesMax = bytesMax;
+    this.#divided = bytesMax * dividedPart;
     this.#taken = db
       .prepare(
         `SELECT (page_count - freelist_count) * page_size
@@ -43,8 +51,10 @@ export class Room {
     return { get: (session) => this.#sessions.get(session)?.bytes };
   }
 
-  get isShort(): boolean {
-    return this.#takenBytes > this.#bytesMax * (1 - SHORT_SHARE);
+  /** The devices whose settled rows should make room: all of them if the spool is short, else those that were refused. */
+  get shortDevices(): string[] {
+    const isShort = this.#takenBytes > this.#bytesMax * (1 - SHORT_SHARE);
+    return isShort ? [...this.#deviceSums().keys()] : [...this.#refused];
   }
 
   open(session: number, device: string): void {
@@ -65,22 +75,29 @@ export class Room {
   refusal(): Refusal {
     let taken = this.#taken.get() as number;
     this.#takenBytes = taken;
-    const share = this.#bytesMax * DEVICE_SHARE;
     let sums: Map<string, number> | null = null;
-    return (session, length) => {
-      const bytes = length + ROW_BYTES.event;
+    const decide = (device: string | undefined, bytes: number): string | null => {
       if (taken + bytes > this.#bytesMax) return `the spool is full: ${megabytes(this.#bytesMax)} MB at most`;
-      const device = this.#sessions.get(session)?.device;
-      // While all devices together take less than the share, each of them does.
-      if (taken + bytes > share && device !== undefined) {
-        sums ??= this.#deviceSums();
-        const sum = (sums.get(device) ?? 0) + bytes;
-        if (sum > share)
-          return `the device takes its share of the spool: ${megabytes(share)} of ${megabytes(this.#bytesMax)} MB`;
-        sums.set(device, sum);
+      // Below this bound the shares of all other devices are free, whatever they have taken of them.
+      if (taken + bytes <= this.#bytesMax - this.#divided || device === undefined) return null;
+      sums ??= this.#deviceSums();
+      const share = this.#divided / Math.max(1, sums.size);
+      const own = (sums.get(device) ?? 0) + bytes;
+      if (own > share && taken + bytes + freeShares(sums, share, device) > this.#bytesMax) {
+        return `the device takes ${megabytes(own)} MB of the spool, and the rest is kept for the other devices`;
       }
-      taken += bytes;
+      sums.set(device, own);
       return null;
+    };
+    for (const device of this.#refused) if (decide(device, RETRIED_BYTES) === null) this.#refused.delete(device);
+    sums = null;
+    return (session, length) => {
+      const device = this.#sessions.get(session)?.device;
+      const bytes = length + ROW_BYTES.event;
+      const reason = decide(device, bytes);
+      if (reason === null) taken += bytes;
+      else if (device !== undefined) this.#refused.add(device);
+      return reason;
     };
   }
 
@@ -89,6 +106,13 @@ export class Room {
     for (const { device, bytes } of this.#sessions.values()) sums.set(device, (sums.get(device) ?? 0) + bytes);
     return sums;
   }
+}
+
+/** The bytes of their shares that the other devices have not taken. */
+function freeShares(sums: ReadonlyMap<string, number>, share: number, except: string): number {
+  let free = 0;
+  for (const [device, sum] of sums) if (device !== except) free += Math.max(0, share - sum);
+  return free;
 }
 
 function megabytes(bytes: number): number {

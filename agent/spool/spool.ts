@@ -85,7 +85,7 @@ export class Spool {
   #fault: string | null = null;
   /** The reason why the last group with events refused one; null if it refused none. */
   #refusal: string | null = null;
-  #isShort = false;
+  #shortDevices: readonly string[] = [];
   readonly #checkpointer: Checkpointer;
   readonly #sessionsToFinish = new SessionsToFinish((ids) => this.callLater("finishSessions", ids, Date.now()));
   /** Messages whose events are already posted, in the order of their calls. */
@@ -135,9 +135,9 @@ export class Spool {
     return this.#fault ?? this.#refusal;
   }
 
-  /** True if little or no room is left, so that old rows are pruned. */
-  get isShort(): boolean {
-    return this.#isShort;
+  /** The devices whose settled rows should make room, because they were refused or little is left. */
+  get shortDevices(): readonly string[] {
+    return this.#shortDevices;
   }
 
   /** Opens a session of a device. It is stored with its first event. */
@@ -255,7 +255,7 @@ export class Spool {
     if (reply.error === null) {
       this.#onCommit(reply.commitMs);
       this.#checkpointer.noteCommit(reply);
-      this.#isShort = reply.isShort;
+      this.#shortDevices = reply.shortDevices;
       const hasEvents = batches.some(({ eventCallbacks }) => eventCallbacks.length > 0);
       if (hasEvents) this.#refusal = reply.refused[0]?.[1] ?? null;
       notifyCommitted(batches, reply, this.#undeliveredCallbacks);

@@ -59,8 +59,8 @@ export interface CommitReply {
   readonly results: readonly CallResult[];
   /** The events that were not stored, by their index in the group, with the reason. */
   readonly refused: readonly (readonly [index: number, reason: string])[];
-  /** True if little or no room is left. */
-  readonly isShort: boolean;
+  /** The devices whose settled rows should make room. Empty if there is enough. */
+  readonly shortDevices: readonly string[];
   readonly commitMs: number;
   /** The group was fsynced. */
   readonly durable: boolean;

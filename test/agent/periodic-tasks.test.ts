@@ -1,28 +1,26 @@
 import { expect, test } from "vitest";
-import { pruneTask } from "../../agent/periodic-tasks.ts";
+import { makeRoom, pruneTask } from "../../agent/periodic-tasks.ts";
 import { MESSAGES_KEPT_MS } from "../../agent/spool/queries/retention.ts";
 import type { Spool } from "../../agent/spool/spool.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const YEARS = 3 * 365 * 24 * 60 * 60_000;
 
 /** @returns the times before which rows were removed */
-function pruning(isShort = false) {
+function pruning() {
   const before: number[] = [];
   const spool = {
-    isShort,
     call: async (_: "prune", at: number) => {
       before.push(at + MESSAGES_KEPT_MS);
       return false;
     },
-  } as unknown as Pick<Spool, "call" | "isShort">;
+  } as unknown as Pick<Spool, "call">;
   return { before, spool };
 }
 
 test("old rows are removed by the agreed time alone, and as soon as there is one", async () => {
   const { before, spool } = pruning();
   let agreed: number | null = null;
-  const prune = pruneTask(spool, { now: () => agreed, best: () => NOON + YEARS });
+  const prune = pruneTask(spool, { now: () => agreed });
   await prune();
   expect(before).toEqual([]);
   agreed = NOON;
@@ -31,8 +29,15 @@ test("old rows are removed by the agreed time alone, and as soon as there is one
   expect(before).toEqual([NOON]);
 });
 
-test("a spool that is short of space does not wait for an agreed time", async () => {
-  const { before, spool } = pruning(true);
-  await pruneTask(spool, { now: () => null, best: () => NOON })();
-  expect(before).toEqual([NOON]);
+test("a spool that is short of space removes settled rows without a time, until there is enough", async () => {
+  const calls: unknown[] = [];
+  const spool = {
+    shortDevices: ["chem-1"],
+    call: async (...call: readonly unknown[]) => {
+      if (calls.push(call) === 3) spool.shortDevices = [];
+      return true;
+    },
+  };
+  await makeRoom(spool as unknown as Pick<Spool, "call" | "shortDevices">);
+  expect(calls).toEqual(Array.from({ length: 3 }, () => ["makeRoom", ["chem-1"], expect.any(Number)]));
 });

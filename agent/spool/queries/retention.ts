@@ -13,6 +13,12 @@ export const MESSAGES_KEPT_MS = 30 * 24 * 60 * 60_000;
 /** Time for which settled studies stay longer, in ms. The server identifies a resend of an older one by its dedupe key. */
 const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 
+interface SettledSession {
+  readonly id: number;
+  readonly firstEvent: number;
+  readonly lastEvent: number;
+}
+
 /** Part of operationsOn(). */
 export function retentionOperationsOn(
   db: Database.Database,
@@ -44,6 +50,15 @@ export function retentionOperationsOn(
     deleteMessage: db.prepare(
       `DELETE FROM message WHERE id = ? RETURNING device, length(bytes) + ${ROW_BYTES.message} AS bytes`,
     ),
+    settledSessions: db.prepare(
+      `SELECT id, first_event AS firstEvent, last_event AS lastEvent FROM session s
+       WHERE last_event IS NOT NULL AND device IN (SELECT value FROM json_each(@devices)) AND NOT EXISTS (
+         SELECT 1 FROM message m WHERE m.session = s.id AND m.state NOT IN ('filed', 'not-for-patients'))
+       ORDER BY id LIMIT @limit`,
+    ),
+    sessionMessages: db.prepare("SELECT id FROM message WHERE session = ?").pluck(),
+    deleteSessionEvents: db.prepare("DELETE FROM event WHERE id BETWEEN @firstEvent AND @lastEvent AND session = @id"),
+    deleteSessionNoise: db.prepare("DELETE FROM noise WHERE session = ?"),
     deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
     pruneStudies: db.prepare(
       `DELETE FROM study WHERE settled_at < ?
@@ -66,13 +81,17 @@ export function retentionOperationsOn(
 
   function pruneMessages(session: number, before: number, limit: number): number {
     const ids = sql.oldMessages.all({ session, before, limit }) as string[];
+    removeMessages(ids);
+    return ids.length;
+  }
+
+  function removeMessages(ids: readonly string[]): void {
     for (const id of ids) {
       const { device, bytes } = sql.deleteMessage.get(id) as { device: string; bytes: number };
       storedBytes.add(device, -bytes);
       sql.deleteLinks.run(id);
       pendingMatches.set(id, null);
     }
-    return ids.length;
   }
 
   return {
@@ -87,6 +106,21 @@ export function retentionOperationsOn(
       const messages = pruneMessages(kept.session, before, limit);
       const events = pruneEvents(kept, limit);
       return Math.max(events, messages) >= limit;
+    },
+
+    /**
+     * Removes the oldest sessions of these devices whose messages are all settled, with their events and messages. It goes by ids
+     * and not by times, because a wrong clock must not keep a device refused. @returns whether there may be more
+     */
+    makeRoom(devices: readonly string[], limit: number): boolean {
+      const sessions = sql.settledSessions.all({ devices: JSON.stringify(devices), limit }) as SettledSession[];
+      for (const session of sessions) {
+        sql.deleteSessionEvents.run(session);
+        sql.deleteSessionNoise.run(session.id);
+        removeMessages(sql.sessionMessages.all(session.id) as string[]);
+        storedBytes.removeSession(session.id);
+      }
+      return sessions.length === limit;
     },
   };
 }

@@ -34,7 +34,7 @@ function fullBatch(name: string, log: string[]): PendingBatch {
 }
 
 function committed(reply: Pick<CommitReply, "ids" | "results" | "refused">): CommitReply {
-  return { batches: 2, error: null, isShort: false, commitMs: 1, durable: true, isLogLong: false, ...reply };
+  return { batches: 2, error: null, shortDevices: [], commitMs: 1, durable: true, isLogLong: false, ...reply };
 }
 
 function deliver(notify: (callbacks: CallbackQueue) => void): Promise<void> {

@@ -26,9 +26,13 @@ export function storedBytesOn(db: Database.Database, sizes: SessionSizes) {
       )
       .pluck(),
     finish: db
-      .prepare("UPDATE session SET finished_at = @at, bytes = bytes + @bytes WHERE id = @id RETURNING device")
+      .prepare(
+        `UPDATE session SET finished_at = @at, bytes = bytes + @bytes, last_event = (SELECT MAX(id) FROM event)
+         WHERE id = @id RETURNING device`,
+      )
       .pluck(),
     remove: db.prepare("UPDATE session SET bytes = bytes - ? WHERE id = ?"),
+    takeSession: db.prepare("DELETE FROM session WHERE id = ? RETURNING device, bytes").raw(),
     old: db.prepare("SELECT device, SUM(bytes) AS bytes FROM session WHERE finished_at < ? GROUP BY device"),
     pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
   };
@@ -55,6 +59,12 @@ export function storedBytesOn(db: Database.Database, sizes: SessionSizes) {
     /** Subtracts removed events of a session. */
     removed(device: string, session: number, bytes: number): void {
       sql.remove.run(bytes, session);
+      add(device, -bytes);
+    },
+
+    /** Removes a finished session. */
+    removeSession(id: number): void {
+      const [device, bytes] = sql.takeSession.get(id) as [device: string, bytes: number];
       add(device, -bytes);
     },
 
