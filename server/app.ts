@@ -80,6 +80,8 @@ export function buildApp(
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
+  store.damaged.report = ({ message, table, subject }, count) =>
+    logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
   const operations = collectOperations(app);
   const trail = startAuditTrail(app, new AuditQueue(store, logger, now));
   const limiter = new RateLimiter(limits, counters);

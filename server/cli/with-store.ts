@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import { printError } from "../../shared/cli/output.ts";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
@@ -41,6 +42,7 @@ async function beside(data: string, open: typeof openStore, work: StoreWork): Pr
   }
   try {
     const store = await open(location, WRITE_WAIT_MS);
+    store.damaged.report = ({ message }) => printError(`${message}; it is left out`);
     try {
       await work(store);
     } finally {

@@ -1,5 +1,6 @@
 import type { FastifyError } from "fastify";
 import { Type } from "typebox";
+import { DamagedRecord } from "../store/database/damaged-records.ts";
 import { StoreUnavailable } from "../store/database/query.ts";
 
 // The table of all API errors, and the conversion of other errors into them.
@@ -73,6 +74,11 @@ const errorDefinitions = {
   "PAIRING.TOO_MANY_ATTEMPTS": error(429, () => "Too many codes were tried. Wait 15 minutes, then use a new code."),
   "RECORD.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
   "RECORD.REFUSED": error(409, (problem) => problem),
+  "RECORD.DAMAGED": error(
+    500,
+    (what) => `The stored ${what} is damaged. It is not shown until it is restored.`,
+    RequestId,
+  ),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),
   "REQUEST.INVALID_BODY": error(400, (problem) => problem),
   "REQUEST.MALFORMED": error(400, (problem) => problem),
@@ -158,6 +164,9 @@ export function toApiError(thrown: unknown, requestId: string): ApiError {
       details: { request_id: requestId },
       headers: { "retry-after": String(RETRY_AFTER_S) },
     });
+  }
+  if (thrown instanceof DamagedRecord) {
+    return new ApiError("RECORD.DAMAGED", "record", { details: { request_id: requestId } });
   }
   const { code = "", statusCode = 500 } = thrown as Partial<FastifyError>;
   const known = frameworkErrors.get(code);

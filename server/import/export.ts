@@ -4,7 +4,9 @@ import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../store/st
 import type { Entity, StudyLine } from "./lines.ts";
 import { toEvent } from "../store/calendar.ts";
 import { toPatient } from "../store/patients/patients.ts";
+import { checked } from "../store/database/checksum.ts";
 import { type Query, query, type Session } from "../store/database/query.ts";
+import { STUDY, STUDY_DETAILS } from "../store/studies/study-checksum.ts";
 import { toSoap } from "../store/soap.ts";
 import { toItem } from "../store/stock.ts";
 
@@ -155,15 +157,21 @@ const connectionsIn = query((db, p: Range) =>
     .orderBy("clinic.fp"),
 );
 
-const studies = query((db, p: After) =>
-  db
-    .selectFrom("study")
-    .innerJoin("patient", "patient.id", "study.patient_id")
-    .selectAll("study")
-    .select("patient.fp as patient_fp")
-    .where("study.fp", ">", p.after)
-    .orderBy("study.fp")
-    .limit(PAGE_ROWS),
+const studies = checked(
+  checked(
+    query((db, p: After) =>
+      db
+        .selectFrom("study")
+        .innerJoin("patient", "patient.id", "study.patient_id")
+        .selectAll("study")
+        .select("patient.fp as patient_fp")
+        .where("study.fp", ">", p.after)
+        .orderBy("study.fp")
+        .limit(PAGE_ROWS),
+    ),
+    STUDY,
+  ),
+  STUDY_DETAILS,
 );
 
 const unmatched = query((db) =>

@@ -85,6 +85,7 @@ const commonErrors: readonly ErrorCode[] = [
   "AUTH.UNAUTHORIZED",
   "AUTH.FORBIDDEN",
   "SERVER.INTERNAL",
+  "RECORD.DAMAGED",
   "SERVER.UNAVAILABLE",
 ];
 

@@ -135,6 +135,7 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
   ["No endpoint has this path.", new ApiError("ROUTE.NOT_FOUND", "/api/v1/example")],
   ["The path has another method; `Allow` names it.", new ApiError("ROUTE.METHOD_NOT_ALLOWED", "POST")],
   ["The server has a fault.", new ApiError("SERVER.INTERNAL", "", failedRequest)],
+  ["The stored record is damaged.", new ApiError("RECORD.DAMAGED", "record", failedRequest)],
   ["The database does not respond.", new ApiError("SERVER.UNAVAILABLE", "", failedRequest)],
 ];
 

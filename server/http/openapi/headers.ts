@@ -87,5 +87,6 @@ export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header
   "CALENDAR.INVALID_RANGE": handlerHeaders,
   "REQUEST.INVALID_PARAMETER": handlerHeaders,
   "SERVER.INTERNAL": handlerHeaders,
+  "RECORD.DAMAGED": handlerHeaders,
   "SERVER.UNAVAILABLE": ["Retry-After", ...handlerHeaders],
 };

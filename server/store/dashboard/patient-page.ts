@@ -6,7 +6,9 @@ import type {
   PatientResults,
 } from "../../../shared/dashboard/patients.ts";
 import { analyteNames, patientStudy } from "../../domain/patient-results.ts";
+import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
+import { STUDY, STUDY_CONTENT, STUDY_DETAILS } from "../studies/study-checksum.ts";
 import { findPatient } from "../patients/patients.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
@@ -119,14 +121,23 @@ const appointmentsOf = query((db, p: { clinicId: number; patientId: number }) =>
     .limit(LISTED_MAX),
 );
 
-const studiesOf = query((db, p: { patientId: number; limit: number }) =>
-  db
-    .selectFrom("study")
-    .select(["fp", "modality", "device_name", "status", "acquired_at", "results", "snapshot"])
-    .where("patient_id", "=", p.patientId)
-    .orderBy("acquired_at", "desc")
-    .orderBy("id", "desc")
-    .limit(p.limit),
+const studiesOf = checked(
+  checked(
+    query((db, p: { patientId: number; limit: number }) =>
+      db
+        .selectFrom("study")
+        .innerJoin("patient", "patient.id", "study.patient_id")
+        .select(STUDY_CONTENT)
+        .select(["study.snapshot", "study.source", "study.patient_hint", "study.details_checksum"])
+        .select("patient.fp as patient_fp")
+        .where("study.patient_id", "=", p.patientId)
+        .orderBy("study.acquired_at", "desc")
+        .orderBy("study.id", "desc")
+        .limit(p.limit),
+    ),
+    STUDY,
+  ),
+  STUDY_DETAILS,
 );
 
 const studyCount = query((db, p: { patientId: number }) =>

@@ -3,7 +3,9 @@ import type { PatientHint, Result, StudySource } from "../../../shared/api/study
 import type { ListedStudy } from "../../../shared/dashboard/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../../domain/study-search.ts";
 import { outsideOf } from "../../domain/study-rows.ts";
+import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
+import { STUDY, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -151,24 +153,27 @@ function toListed(row: ListedRow, outsideMax?: number): ListedStudy {
 }
 
 // Chooses the page among few columns, which an index holds (SQLite), and reads whole rows for it alone.
-export const pageOfResults = query((db, p: ListParameters) =>
-  db
-    .selectFrom(
-      filtered(ofPatients(db, p), p)
-        .unionAll(filtered(unmatched(db, p), p))
-        .orderBy("acquired_at", "desc")
-        .orderBy("id", "desc")
-        .limit(p.limit)
-        .as("page"),
-    )
-    .innerJoin("study", "study.id", "page.id")
-    .leftJoin("patient", "patient.id", "study.patient_id")
-    .select(["study.id", "study.fp", "study.acquired_at", "study.received_at", "study.modality", "study.device_name"])
-    .select(["study.revision", "study.results", "study.source", "study.patient_hint"])
-    .select(sql<number>`case when study.clinic_id = ${p.clinicId} then 1 else 0 end`.as("is_own"))
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species as patient_species"])
-    .orderBy("page.acquired_at", "desc")
-    .orderBy("page.id", "desc"),
+export const pageOfResults = checked(
+  query((db, p: ListParameters) =>
+    db
+      .selectFrom(
+        filtered(ofPatients(db, p), p)
+          .unionAll(filtered(unmatched(db, p), p))
+          .orderBy("acquired_at", "desc")
+          .orderBy("id", "desc")
+          .limit(p.limit)
+          .as("page"),
+      )
+      .innerJoin("study", "study.id", "page.id")
+      .leftJoin("patient", "patient.id", "study.patient_id")
+      .select(STUDY_CONTENT)
+      .select(["study.id", "study.received_at", "study.revision", "study.source", "study.patient_hint"])
+      .select(sql<number>`case when study.clinic_id = ${p.clinicId} then 1 else 0 end`.as("is_own"))
+      .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species as patient_species"])
+      .orderBy("page.acquired_at", "desc")
+      .orderBy("page.id", "desc"),
+  ),
+  STUDY,
 );
 
 function ofPatients(db: Kysely<Tables>, p: { clinicId: number }) {

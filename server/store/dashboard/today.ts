@@ -12,7 +12,9 @@ import {
   type TodayState,
 } from "../../../shared/dashboard/today.ts";
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
+import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
+import { STUDY, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readAlertBook } from "../alerts.ts";
 import { readHeardAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
@@ -158,8 +160,8 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
         .on("link.listed", "=", 1),
     )
     .leftJoin("patient", "patient.id", "link.patient_id")
-    .select(["study.fp", "study.revision", "study.device_name", "study.modality", "study.acquired_at"])
-    .select(["study.received_at", "study.results", "study.patient_hint"])
+    .select(STUDY_CONTENT)
+    .select(["study.revision", "study.received_at", "study.patient_hint"])
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
     .where((where) =>
       where.or([
@@ -169,15 +171,21 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
     );
 }
 
-const visibleByFp = query((db, p: { clinicId: number; fp: string }) => visible(db, p).where("study.fp", "=", p.fp));
+const visibleByFp = checked(
+  query((db, p: { clinicId: number; fp: string }) => visible(db, p).where("study.fp", "=", p.fp)),
+  STUDY,
+);
 
-const newest = query((db, p: { clinicId: number; since: number }) =>
-  visible(db, p)
-    .where("study.received_at", ">=", p.since)
-    .where("study.rejected_reason", "is", null)
-    .orderBy("study.received_at", "desc")
-    .orderBy("study.id", "desc")
-    .limit(NEWEST_MAX),
+const newest = checked(
+  query((db, p: { clinicId: number; since: number }) =>
+    visible(db, p)
+      .where("study.received_at", ">=", p.since)
+      .where("study.rejected_reason", "is", null)
+      .orderBy("study.received_at", "desc")
+      .orderBy("study.id", "desc")
+      .limit(NEWEST_MAX),
+  ),
+  STUDY,
 );
 
 /** Studies with critical values that no user of the clinic saw. */
@@ -194,17 +202,21 @@ function unseenCriticalOf(db: Kysely<Tables>, p: { clinicId: number }) {
 }
 
 // An imported file may hold the values of years, so that its studies count by the time of the sample.
-export const critical = query((db, p: { clinicId: number; since: number }) =>
-  unseenCriticalOf(db, p)
-    .where("study.received_at", ">=", p.since)
-    .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
-    .orderBy("study.received_at", "desc")
-    .orderBy("study.id", "desc")
-    .limit(LISTED_MAX),
+export const critical = checked(
+  query((db, p: { clinicId: number; since: number }) =>
+    unseenCriticalOf(db, p)
+      .where("study.received_at", ">=", p.since)
+      .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
+      .orderBy("study.received_at", "desc")
+      .orderBy("study.id", "desc")
+      .limit(LISTED_MAX),
+  ),
+  STUDY,
 );
 
-export const criticalByFp = query((db, p: { clinicId: number; fp: string }) =>
-  unseenCriticalOf(db, p).where("study.fp", "=", p.fp),
+export const criticalByFp = checked(
+  query((db, p: { clinicId: number; fp: string }) => unseenCriticalOf(db, p).where("study.fp", "=", p.fp)),
+  STUDY,
 );
 
 const conflicts = query((db, p: { clinicId: number }) =>

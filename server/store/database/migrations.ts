@@ -16,8 +16,25 @@ export interface Engine {
     when: string;
     message: string;
   }) => string;
+  /** Trigger that clears a checksum when a program that does not know it changes the columns, and the removal of that trigger. */
+  readonly onOtherChange: {
+    readonly clear: (checksum: ClearedChecksum) => string;
+    readonly keep: (checksum: ClearedChecksum) => string;
+  };
   /** Renames an index; `on` is its table and columns. */
   readonly renameIndex: (index: { from: string; to: string; on: string }) => string;
+}
+
+export interface ClearedChecksum {
+  readonly table: string;
+  readonly column: string;
+  readonly of: readonly string[];
+}
+
+/** Condition that the columns changed and the checksum did not, in terms of old and new. */
+export function isOtherChange({ column, of }: ClearedChecksum): string {
+  const changed = of.map((name) => `new.${name} is distinct from old.${name}`).join(" or ");
+  return `new.${column} = old.${column} and (${changed})`;
 }
 
 /** The migrations of 0.1.0, which have no undo. A released migration never changes. */
@@ -520,6 +537,17 @@ const soapContent = [
   "amends_fp",
 ];
 
+const studyChecksum = {
+  table: "study",
+  column: "checksum",
+  of: ["patient_id", "modality", "device_name", "status", "acquired_at", "results"],
+};
+const studyDetailsChecksum = {
+  table: "study",
+  column: "details_checksum",
+  of: ["source", "patient_hint", "snapshot"],
+};
+
 /** The migrations after them, with their undo. Append only. */
 const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
   // The version of the program that applied a migration, and the statements that undo it.
@@ -552,6 +580,23 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
       );
     `,
     undo: "drop table rollout;",
+  }),
+  // Checksums of studies. A server that knows none may still write beside this one: its change clears them.
+  (_id, { onOtherChange }) => ({
+    sql: `
+      alter table study add column checksum bigint;
+      alter table study add column details_checksum bigint;
+      alter table study_revision add column checksum bigint;
+      ${onOtherChange.clear(studyChecksum)}
+      ${onOtherChange.clear(studyDetailsChecksum)}
+    `,
+    undo: `
+      ${onOtherChange.keep(studyChecksum)}
+      ${onOtherChange.keep(studyDetailsChecksum)}
+      alter table study_revision drop column checksum;
+      alter table study drop column details_checksum;
+      alter table study drop column checksum;
+    `,
   }),
 ];
 

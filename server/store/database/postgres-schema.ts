@@ -10,7 +10,7 @@ import {
   type StoredSchema,
 } from "../../../shared/care/schema-steps.ts";
 import { VERSION } from "../../../shared/runtime/program-files.ts";
-import { type Engine, migrationsFor } from "./migrations.ts";
+import { type Engine, isOtherChange, migrationsFor } from "./migrations.ts";
 import { execute, withClient } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
@@ -24,6 +24,18 @@ export const postgres: Engine = {
     create function ${name}() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$;
     create trigger ${name} before ${event} on ${table} for each row when (${when}) execute function ${name}();
   `,
+  onOtherChange: {
+    clear: (checksum) => `
+      create function ${checksum.table}_${checksum.column}() returns trigger language plpgsql as
+        $$ begin new.${checksum.column} := null; return new; end $$;
+      create trigger ${checksum.table}_${checksum.column} before update on ${checksum.table} for each row
+        when (${isOtherChange(checksum)}) execute function ${checksum.table}_${checksum.column}();
+    `,
+    keep: ({ table, column }) => `
+      drop trigger ${table}_${column} on ${table};
+      drop function ${table}_${column}();
+    `,
+  },
   renameIndex: ({ from, to }) => `alter index ${from} rename to ${to};`,
 };
 

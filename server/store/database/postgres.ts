@@ -12,6 +12,8 @@ import {
   withClient,
   withPoolClient,
 } from "./postgres-client.ts";
+import { firstWhole, wholeRows } from "./checksum.ts";
+import { DamagedRecords } from "./damaged-records.ts";
 import { APPLICATION, migrate } from "./postgres-schema.ts";
 import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
 import type { Store } from "./store.ts";
@@ -36,21 +38,24 @@ export async function openPostgres(url: string, lockWaitMs: number, undoNewer = 
   const readers = openPool({ ...config, lock_timeout: lockWaitMs });
   const writers = openPool({ ...config, lock_timeout: lockWaitMs });
   const prepare = createPreparer();
-  const reads = sessionOn(prepare, (statement) => withPoolClient(readers, (client) => execute(client, statement)));
+  const damaged = new DamagedRecords();
+  const asSession = (run: Run) => sessionOn(prepare, run, damaged);
+  const reads = asSession((statement) => withPoolClient(readers, (client) => execute(client, statement)));
   const transactions = new Set<Promise<unknown>>();
 
   return {
     ...reads,
     shared: true,
     loss: null,
+    damaged,
     async transaction(work) {
-      const result = commit(writers, prepare, work);
+      const result = commit(writers, asSession, work);
       const ended = result.catch(() => undefined).finally(() => transactions.delete(ended));
       transactions.add(ended);
       return result;
     },
     ...versionReader(reads),
-    snapshot: (work) => inTransaction(readers, prepare, "begin isolation level repeatable read, read only", work),
+    snapshot: (work) => inTransaction(readers, asSession, "begin isolation level repeatable read, read only", work),
     async ping() {
       await withPoolClient(readers, (client) => execute(client, "select 1"));
     },
@@ -61,21 +66,24 @@ export async function openPostgres(url: string, lockWaitMs: number, undoNewer = 
   };
 }
 
-function sessionOn(prepare: Preparer, run: (statement: QueryConfig) => Promise<QueryResult>): Session {
+type Run = (statement: QueryConfig) => Promise<QueryResult>;
+type AsSession = (run: Run) => Session;
+
+function sessionOn(prepare: Preparer, run: Run, damaged: DamagedRecords): Session {
   async function rows<P, R>(asked: Query<P, R>, parameters: P): Promise<R[]> {
     const { name, text, values } = prepare(asked as Query<never, unknown>);
     return (await run({ name, text, values: filled(values, parameters).map(withoutNul) })).rows as R[];
   }
   return {
-    all: rows,
-    first: async (asked, parameters) => (await rows(asked, parameters))[0],
+    all: async (asked, parameters) => wholeRows(asked, parameters, await rows(asked, parameters), damaged),
+    first: async (asked, parameters) => firstWhole(asked, parameters, await rows(asked, parameters), damaged),
     each: async (asked, list) => void (await Promise.all(list.map(async (parameters) => rows(asked, parameters)))),
   };
 }
 
 async function inTransaction<T>(
   pool: Pool,
-  prepare: Preparer,
+  asSession: AsSession,
   begin: string,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
@@ -91,7 +99,7 @@ async function inTransaction<T>(
       }
     }
     await execute(client, begin);
-    const result = await work(sessionOn(prepare, run));
+    const result = await work(asSession(run));
     await execute(client, "commit");
     return result;
   });
@@ -99,12 +107,12 @@ async function inTransaction<T>(
 
 // SERIALIZABLE: concurrent transactions have the outcome of some serial order, as on SQLite. The lock precedes the first
 // query, which fixes the snapshot. Transactions share the lock, except in their last attempt.
-async function commit<T>(writers: Pool, prepare: Preparer, work: (session: Session) => Promise<T>): Promise<T> {
+async function commit<T>(writers: Pool, asSession: AsSession, work: (session: Session) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const lock = attempt < ATTEMPTS_MAX ? "row share" : "exclusive";
     try {
       const begin = `begin isolation level serializable; lock table migration in ${lock} mode`;
-      return await inTransaction(writers, prepare, begin, async (own) => runAndBumpVersions(own, work));
+      return await inTransaction(writers, asSession, begin, async (own) => runAndBumpVersions(own, work));
     } catch (error) {
       const isLast = attempt === ATTEMPTS_MAX;
       // A key that a concurrent transaction took is a failure of the same kind (manual of PostgreSQL, 13.5), unless it stays taken.

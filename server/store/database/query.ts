@@ -1,4 +1,5 @@
 import { type Compilable, DummyDriver, Kysely, type KyselyConfig } from "kysely";
+import type { RowCheck } from "./damaged-records.ts";
 import type { Tables } from "./schema.ts";
 
 // Queries are written once with Kysely, compiled once for an engine, and run as prepared statements. They use the SQL that
@@ -9,6 +10,8 @@ export interface Query<Parameters, Row> {
   readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
   /** For a write: the cached responses that it invalidates. */
   changes?(parameters: Parameters): CacheInvalidation;
+  /** Verifies the checksums of a row. */
+  readonly check?: RowCheck;
   // Never set. They carry the two types to the functions that run the query.
   readonly parameters?: Parameters;
   readonly row?: Row;
@@ -30,7 +33,9 @@ export function noInvalidation(): CacheInvalidation {
 
 /** Runs queries, each on its own or inside one transaction. */
 export interface Session {
+  /** Returns the rows without the damaged ones, which are noted. */
   readonly all: <P, R>(query: Query<P, R>, parameters: P) => Promise<R[]>;
+  /** Rejects with a DamagedRecord if the first row is damaged. */
   readonly first: <P, R>(query: Query<P, R>, parameters: P) => Promise<R | undefined>;
   /** Runs the query for each item of the list, in any order. */
   readonly each: <P>(query: Query<P, unknown>, list: readonly P[]) => Promise<void>;

@@ -52,7 +52,7 @@ export interface Tables {
     patient_species: string;
     patient_updated_at: number;
   };
-  study: StudyColumns & StudySearchColumns & { id: Generated<number> };
+  study: StudyColumns & StudySearchColumns & StudyChecksums & { id: Generated<number> };
   study_revision: {
     study_id: number;
     revision: number;
@@ -62,6 +62,8 @@ export interface Tables {
     received_at: number;
     replaced_at: number;
     pushed_revision: number | null;
+    /** Checksum of the revision; see database/checksum.ts. Null in the rows of older programs. */
+    checksum: number | null;
   };
   /** Pushed studies that contradict stored ones. They are kept for a user and never filed. */
   study_conflict: ConflictColumns & { id: Generated<number> };
@@ -324,6 +326,14 @@ export interface StudySearchColumns {
   severity: number;
   /** JSON list of folded words: sample numbers, and what the device says of the patient. */
   search_words: string | null;
+}
+
+/** Checksums of a study; see studies/study-checksum.ts. Null in the rows of older programs. */
+export interface StudyChecksums {
+  /** Covers what the read API serves. */
+  checksum: number | null;
+  /** Covers the columns beside it: source, hint, snapshot. */
+  details_checksum: number | null;
 }
 
 export type StudyCause =

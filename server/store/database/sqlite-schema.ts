@@ -1,7 +1,7 @@
 import type Sqlite from "better-sqlite3";
 import type { SchemaOptions } from "../../../shared/care/schema-steps.ts";
 import { migrateSqlite, type VersionOf } from "../../../shared/care/sqlite-schema.ts";
-import { type Engine, migrationsFor } from "./migrations.ts";
+import { type Engine, isOtherChange, migrationsFor } from "./migrations.ts";
 
 // The migrations of an SQLite database.
 
@@ -11,6 +11,13 @@ export const sqlite: Engine = {
   shared: false,
   refuse: ({ name, event, table, when, message }) =>
     `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
+  onOtherChange: {
+    clear: (checksum) => `
+      create trigger ${checksum.table}_${checksum.column} after update on ${checksum.table} when ${isOtherChange(checksum)}
+      begin update ${checksum.table} set ${checksum.column} = null where id = new.id; end;
+    `,
+    keep: ({ table, column }) => `drop trigger ${table}_${column};`,
+  },
   // SQLite has no ALTER INDEX.
   renameIndex: ({ from, to, on }) => `drop index ${from}; create index ${to} on ${on};`,
 };

@@ -10,6 +10,8 @@ import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { watchFiles } from "../../../shared/runtime/file-watch.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { migrate } from "./sqlite-schema.ts";
+import { firstWhole, wholeRows } from "./checksum.ts";
+import { DamagedRecords } from "./damaged-records.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -46,13 +48,15 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
   reader.pragma("query_only = ON");
 
   const place = placeCheck(path);
-  const reads = session(reader, place.checkOccasionally);
-  const writes = writeQueue(writer, mark, writeWaitMs, place.check);
+  const damaged = new DamagedRecords();
+  const reads = session(reader, damaged, place.checkOccasionally);
+  const writes = writeQueue(writer, session(writer, damaged), mark, writeWaitMs, place.check);
 
   return {
     ...reads,
     shared: false,
     loss: recentLoss(reader),
+    damaged,
     transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
     async snapshot(work) {
@@ -62,7 +66,7 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
       try {
         // Deferred: the first read fixes the snapshot (WAL).
         connection.exec("begin");
-        return await work(session(connection));
+        return await work(session(connection, damaged));
       } finally {
         connection.close();
       }
@@ -98,9 +102,14 @@ function placeCheck(path: string): { check: () => void; checkOccasionally: () =>
 }
 
 /** Commits transactions one after another and counts them in the commit mark. */
-function writeQueue(writer: Sqlite.Database, mark: CommitMark, writeWaitMs: number, checkPlace: () => void) {
+function writeQueue(
+  writer: Sqlite.Database,
+  writes: Session,
+  mark: CommitMark,
+  writeWaitMs: number,
+  checkPlace: () => void,
+) {
   const path = writer.name;
-  const writes = session(writer);
   const changes = writer.prepare("select total_changes()").pluck();
   let lastWrite: Promise<unknown> = Promise.resolve();
   const idle = setTimeout(() => {
@@ -151,7 +160,7 @@ export function connect(path: string, timeout: number): Sqlite.Database {
   return connection;
 }
 
-function session(connection: Sqlite.Database, check: () => void = () => undefined): Session {
+function session(connection: Sqlite.Database, damaged: DamagedRecords, check: () => void = () => undefined): Session {
   const prepared = new Map<Query<never, unknown>, { statement: Sqlite.Statement; values: readonly unknown[] }>();
 
   function prepare(asked: Query<never, unknown>) {
@@ -175,8 +184,10 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
   }
 
   return {
-    all: async (asked, parameters) => guarded(connection.name, () => rows(asked, parameters)),
-    first: async (asked, parameters) => guarded(connection.name, () => rows(asked, parameters)[0]),
+    all: async (asked, parameters) =>
+      guarded(connection.name, () => wholeRows(asked, parameters, rows(asked, parameters), damaged)),
+    first: async (asked, parameters) =>
+      guarded(connection.name, () => firstWhole(asked, parameters, rows(asked, parameters), damaged)),
     each: async (asked, list) =>
       guarded(connection.name, () => {
         for (const parameters of list) rows(asked, parameters);

@@ -1,4 +1,5 @@
 import type { CommitLoss } from "../../../shared/runtime/commit-mark.ts";
+import type { DamagedRecords } from "./damaged-records.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
@@ -8,6 +9,8 @@ export interface Store extends Session {
   readonly shared: boolean;
   /** Acknowledged commits found missing within the last 30 days. Null on PostgreSQL, which checks its own log. */
   readonly loss: CommitLoss | null;
+  /** The damaged rows that reads found. */
+  readonly damaged: DamagedRecords;
   /**
    * Runs the work in one transaction. The transaction is durable when the promise resolves, and rolled back when it rejects.
    * The work runs again after a serialization failure on PostgreSQL, so it must reset any other state that it changes.

@@ -3,12 +3,23 @@ import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
 import { decideFiling, type FilingInput } from "../../domain/study-filing.ts";
+import { checksumOf } from "../database/checksum.ts";
+import { DamagedRecord } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { storeConflict } from "./conflicts.ts";
 import { flagForPatient } from "./flags.ts";
-import { findStoredStudy, insertStudy, replaceStudy, type StoredStudy, updateStudy } from "./studies.ts";
+import { STUDY } from "./study-checksum.ts";
+import {
+  findDamagedStudy,
+  findStoredStudy,
+  insertStudy,
+  repairStudy,
+  replaceStudy,
+  type StoredStudy,
+  updateStudy,
+} from "./studies.ts";
 import { contentHash, describeStudy, storedMeasurementKey } from "./study-content.ts";
 import { recordCodes } from "./unknown-codes.ts";
 
@@ -28,7 +39,7 @@ export async function fileStudies(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   // Sequential: a batch may hold several revisions of one study.
-  for (const pushed of studies) outcomes.push(await fileStudy(session, { clinicId, pushed, now, conceal }));
+  for (const pushed of studies) outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal }));
   return outcomes;
 }
 
@@ -38,6 +49,62 @@ interface Push {
   readonly pushed: PushedStudy;
   readonly now: number;
   readonly conceal: boolean;
+}
+
+/** Files a study. One that meets a damaged row is rejected, because the others of the push must not wait for it. */
+async function fileOrReject(session: Session, push: Push): Promise<Outcome> {
+  const { fp } = push.pushed;
+  try {
+    const damaged = await findDamagedStudy(session, fp);
+    const outcome = damaged === undefined ? null : await repair(session, push, damaged);
+    return outcome === null ? await fileStudy(session, push) : { fp, ...outcome };
+  } catch (error) {
+    if (!(error instanceof DamagedRecord)) throw error;
+    return { fp, outcome: "rejected", reason: `${error.message}; restore a backup of the server` };
+  }
+}
+
+/**
+ * Overwrites a damaged study by the same or a later revision of it. A study that a user placed is repaired only if the result
+ * has the checksum of what was stored.
+ */
+async function repair(session: Session, push: Push, damaged: StoredStudy): Promise<Omit<Outcome, "fp"> | null> {
+  const { clinicId, pushed, now } = push;
+  const stored = damaged.pushed_revision ?? 0;
+  if (damaged.clinic_id !== clinicId) return null;
+  if (pushed.revision < stored) {
+    return rejected(`the stored revision ${stored} of ${pushed.fp} is damaged, expected that revision or a later one`);
+  }
+  const isPlacedByUser = damaged.placed_by_user === 1;
+  const patientFp = isPlacedByUser ? damaged.patient_fp : pushed.patient_fp;
+  const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
+  const patient = push.conceal && known?.connected === false ? undefined : known;
+  const problem = unmatchedReason(patientFp, patient);
+  const outcome = problem === null ? FILED : ({ outcome: "unmatched", reason: problem } as const);
+  const row = await studyRow(session, push, undefined, problem === null ? patient : undefined, outcome);
+  const revision = Math.max(pushed.revision, damaged.revision);
+  if (!isPlacedByUser) {
+    await repairStudy(session, damaged, { ...row, revision }, now);
+    return outcome;
+  }
+  // A command of a user flags the results again, or leaves them as they were sent.
+  const flagged = { ...row, ...(await flagForPatient(session, row, patient?.patient ?? null)) };
+  const whole = [row, flagged].find(
+    (each) => checksumOf(STUDY, { ...each, patient_fp: patientFp }) === damaged.checksum,
+  );
+  if (whole === undefined) {
+    return rejected(`the stored ${pushed.fp} is damaged after a person placed it; restore a backup of the server`);
+  }
+  const { placed_by_user, rejected_reason, unmatched_reason, cause } = damaged;
+  const kept = { placed_by_user, rejected_reason, unmatched_reason, cause, revision };
+  await repairStudy(session, damaged, { ...whole, ...kept }, now);
+  return outcome;
+}
+
+const FILED = { outcome: "filed", reason: null } as const;
+
+function rejected(reason: string): Omit<Outcome, "fp"> {
+  return { outcome: "rejected", reason };
 }
 
 async function fileStudy(session: Session, push: Push): Promise<Outcome> {

@@ -1,7 +1,14 @@
 import type { Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import type { Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
-import { findStoredStudy, insertStudy, replaceStudy } from "./studies.ts";
+import {
+  findDamagedStudy,
+  findStoredStudy,
+  insertStudy,
+  repairStudy,
+  replaceStudy,
+  type StoredStudy,
+} from "./studies.ts";
 import { canonical, contentHash, describeStudy, parseStored, toStudy } from "./study-content.ts";
 
 /** A study of an import file. */
@@ -18,7 +25,8 @@ export async function importStudy(
   patientId: number,
   now: number,
 ): Promise<"new" | "changed" | "unchanged"> {
-  const stored = await findStoredStudy(session, study.fp);
+  const damaged = await findDamagedStudy(session, study.fp);
+  const stored: StoredStudy | undefined = damaged ?? (await findStoredStudy(session, study.fp));
   const kept = source === undefined ? (stored?.source ?? null) : JSON.stringify(source);
   const row: StudyColumns = {
     fp: study.fp,
@@ -42,6 +50,10 @@ export async function importStudy(
   if (stored === undefined) {
     await insertStudy(session, row);
     return "new";
+  }
+  if (damaged !== undefined) {
+    await repairStudy(session, damaged, row, now);
+    return "changed";
   }
   const before = [toStudy(stored), source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
   if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";

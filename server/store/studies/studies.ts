@@ -2,15 +2,18 @@ import type { Insertable } from "kysely";
 import type { PatientHint, Result, Study, StudySource } from "../../../shared/api/study.ts";
 import { searchWords, severityOf } from "../../domain/study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
+import { checked, checksumOf } from "../database/checksum.ts";
+import { DamagedRecord } from "../database/damaged-records.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
-import type { StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
+import type { StudyChecksums, StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
+import { REVISION, STUDY, STUDY_CONTENT, STUDY_DETAILS, studyChecksums } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
 
 /**
  * Finds a filed study and whether the clinic is connected to its patient.
- * @returns undefined if the study is unknown or unmatched, or its patient is deleted
+ * @returns undefined if the study is unknown or unmatched, or its patient is deleted @throws DamagedRecord
  */
 export async function findStudy(
   session: Session,
@@ -22,15 +25,15 @@ export async function findStudy(
   return { connected: row.active === 1, study: toStudy(row) };
 }
 
-export type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
+export type StoredStudy = StudyColumns & StudyChecksums & { id: number; patient_fp: string | null };
 
-/** Finds a stored study, whichever clinic may read it. */
+/** Finds a stored study, whichever clinic may read it. @throws DamagedRecord */
 export async function findStoredStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
   return session.first(storedByFp, { fp });
 }
 
 export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
-  await session.all(insert, { ...row, ...searchColumns(row) });
+  await session.all(insert, { ...row, ...searchColumns(row), ...(await studyChecksums(session, row)) });
   const { fp, patient_id: patientId, received_at: now } = row;
   await announceStudy(session, { fp, patientId, previousPatientId: null, now });
 }
@@ -43,8 +46,32 @@ export async function updateStudy(
   now: number,
 ): Promise<void> {
   const { id, patient_id: previousPatientId } = stored;
-  await session.all(update, { ...row, ...searchColumns(row), id, previousPatientId });
+  const checksums = await studyChecksums(session, row);
+  await session.all(update, { ...row, ...searchColumns(row), ...checksums, id, previousPatientId });
   await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
+}
+
+/** Finds a study whose row is damaged. What it holds may be anything. */
+export async function findDamagedStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
+  try {
+    await findStoredStudy(session, fp);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DamagedRecord && error.subject === fp) return error.row as StoredStudy;
+    throw error;
+  }
+}
+
+/** Overwrites a damaged study. The history keeps no copy. */
+export async function repairStudy(
+  session: Session,
+  damaged: StoredStudy,
+  row: StudyColumns,
+  now: number,
+): Promise<void> {
+  // The database clears a checksum that does not change with its content; see the migrations.
+  await session.all(clearChecksums, { id: damaged.id });
+  await updateStudy(session, damaged, row, now);
 }
 
 /** Replaces the current revision and moves it to the history. */
@@ -67,7 +94,7 @@ export async function replaceStudy(
     rejected_reason: stored.rejected_reason,
   } satisfies ReplacedStudy);
   const replaced = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
-  await session.all(insertRevision, { ...replaced, replaced_at: now });
+  await session.all(insertRevision, { ...replaced, checksum: checksumOf(REVISION, replaced), replaced_at: now });
   await updateStudy(session, stored, row, now);
 }
 
@@ -84,26 +111,35 @@ export interface ReplacedStudy extends Study {
   rejected_reason?: string | null;
 }
 
-const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("study")
-    .innerJoin("patient", "patient.id", "study.patient_id")
-    .leftJoin("clinic_patient", (join) =>
-      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
-    )
-    .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
-    .select(["patient.fp as patient_fp", "clinic_patient.active"])
-    .where("study.fp", "=", p.fp)
-    .where("patient.deleted_at", "is", null),
+const filedByFp = checked(
+  query((db, p: { clinicId: number; fp: string }) =>
+    db
+      .selectFrom("study")
+      .innerJoin("patient", "patient.id", "study.patient_id")
+      .leftJoin("clinic_patient", (join) =>
+        join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+      )
+      .select(STUDY_CONTENT)
+      .select(["patient.fp as patient_fp", "clinic_patient.active"])
+      .where("study.fp", "=", p.fp)
+      .where("patient.deleted_at", "is", null),
+  ),
+  STUDY,
 );
 
-const storedByFp = query((db, p: { fp: string }) =>
-  db
-    .selectFrom("study")
-    .leftJoin("patient", "patient.id", "study.patient_id")
-    .selectAll("study")
-    .select("patient.fp as patient_fp")
-    .where("study.fp", "=", p.fp),
+const storedByFp = checked(
+  checked(
+    query((db, p: { fp: string }) =>
+      db
+        .selectFrom("study")
+        .leftJoin("patient", "patient.id", "study.patient_id")
+        .selectAll("study")
+        .select("patient.fp as patient_fp")
+        .where("study.fp", "=", p.fp),
+    ),
+    STUDY,
+  ),
+  STUDY_DETAILS,
 );
 
 function searchColumns({ results, source, patient_hint }: StudyColumns): StudySearchColumns {
@@ -116,20 +152,28 @@ function searchColumns({ results, source, patient_hint }: StudyColumns): StudySe
   };
 }
 
+type StudyRow = StudyColumns & StudySearchColumns & StudyChecksums;
+
 const insert = query(
-  (db, p: StudyColumns & StudySearchColumns) => db.insertInto("study").values(studyValues(p)),
+  (db, p: StudyRow) => db.insertInto("study").values(studyValues(p)),
   ({ patient_id }) => ({ patients: [patient_id] }),
 );
 
 // The clinics of the previous patient lose the study if it moves to another patient.
 const update = query(
-  (db, p: StudyColumns & StudySearchColumns & { id: number; previousPatientId: number | null }) =>
+  (db, p: StudyRow & { id: number; previousPatientId: number | null }) =>
     db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
   ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
 );
 
+const clearChecksums = query(
+  (db, p: { id: number }) =>
+    db.updateTable("study").set({ checksum: null, details_checksum: null }).where("id", "=", p.id),
+  noInvalidation,
+);
+
 // Lists each column, because the parameters of a query cannot be spread.
-function studyValues(p: StudyColumns & StudySearchColumns): StudyColumns & StudySearchColumns {
+function studyValues(p: StudyRow): StudyRow {
   return {
     fp: p.fp,
     clinic_id: p.clinic_id,
@@ -154,6 +198,8 @@ function studyValues(p: StudyColumns & StudySearchColumns): StudyColumns & Study
     rejected_reason: p.rejected_reason,
     severity: p.severity,
     search_words: p.search_words,
+    checksum: p.checksum,
+    details_checksum: p.details_checksum,
   };
 }
 
@@ -167,6 +213,7 @@ const insertRevision = query(
       received_at: p.received_at,
       replaced_at: p.replaced_at,
       pushed_revision: p.pushed_revision,
+      checksum: p.checksum,
     }),
   noInvalidation,
 );

@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
 import type { ListedStudy } from "../../../shared/api/study.ts";
+import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 import type { Page } from "../patients/patients.ts";
+import { STUDY, STUDY_CONTENT } from "./study-checksum.ts";
 import { timestampOf, toStudy } from "./study-content.ts";
 
 // The studies that a clinic reads, the last changed first; see changes/clinic-studies.ts for the order.
@@ -28,7 +30,7 @@ export async function listStudies(
     limit: pageSize,
     offset: (page - 1) * pageSize,
   });
-  const items = rows.flatMap(({ total: _total, changed_at, ...row }) =>
+  const items = rows.flatMap(({ total: _total, changed_at, checksum: _checksum, ...row }) =>
     isStudy(row) && changed_at !== null ? [{ ...toStudy(row), updated_at: timestampOf(changed_at) }] : [],
   );
   return { items, total: rows[0]?.total ?? 0 };
@@ -53,34 +55,37 @@ const ofOnePatient = listQuery(true);
 // The count and the page come from an index alone. The connection is joined once more, so that no fault of the index could
 // show a study of a patient that the clinic does not list.
 function listQuery(byPatient: boolean) {
-  return query((db, p: ListParameters) =>
-    db
-      .selectFrom(
-        matches(db, p, byPatient)
-          .select((select) => select.fn.countAll<number>().as("total"))
-          .as("all"),
-      )
-      .leftJoin(
-        matches(db, p, byPatient)
-          .select(["study_id", "changed_at"])
-          .orderBy("changed_at", "desc")
-          .orderBy("study_id", "desc")
-          .limit(p.limit)
-          .offset(p.offset)
-          .as("page"),
-        (join) => join.onTrue(),
-      )
-      .leftJoin("study", "study.id", "page.study_id")
-      .leftJoin("clinic_patient", (join) =>
-        join
-          .onRef("clinic_patient.patient_id", "=", "study.patient_id")
-          .on("clinic_patient.clinic_id", "=", p.clinicId)
-          .on("clinic_patient.listed", "=", 1),
-      )
-      .select(["all.total", "page.changed_at", "clinic_patient.patient_fp"])
-      .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
-      .orderBy("page.changed_at", "desc")
-      .orderBy("page.study_id", "desc"),
+  return checked(
+    query((db, p: ListParameters) =>
+      db
+        .selectFrom(
+          matches(db, p, byPatient)
+            .select((select) => select.fn.countAll<number>().as("total"))
+            .as("all"),
+        )
+        .leftJoin(
+          matches(db, p, byPatient)
+            .select(["study_id", "changed_at"])
+            .orderBy("changed_at", "desc")
+            .orderBy("study_id", "desc")
+            .limit(p.limit)
+            .offset(p.offset)
+            .as("page"),
+          (join) => join.onTrue(),
+        )
+        .leftJoin("study", "study.id", "page.study_id")
+        .leftJoin("clinic_patient", (join) =>
+          join
+            .onRef("clinic_patient.patient_id", "=", "study.patient_id")
+            .on("clinic_patient.clinic_id", "=", p.clinicId)
+            .on("clinic_patient.listed", "=", 1),
+        )
+        .select(["all.total", "page.changed_at", "clinic_patient.patient_fp"])
+        .select(STUDY_CONTENT)
+        .orderBy("page.changed_at", "desc")
+        .orderBy("page.study_id", "desc"),
+    ),
+    STUDY,
   );
 }
 

@@ -9,6 +9,7 @@ import { type ErrorEnvelope, fromClientError } from "../../../../server/http/err
 import { exampleFp, exampleUlid } from "../../../../server/http/openapi/examples.ts";
 import { memoryCounters } from "../../../../server/http/rate-limit/memory-counters.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
+import { DamagedRecord } from "../../../../server/store/database/damaged-records.ts";
 import { StoreUnavailable } from "../../../../server/store/database/query.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
@@ -58,7 +59,11 @@ const CONTRACT = new URL("../../contract.json", import.meta.url);
 
 /** Returns apps with a known key whose reads fail, since no test can make SQLite refuse a reader. */
 async function failingApps({ store, pepper, clock }: TestServer, key: string) {
-  const errors = [new StoreUnavailable("gone"), new Error("a fault of ours")];
+  const errors = [
+    new StoreUnavailable("gone"),
+    new Error("a fault of ours"),
+    new DamagedRecord("study", { fp: "cds_1" }),
+  ];
   return Promise.all(
     errors.map(async (error) => {
       let fails = false;

@@ -1,0 +1,37 @@
+// Damaged rows that the reads of a database found.
+
+/** A row whose content is not as it was stored. */
+export class DamagedRecord extends Error {
+  readonly table: string;
+  /** The row's fp, or what is left of it. */
+  readonly subject: string;
+  readonly row: object;
+
+  constructor(table: string, row: object) {
+    const subject = "fp" in row ? String(row.fp) : JSON.stringify(row).slice(0, 40);
+    super(`the stored ${table} ${subject} is damaged: its content does not match its checksum`);
+    this.table = table;
+    this.subject = subject;
+    this.row = row;
+  }
+}
+
+/** The damaged rows that a process read. Each is reported once. */
+export class DamagedRecords {
+  readonly #found = new Set<string>();
+  /** Set by the process. `count` is the number of damaged rows so far. */
+  report: (record: DamagedRecord, count: number) => void = () => undefined;
+
+  note(record: DamagedRecord): void {
+    const name = `${record.table} ${record.subject}`;
+    if (this.#found.has(name) || this.#found.size >= FOUND_MAX) return;
+    this.#found.add(name);
+    this.report(record, this.#found.size);
+  }
+}
+
+/** Max rows that are reported. */
+const FOUND_MAX = 10_000;
+
+/** Verifies a row of a query. @returns the damage; null for a whole row */
+export type RowCheck = (row: object, parameters: object) => DamagedRecord | null;

@@ -1,0 +1,28 @@
+import { crc32 } from "node:zlib";
+
+// SQLite has no checksum of its pages: a byte that the disk changed inside a value is read as if it had been stored. Rows of
+// lasting content carry a checksum of their own.
+
+/** Value of a column that a checksum covers. */
+export type CheckedValue = string | number | null;
+
+/** Separates the values of a row. */
+const SEPARATOR = "\u001F";
+const NULL = "\u0001";
+
+/** Computes the checksum (CRC-32) of the values of a row, and of `bytes` behind them. Equal text has an equal checksum in each database. */
+export function rowChecksum(values: readonly CheckedValue[], bytes: Uint8Array | null = null): number {
+  const text = values.map((value) => value ?? NULL).join(SEPARATOR);
+  // PostgreSQL cannot store NUL; it stores U+FFFD in its place.
+  const checksum = crc32(text.replaceAll("\0", "\u{FFFD}"));
+  return bytes === null ? checksum : crc32(bytes, checksum);
+}
+
+/** Whether the row is as it was stored. A row of an older program has no checksum: it is unchecked and counts as whole. */
+export function isWhole(
+  checksum: number | null,
+  values: readonly CheckedValue[],
+  bytes: Uint8Array | null = null,
+): boolean {
+  return checksum === null || checksum === rowChecksum(values, bytes);
+}

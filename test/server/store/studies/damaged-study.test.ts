@@ -1,0 +1,131 @@
+import { expect, onTestFinished, test } from "vitest";
+import { historyOf } from "../../../../server/store/studies/history.ts";
+import { assignStudy } from "../../../../server/store/studies/placement.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { PushedStudy } from "../../../../shared/api/study.ts";
+import { clinic, connection, connectTo, noon, patient, startServer, study } from "../../harness.ts";
+
+// Goal: a stored study that the disk changed is refused, said and repaired by a resend, and never served as good.
+
+const LIST = "/api/v1/lab/diagnostics";
+
+async function startWithStudies(count: number) {
+  const [ours, dog, other] = [newFp("clinic"), patient(), patient()];
+  const server = await startServer(clinic(ours), dog, other, connection(dog.fp, ours), connection(other.fp, ours));
+  const key = await server.makeKey(ours, ["clinic.patient.view", "clinic.lab.ingest"]);
+  const database = await connectTo(server.database);
+  onTestFinished(() => database.close());
+  const studies = Array.from({ length: count }, () => study({ patient_fp: dog.fp }));
+  await server.push(key, ...studies);
+
+  /** Changes columns of a row as a disk would: its checksum stays. */
+  async function damage({ fp }: PushedStudy, change: string, of = "checksum") {
+    await database.run(`update study set ${change}, ${of} = ${of} + 1 where fp = '${fp}'`);
+    await database.run(`update study set ${of} = ${of} - 1 where fp = '${fp}'`);
+  }
+  // A new URL each time: the cache of responses holds what was right when it was read.
+  let reads = 0;
+  const read = async ({ fp }: { fp: string }) => server.get(key, `${LIST}/${fp}?read=${(reads += 1)}`);
+  const isListed = async ({ fp }: PushedStudy) => {
+    const { body } = await server.get(key, LIST);
+    return body.data.items.some((item) => item.fp === fp);
+  };
+  return { server, key, database, studies, dog, other, damage, read, isListed };
+}
+
+const OTHER_VALUE = "results = replace(results, '5.2', '9.2')";
+
+test("a damaged study is refused on its own, left out of lists, and said once with a count", async () => {
+  const { server, read, studies, damage, isListed } = await startWithStudies(3);
+  const [bad, good] = studies as [PushedStudy, PushedStudy];
+  await damage(bad, OTHER_VALUE);
+  const answer = await read(bad);
+  expect([answer.status, answer.body.error.code]).toEqual([500, "RECORD.DAMAGED"]);
+  expect((await read(good)).status).toBe(200);
+  expect([await isListed(bad), await isListed(good)]).toEqual([false, true]);
+  const said = server.log.filter((line) => line.includes('"damaged":1'));
+  expect(said).toHaveLength(1);
+  expect(said[0]).toContain(`the stored study ${bad.fp} is damaged`);
+});
+
+test("each column that is served is covered, and the patient", async () => {
+  const { read, studies, damage, other } = await startWithStudies(5);
+  const changes = [
+    "modality = 'HEMATOLOGY'",
+    "device_name = 'X'",
+    "status = 'PENDING'",
+    "acquired_at = acquired_at + 1",
+    `patient_id = (select id from patient where fp = '${other.fp}')`,
+  ];
+  for (const [index, change] of changes.entries()) {
+    await damage(studies[index]!, change);
+    expect((await read(studies[index]!)).status).toBe(500);
+  }
+});
+
+test("without a checksum a changed study is served: the check is what finds it", async () => {
+  const { read, database, studies } = await startWithStudies(1);
+  // A statement that leaves the checksum alone is one of an older server, which the database notices.
+  await database.run(`update study set ${OTHER_VALUE}`);
+  const { status, body } = await read(studies[0]!);
+  expect([status, body.data.results[0]?.value]).toEqual([200, 9.2]);
+});
+
+test("a resend of the agent repairs a damaged study, and stops none of its neighbours", async () => {
+  const { server, read, key, studies, damage } = await startWithStudies(2);
+  const [bad, good] = studies as [PushedStudy, PushedStudy];
+  const { body: before } = await read(bad);
+  await damage(bad, OTHER_VALUE);
+  const outcomes = await server.push(key, bad, good, { ...study(), patient_fp: bad.patient_fp });
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(["filed", "unchanged", "filed"]);
+  expect((await read(bad)).body).toEqual(before);
+  await damage(bad, OTHER_VALUE);
+  expect((await read(bad)).status).toBe(500);
+});
+
+test("an older revision does not replace a damaged later one", async () => {
+  const { server, key, studies, damage } = await startWithStudies(1);
+  const first = studies[0]!;
+  const second = { ...first, revision: 2, results: first.results.slice(0, 1) };
+  await server.push(key, second);
+  await damage(first, OTHER_VALUE);
+  const [outcome] = await server.push(key, first);
+  expect(outcome).toMatchObject({ outcome: "rejected", reason: expect.stringContaining("revision 2") as string });
+  expect((await server.push(key, second))[0]).toMatchObject({ outcome: "filed" });
+});
+
+test("a command of a user on a damaged study is refused with the reason, and leaves the damage to be seen", async () => {
+  const { server, read, studies, damage, other } = await startWithStudies(1);
+  const { fp } = studies[0]!;
+  await damage(studies[0]!, OTHER_VALUE);
+  const actor = { now: noon, by: "test" };
+  const assigned = server.store.transaction((session) => assignStudy(session, { fp, patientFp: other.fp, ...actor }));
+  await expect(assigned).rejects.toThrow(`the stored study ${fp} is damaged`);
+  expect((await read(studies[0]!)).status).toBe(500);
+});
+
+test("a study that a user placed is repaired only if the resend is what was stored", async () => {
+  const { server, read, key, studies, damage, other } = await startWithStudies(1);
+  const bad = studies[0]!;
+  const actor = { now: noon, by: "test" };
+  await server.store.transaction((session) => assignStudy(session, { fp: bad.fp, patientFp: other.fp, ...actor }));
+  const { body: before } = await read(bad);
+  await damage(bad, "device_name = 'X'");
+  const [outcome] = await server.push(key, bad);
+  expect(outcome?.outcome).toBe("filed");
+  expect((await read(bad)).body).toEqual(before);
+  await damage(bad, "patient_id = null");
+  expect((await server.push(key, bad))[0]?.outcome).toBe("rejected");
+  expect((await read(bad)).status).toBe(404);
+});
+
+test("a damaged revision is left out of the history, and damaged details of a study are refused", async () => {
+  const { server, key, database, studies, damage } = await startWithStudies(2);
+  const [first, second] = studies as [PushedStudy, PushedStudy];
+  await server.push(key, { ...first, revision: 2, results: first.results.slice(0, 1) });
+  expect(await historyOf(server.store, first.fp)).toHaveLength(2);
+  await database.run("update study_revision set body = replace(body, '5.2', '9.2')");
+  expect(await historyOf(server.store, first.fp)).toHaveLength(1);
+  await damage(second, "source = replace(source, 'chem-1', 'chem-2')", "details_checksum");
+  await expect(historyOf(server.store, second.fp)).rejects.toThrow("is damaged");
+});
