@@ -1,0 +1,204 @@
+import type { Permission } from "../../../server/http/auth/api-keys.ts";
+import { permissions } from "../../../server/http/auth/api-keys.ts";
+import { findClinic, revokeKey } from "../../../server/store/keys.ts";
+import { includesRole, type Role, roles } from "../../../shared/dashboard/session.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { expect, test } from "vitest";
+import { asKey, asPage, type Route, routesOf, send, startTwoClinics } from "./two-clinics.ts";
+
+// API5, broken function level authorization: every route of the server beside the callers that it serves. A route that is in the
+// server and not in this table fails the test, and so does one that serves a caller whom the table does not name.
+
+/** What a route asks of its caller: nothing, the code of a form, a key with one of the permissions, any session, or a role. */
+type Demand =
+  | "nothing"
+  | "code"
+  | readonly [header: "x-api-key" | "authorization", ...permissions: Permission[]]
+  | "session"
+  | Role;
+
+const patients = ["x-api-key", "clinic.patient.view"] as const;
+const soap = ["authorization", "clinic.patient.view", "clinic.soap.view"] as const;
+const lab = ["authorization", "clinic.patient.view", "clinic.lab.view"] as const;
+const agent = ["x-api-key", "clinic.lab.ingest"] as const;
+
+const table: Readonly<Record<string, Demand>> = {
+  "GET /healthz": "nothing",
+  "GET /readyz": "nothing",
+  "GET /": "nothing",
+  "GET /dashboard": "nothing",
+  "GET /dashboard*": "nothing",
+  "GET /assets/*": "nothing",
+  "GET /openapi.json": "nothing",
+  "GET /docs": "nothing",
+  "GET /docs/*": "nothing",
+
+  "GET /api/v1/patients": patients,
+  "GET /api/v1/patients/:fp": patients,
+  "GET /api/v1/soap/:fp": soap,
+  "GET /api/v1/lab/diagnostics": lab,
+  "GET /api/v1/lab/diagnostics/:fp": lab,
+  "GET /api/v1/calendar/events": ["x-api-key", "clinic.calendar.view"],
+  "GET /api/v1/inventory": ["x-api-key", "clinic.inventory.view"],
+
+  "POST /agent/v1/pair": "code",
+  "POST /agent/v1/studies": agent,
+  "POST /agent/v1/heartbeat": agent,
+  "GET /agent/v1/identifiers": agent,
+  "GET /agent/v1/removed": agent,
+  "GET /agent/v1/ranges": agent,
+  "GET /agent/v1/codes": agent,
+  "GET /agent/v1/configuration": agent,
+  "GET /agent/v1/releases/:file": agent,
+  "PUT /agent/v1/previews/:fp/:position": agent,
+
+  "GET /clinic/v1/session": "nothing",
+  "POST /clinic/v1/set-up": "code",
+  "POST /clinic/v1/sign-in": "code",
+  "POST /clinic/v1/sign-out": "session",
+  "GET /clinic/v1/account": "session",
+  "DELETE /clinic/v1/account/sessions/:session": "session",
+  "POST /clinic/v1/account/sign-out-everywhere": "session",
+  "POST /clinic/v1/account/password": "session",
+  "POST /clinic/v1/account/second-factor/secret": "session",
+  "POST /clinic/v1/account/second-factor/on": "session",
+  "POST /clinic/v1/account/second-factor/off": "session",
+  ...ofClinic("reader", [
+    ...["GET events", "GET today", "GET devices", "GET rollout", "GET ranges", "GET ranges/file"],
+    ...["GET patients", "GET patients/:fp", "GET patients/:fp/results", "GET codes", "GET codes/analytes"],
+    ...["GET results", "GET results-devices", "GET results.csv", "GET results/:fp", "GET results/:fp/report.pdf"],
+    ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
+    ...["GET to-place", "GET to-place/patients", "GET to-place/:fp", "GET to-place/:fp/preview/:patient"],
+    ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp"],
+  ]),
+  ...ofClinic("staff", [
+    ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
+    ...["POST to-place/:fp/assign", "POST to-place/:fp/reject", "POST to-place/:fp/reopen"],
+    ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
+    ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
+  ]),
+  ...ofClinic("admin", [
+    ...["GET keys", "POST keys", "POST keys/:id/roll", "POST keys/:id/revoke", "GET audit", "GET audit.csv"],
+    ...["GET users", "POST users", "POST users/add", "PATCH users/:user", "DELETE users/:user"],
+    ...["POST users/:user/reset", "POST users/:user/end-sessions", "POST users/:user/disable"],
+    ...["POST users/:user/enable", "PUT settings/clinic", "POST ranges/preview", "PUT ranges", "POST pairing-code"],
+    ...["GET agents/:agent/devices", "PUT agents/:agent/devices"],
+    ...["POST rollout", "POST rollout/stop", "POST rollout/skip", "POST rollout/close"],
+    ...["GET webhooks", "POST webhooks", "GET webhooks/:id/deliveries", "POST webhooks/:id/pause"],
+    ...["POST webhooks/:id/delete", "POST webhooks/:id/test", "POST webhooks/:id/resend"],
+    ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
+    ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
+  ]),
+};
+
+function ofClinic(role: Role, routes: readonly string[]): Record<string, Role> {
+  return Object.fromEntries(routes.map((route) => [route.replace(" ", " /clinic/v1/clinics/:clinic/"), role]));
+}
+
+/** A HEAD request asks what its GET asks, and the files of the pages ask alike. */
+function rowOf({ method, url }: Route): string {
+  const files = url.replace(/^\/(assets|docs)\/.*/, "/$1/*");
+  return `${method === "HEAD" ? "GET" : method} ${files}`;
+}
+
+/** A caller, and what it brings. */
+interface Caller {
+  readonly name: string;
+  readonly headers: Record<string, string>;
+  readonly permissions?: readonly Permission[];
+  /** The role in the clinic of the path. */
+  readonly role?: Role;
+  /** Whether a session is active; a session of another clinic has no role here. */
+  readonly session?: true;
+}
+
+/** @returns the status of the refusal; null if the caller is served */
+function refusalOf(demand: Demand, caller: Caller): 401 | 403 | 404 | null {
+  if (demand === "nothing" || demand === "code") return null;
+  if (demand === "session") return caller.session === true ? null : 401;
+  if (typeof demand === "string") {
+    if (caller.session !== true) return 401;
+    if (caller.role === undefined) return 404;
+    return includesRole(caller.role, demand) ? null : 403;
+  }
+  const [header, ...needed] = demand;
+  if (caller.permissions === undefined || !(header in caller.headers)) return 401;
+  return needed.some((one) => caller.permissions?.includes(one)) ? null : 403;
+}
+
+async function callers(world: Awaited<ReturnType<typeof startTwoClinics>>): Promise<Caller[]> {
+  const { server, ours, theirs } = world;
+  const clinicId = (await findClinic(server.store, ours.fp))?.id ?? 0;
+  const expired = await server.makeFreshKey(ours.fp, [...permissions], { expiresAt: server.clock.now + 1 });
+  const revoked = await server.makeFreshKey(ours.fp, [...permissions], { name: "revoked" });
+  const admin = await ours.admin.call<{ keys: { id: string; name: string }[] }>("GET", "/keys");
+  const id = admin.body.keys.find(({ name }) => name === "revoked")?.id ?? "";
+  await server.store.transaction((session) => revokeKey(session, id, server.clock.now, clinicId));
+  server.clock.now += 1000;
+  const single = permissions.map(async (one): Promise<Caller> => {
+    const key = await server.makeFreshKey(ours.fp, [one]);
+    return { name: `key with ${one}`, headers: asKey(key), permissions: [one] };
+  });
+  return [
+    { name: "nobody", headers: {} },
+    { name: "forged session", headers: { cookie: "vetwire=x", "sec-fetch-site": "same-origin" } },
+    { name: "unknown key", headers: asKey(`${ours.key.slice(0, -1)}${ours.key.endsWith("A") ? "B" : "A"}`) },
+    { name: "expired key", headers: asKey(expired) },
+    { name: "revoked key", headers: asKey(revoked) },
+    { name: "key in the wrong header", headers: { "x-api-key": `Bearer ${ours.key}`, authorization: ours.key } },
+    { name: "key in X-API-Key alone", headers: { "x-api-key": ours.key }, permissions },
+    { name: "key in Authorization alone", headers: { authorization: `Bearer ${ours.key}` }, permissions },
+    { name: "key with all permissions", headers: asKey(ours.key), permissions },
+    { name: "agent of another clinic", headers: asKey(theirs.agentKey), permissions: ["clinic.lab.ingest"] },
+    ...(await Promise.all(single)),
+    ...roles.map((role): Caller => {
+      const user = ours.users.get(role) ?? ours.admin;
+      return { name: `session of ${role}`, headers: asPage(user), role, session: true };
+    }),
+    { name: "admin of another clinic", headers: asPage(theirs.admin), session: true },
+    {
+      name: "admin of another clinic with our key",
+      headers: { ...asPage(theirs.admin), ...asKey(ours.key) },
+      permissions,
+      session: true,
+    },
+  ];
+}
+
+/** Routes whose call by the right caller ends that caller's session, or never ends. They are tested beside their code. */
+const NOT_CALLED = /\/(events|sign-out|sign-out-everywhere|second-factor\/\w+)$/;
+
+test("every route of the server has one row in the table, and every row a route", async () => {
+  const { server } = await startTwoClinics();
+  await server.app.ready();
+  const rows = new Set(routesOf(server.app).map(rowOf));
+  expect([...rows].toSorted()).toEqual(Object.keys(table).toSorted());
+  expect(rows.size).toBeGreaterThan(100);
+});
+
+test("every route serves the callers of its row alone, and tells the others 401, 403 or 404", async () => {
+  const world = await startTwoClinics();
+  const { server, ours } = world;
+  await server.app.ready();
+  const all = await callers(world);
+  const routes = routesOf(server.app).filter((route) => !rowOf(route).endsWith("s/*"));
+  const faults: string[] = [];
+  let refused = 0;
+  for (const { method, url } of routes) {
+    const demand = table[rowOf({ method, url })] ?? "nothing";
+    const path = url.replace(":clinic", ours.fp).replaceAll(/:\w+/g, newFp("cds"));
+    for (const caller of all) {
+      const expected = refusalOf(demand, caller);
+      if (expected === null && NOT_CALLED.test(url)) continue;
+      const { statusCode: status, body } = await send(server.app, { method, url: path }, caller.headers);
+      const isRight = expected === null ? ![401, 403].includes(status) || demand === "code" : status === expected;
+      if (expected !== null) refused += 1;
+      if (!isRight)
+        faults.push(`${method} ${url} answers ${status} to ${caller.name}, expected ${expected ?? "service"}: ${body}`);
+      if (body.includes("OursMark") && expected !== null) faults.push(`${method} ${url} shows data to ${caller.name}`);
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(refused).toBeGreaterThan(2000);
+});
