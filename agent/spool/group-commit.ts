@@ -145,7 +145,7 @@ export class GroupCommit {
       for (const { name, args } of calls) if (name === "finishSessions") this.#events.finish(args[0] as number[]);
       this.#log.addCommit(batches.reduce((sum, { events }) => sum + events.bytes.length, 0));
       const commitMs = performance.now() - from;
-      const { shortDevices } = this.#spool.room;
+      const shortDevices = this.#spool.room.shortDevices(this.#spool.reserve.isGivenUp);
       const isLogLong = this.#log.isLong;
       this.#port.reply({
         batches: batches.length,

@@ -51,9 +51,9 @@ export class Room {
     return { get: (session) => this.#sessions.get(session)?.bytes };
   }
 
-  /** The devices whose settled rows should make room: all of them if the spool is short, else those that were refused. */
-  get shortDevices(): string[] {
-    const isShort = this.#takenBytes > this.#bytesMax * (1 - SHORT_SHARE);
+  /** The devices whose settled rows should make room: all of them if disk or spool are short, else those that were refused. */
+  shortDevices(isDiskFull: boolean): string[] {
+    const isShort = isDiskFull || this.#takenBytes > this.#bytesMax * (1 - SHORT_SHARE);
     return isShort ? [...this.#deviceSums().keys()] : [...this.#refused];
   }
 

@@ -28,7 +28,7 @@ class Thread extends EventEmitter {
     const { messages, calls } = this.batches.shift()!;
     const ids = messages.map(([id]) => id);
     const results = calls.map(() => ({ value: null }));
-    const sizes = { isShort: false, commitMs: 1, durable: true, isLogLong: false };
+    const sizes = { shortDevices: [], commitMs: 1, durable: true, isLogLong: false };
     this.#reply({ batches: 1, error: null, ids, results, refused: [], ...sizes } satisfies CommitReply);
   }
 
