@@ -104,9 +104,9 @@ async function sendNoise(megabytes: number, last: string): Promise<void> {
 }
 
 const greedy = () => agent.status().devices.find(({ id }) => id === "greedy");
-const inSpool = <Result>(sql: string): Result =>
-  readSpool(path.join(agent.folder, "data"), (db) => db.prepare(sql).pluck().get() as Result);
-const noiseBytes = () => inSpool<number>("SELECT SUM(length(bytes)) FROM event");
+const inSpool = (sql: string) =>
+  readSpool(path.join(agent.folder, "data"), (db) => db.prepare(sql).pluck().get() as number);
+const noiseBytes = () => inSpool("SELECT SUM(length(bytes)) FROM event");
 
 test("noise of more than the spool's bound leaves the other devices their room, also after a restart", async () => {
   await run();
@@ -115,7 +115,7 @@ test("noise of more than the spool's bound leaves the other devices their room, 
   await until("the noise is counted", () => (greedy()?.counters?.noise_bytes ?? 0) >= NOISE_MEGABYTES * MB);
   expect(noiseBytes()).toBeLessThan(NOISE_BYTES_MAX * 1.05);
   expect(noiseBytes()).toBeGreaterThan(NOISE_BYTES_MAX * 0.9);
-  expect(inSpool<number>("SELECT COUNT(*) FROM event WHERE instr(bytes, CAST('NEWEST' AS BLOB)) > 0")).toBe(1);
+  expect(inSpool("SELECT COUNT(*) FROM event WHERE instr(bytes, CAST('NEWEST' AS BLOB)) > 0")).toBe(1);
 
   await agent.stop();
   await run();
