@@ -20,7 +20,7 @@ const ID = /^ID *: *(.*)$/i;
 const TIME = /(?:^|\D)(20\d\d)[-/.](\d\d?)[-/.](\d\d?)[ T]+(\d\d?):(\d\d)(?:\D|$)/;
 /** Mark for abnormal, name, word, and for some an amount with its unit: `UBG  Normal  3.2umol/L`, `*PRO  1+  0.3g/L`, `pH  6.5`. */
 const RESULT =
-  /^(\*?) *([A-Z]{2,4}) +(\*?) *([-+±]+|[-+]?\d\+?|[A-Z]+\.?|[<>]?=?\d+(?:\.\d+)?)(?: +([<>]?=? *\d+(?:\.\d+)?) *([A-Zµ%][A-Z\dµ%/.]*))?$/i;
+  /^(\*?) *([A-Z]{2,4}) +(?:(\*) *)?([-+±]+|[-+]?\d\+?|[A-Z]+\.?|[<>]?=?\d+(?:\.\d+)?)(?: +((?:[<>]=? *|= *)?\d+(?:\.\d+)?) *([A-Zµ%][A-Z\dµ%/.]*))?$/i;
 /** Further lines of the head, such as `Color: Yellow`. */
 const REMARK = /^[A-Z][A-Z ]*[:.]/i;
 
