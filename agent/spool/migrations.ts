@@ -266,4 +266,9 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: "CREATE INDEX message_quarantined ON message (device, id) WHERE state = 'quarantined' AND completed_by IS NULL;",
     undo: "DROP INDEX message_quarantined;",
   },
+  {
+    // The checksum of a message and its bytes, wherever they are stored. NULL for messages of older versions.
+    sql: "ALTER TABLE message ADD COLUMN checksum INTEGER;",
+    undo: "ALTER TABLE message DROP COLUMN checksum;",
+  },
 ];
