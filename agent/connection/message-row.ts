@@ -1,6 +1,11 @@
 import type { Profile } from "../devices/profile.ts";
 import type { RecentChunks } from "../spool/queries/events/event-log.ts";
-import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/messages/message-row.ts";
+import {
+  messageChecksum,
+  type MessageRow,
+  messageRow,
+  type StoredMessage,
+} from "../spool/queries/messages/message-row.ts";
 import { duplicateKey } from "../protocols/hl7/duplicate-key.ts";
 
 const NO_BYTES = new Uint8Array(0);
@@ -23,5 +28,6 @@ export function messageRowAt(
 ): MessageRow {
   const range = from === undefined ? null : chunks.find(from, message.bytes.length);
   const bytes = range === null ? message.bytes : NO_BYTES;
-  return messageRow({ ...message, session, ordinal, bytes, range }, duplicateKey(message, profile));
+  const checksum = messageChecksum(message);
+  return messageRow({ ...message, session, ordinal, bytes, range, checksum }, duplicateKey(message, profile));
 }

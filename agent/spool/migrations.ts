@@ -271,4 +271,9 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: "ALTER TABLE session ADD COLUMN last_event INTEGER;",
     undo: "ALTER TABLE session DROP COLUMN last_event;",
   },
+  {
+    // The checksum of a message and its bytes, wherever they are stored. NULL for messages of older versions.
+    sql: "ALTER TABLE message ADD COLUMN checksum INTEGER;",
+    undo: "ALTER TABLE message DROP COLUMN checksum;",
+  },
 ];

@@ -59,6 +59,7 @@ export async function assess(
   { spool, directory, matchPatientsByName }: FilingSources,
   mayComplete = true,
 ): Promise<Settlement> {
+  if (message.damage !== undefined) return quarantined(message, message.damage);
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
   if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id) : [];

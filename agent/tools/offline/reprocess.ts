@@ -12,6 +12,7 @@ import { SendError } from "../../runtime/send-error.ts";
 import type { ServerClient } from "../../push/server-client.ts";
 import type { SpoolCalls } from "../../spool/spool.ts";
 import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
+import { withDamage } from "../../spool/queries/messages/filing-queue.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../spool/queries/operations.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
@@ -163,7 +164,7 @@ export function messageOf(db: Database.Database, id: string): ReassessedMessage[
       `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
     .get(id) as StoredMessageRow<ReassessedMessage["message"]>;
-  return messageReader(db)(row);
+  return withDamage(messageReader(db)<ReassessedMessage["message"]>(row), row.checksum);
 }
 
 /** Skips a message whose device is not in the configuration. */

@@ -49,7 +49,8 @@ export class RecentChunks {
 }
 
 /** The columns that messageReader() turns into the bytes of a message. */
-export const BYTES_COLUMNS = "session, bytes, first_event AS firstEvent, last_event AS lastEvent, start, length";
+export const BYTES_COLUMNS =
+  "session, bytes, first_event AS firstEvent, last_event AS lastEvent, start, length, checksum";
 
 interface BytesRow {
   readonly session: number;
@@ -59,6 +60,7 @@ interface BytesRow {
   readonly lastEvent: number;
   readonly start: number;
   readonly length: number;
+  readonly checksum: number | null;
 }
 
 /** A message as it is stored, with BYTES_COLUMNS in place of its bytes. */
@@ -70,7 +72,7 @@ export function messageReader(db: Database.Database): <Message>(row: StoredMessa
     .prepare("SELECT bytes FROM event WHERE id BETWEEN ? AND ? AND session = ? AND kind = 'chunk' ORDER BY id")
     .pluck();
   return <Message>(row: StoredMessageRow<Message>) => {
-    const { bytes, firstEvent, lastEvent, start, length, ...message } = row;
+    const { bytes, firstEvent, lastEvent, start, length, checksum: _checksum, ...message } = row;
     if (firstEvent === null) return { ...message, bytes } as Message;
     const parts = chunks.all(firstEvent, lastEvent, message.session) as Uint8Array[];
     return { ...message, bytes: new Uint8Array(Buffer.concat(parts).subarray(start, start + length)) } as Message;

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../events/event-log.ts";
-import type { StoredMessage } from "./message-row.ts";
+import { messageChecksum, type StoredMessage } from "./message-row.ts";
 import { NO_SESSION } from "./messages.ts";
 
 // The messages that filing reads: unprocessed ones, those whose patient changed, and incomplete ones.
@@ -8,6 +8,12 @@ import { NO_SESSION } from "./messages.ts";
 /** Max incomplete messages of a device that a complete message is compared with. */
 const INCOMPLETE_MAX = 20;
 const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, ${BYTES_COLUMNS}`;
+
+/** Marks a message whose bytes or device are not as they were stored. One without a checksum is unchecked. */
+export function withDamage<Message extends StoredMessage>(message: Message, checksum: number | null): Message {
+  if (checksum === null || checksum === messageChecksum(message)) return message;
+  return { ...message, damage: "its stored bytes are damaged: send it again at the device, or restore a backup" };
+}
 
 /** Part of operationsOn(). */
 export function filingQueueOperationsOn(db: Database.Database) {
@@ -32,7 +38,9 @@ export function filingQueueOperationsOn(db: Database.Database) {
   };
   const readMessage = messageReader(db);
   const read = (statement: Database.Statement, ...values: readonly unknown[]) =>
-    (statement.all(...values) as StoredMessageRow<StoredMessage>[]).map(readMessage);
+    (statement.all(...values) as StoredMessageRow<StoredMessage>[]).map((row) =>
+      withDamage(readMessage<StoredMessage>(row), row.checksum),
+    );
 
   return {
     /** The rows of the unprocessed messages and images of each device, oldest first. */
@@ -63,7 +71,7 @@ export function filingQueueOperationsOn(db: Database.Database) {
 
     /** Incomplete messages of a device that no other message than `completedBy` has completed; the latest first. */
     incompleteMessages(device: string, completedBy: string): StoredMessage[] {
-      return read(sql.incomplete, device, completedBy);
+      return read(sql.incomplete, device, completedBy).filter(({ damage }) => damage === undefined);
     },
   };
 }

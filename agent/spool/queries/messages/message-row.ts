@@ -1,3 +1,4 @@
+import { rowChecksum } from "../../../../shared/runtime/row-checksum.ts";
 import type { ByteRange } from "../events/event-log.ts";
 
 // Messages, and the tuple in which one is posted to the worker. Structured clone copies a tuple faster than an object.
@@ -9,6 +10,8 @@ export interface StoredMessage {
   readonly receivedAt: number;
   readonly bytes: Uint8Array;
   readonly incomplete: string | null;
+  /** Present if the message is not as it was stored. */
+  readonly damage?: string;
 }
 
 export interface NewMessage extends StoredMessage {
@@ -16,6 +19,13 @@ export interface NewMessage extends StoredMessage {
   readonly ordinal: number;
   /** The range of its bytes in the event log, so that `bytes` is empty. Null or absent if `bytes` holds them. */
   readonly range?: ByteRange | null;
+  /** See messageChecksum(). Absent if `bytes` holds the message. */
+  readonly checksum?: number;
+}
+
+/** Computes the checksum of a message over its own bytes, so that it holds wherever they are stored. */
+export function messageChecksum({ id, device, profile, receivedAt, incomplete, bytes }: StoredMessage): number {
+  return rowChecksum([id, device, profile, receivedAt, incomplete], bytes);
 }
 
 /** The columns of a new message, in the order of the INSERT. `bytes` is null if the event log holds them. */
@@ -33,6 +43,7 @@ export type MessageRow = readonly [
   lastEvent: number | null,
   start: number | null,
   length: number | null,
+  checksum: number | null,
 ];
 
 /** `duplicateKey` is equal for a message and its resend. Null if the protocol cannot identify a resend. */
@@ -41,7 +52,8 @@ export function messageRow(message: NewMessage, duplicateKey: string | null): Me
   const { firstEvent, lastEvent, start, length } = range ?? NO_RANGE;
   const own = firstEvent === null ? bytes : null;
   const identity = [id, session, ordinal, device, profile, receivedAt, incomplete, duplicateKey] as const;
-  return [...identity, own, firstEvent, lastEvent, start, length];
+  const checksum = message.checksum ?? (own === null ? null : messageChecksum(message));
+  return [...identity, own, firstEvent, lastEvent, start, length, checksum];
 }
 
 const NO_RANGE = { firstEvent: null, lastEvent: null, start: null, length: null } as const;

@@ -21,8 +21,8 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
   const sql = {
     insert: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, truncation_reason, duplicate_key, state,
-         bytes, first_event, last_event, start, length)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', COALESCE(?, x''), ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+         bytes, first_event, last_event, start, length, checksum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', COALESCE(?, x''), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     readAgain: db
       .prepare(
