@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { isUndoRequested } from "../shared/care/schema-steps.ts";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
+import { lackOfDescriptors } from "../shared/runtime/descriptors.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
@@ -26,6 +27,7 @@ import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
 import { Directory } from "./study/patient-directory.ts";
+import { CONNECTIONS_MAX } from "./transport/tcp.ts";
 
 // The composition root: creates the parts of the running agent, connects them, and stops them in reverse order.
 
@@ -56,6 +58,8 @@ export async function startAgent(
   upgrade: UpgradeLink | null = null,
 ): Promise<RunningAgent> {
   protectFiles(config, log);
+  const lack = lackOfDescriptors(config.devices.length + 1, 2 * CONNECTIONS_MAX);
+  if (lack !== null) log.warn({ stage: "chunk", reason: lack }, "devices can open few connections");
   const metrics = createMetrics();
   const spool = await openSpool(config.data, metrics, log);
   try {

@@ -21,7 +21,8 @@ import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } 
 import type { StoredMessage } from "./spool/queries/messages/message-row.ts";
 import { withReplyConnection } from "./transport/reply-connection.ts";
 import { serialTransport, USUAL_SETTINGS } from "./transport/serial.ts";
-import { dialTransport, listenTransport } from "./transport/tcp.ts";
+import { connectionsOfGroup } from "./runtime/connection-share.ts";
+import { CONNECTIONS_MAX, dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
 import { HostQueries } from "./orders/host-query.ts";
 
@@ -35,6 +36,8 @@ type Analyzers = ReadonlyMap<string, FilingDevice>;
 /** Dependencies shared by all analyzers. */
 interface AnalyzerContext extends AgentContext {
   readonly transportOf: typeof createTransport;
+  /** See listenTransport(). */
+  readonly connectionsMax: number;
   readonly analyzers: Analyzers;
   readonly filing: Filing;
   readonly hostQueries: HostQueries;
@@ -57,6 +60,7 @@ export async function createAnalyzers(agent: AgentContext, transportOf = createT
   const context: AnalyzerContext = {
     ...agent,
     transportOf,
+    connectionsMax: connectionsOfGroup(config.devices.length, CONNECTIONS_MAX),
     analyzers,
     filing: createFiling(agent, analyzers),
     hostQueries: new HostQueries(spool, directory),
@@ -100,7 +104,7 @@ function startAnalyzer(
     );
     const connected = { id: device.id, profile, timeZone, ...(operators === null ? {} : { operators }) };
     const messages = messageHandler(connected, session, context);
-    const transport = context.transportOf(device, profile);
+    const transport = context.transportOf(device, profile, context.connectionsMax);
     const connection = new Connection(connected, transport, { spool, events: session, messages, now, memory });
     if (profile.protocol === "poct1a") directives.add(device.id, connection);
     return connection;
@@ -213,7 +217,7 @@ function operatorsOf(
 }
 
 /** Creates the transport of a device. The configuration check holds a connection to exactly one kind. */
-function createTransport(device: DeviceConfig, profile: Profile): Transport {
+function createTransport(device: DeviceConfig, profile: Profile, connectionsMax: number): Transport {
   const { connection, allow } = device;
   const { serial, replyConnection: replies } = connection;
   if (serial !== undefined) {
@@ -224,7 +228,8 @@ function createTransport(device: DeviceConfig, profile: Profile): Transport {
   const tcp = ({ listen, dial }: { listen?: string; dial?: string }) => {
     const address = parseAddress(listen ?? dial ?? "");
     if (address === null) throw new Error("device without an address: expected a checked configuration");
-    return listen !== undefined ? listenTransport(address, allow ?? [], security) : dialTransport(address, security);
+    if (listen === undefined) return dialTransport(address, security);
+    return listenTransport(address, allow ?? [], security, connectionsMax);
   };
   return replies === undefined ? tcp(connection) : withReplyConnection(tcp(connection), tcp(replies));
 }

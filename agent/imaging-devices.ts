@@ -82,7 +82,10 @@ function commitmentsOf(device: ImagingDevice, { config, spool, log }: AgentConte
 function startThread({ config, imaging, spool }: ImagingContext): DicomThread {
   const configured = config.devices.filter(({ id }) => imaging.has(id));
   const devices = configured.map((device) => listeningDevice(device, imaging.get(device.id)!));
-  return new DicomThread({ data: config.data, images: config.images, devices }, spool);
+  return new DicomThread(
+    { data: config.data, images: config.images, devices, deviceCount: config.devices.length },
+    spool,
+  );
 }
 
 function startModality(device: ImagingDevice, thread: DicomThread, context: ImagingContext): RunningDevice {

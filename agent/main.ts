@@ -1,4 +1,5 @@
 import "../shared/runtime/node-version.ts";
+import "../shared/runtime/enough-descriptors.ts";
 import v8 from "node:v8";
 
 // Limit heap growth during module loading; V8 would otherwise keep a 30 MB young generation. The flag takes effect only

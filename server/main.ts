@@ -1,4 +1,5 @@
 import "../shared/runtime/node-version.ts";
+import "../shared/runtime/enough-descriptors.ts";
 import { runProgram } from "../shared/cli/program.ts";
 import { serverProgram } from "./cli/program.ts";
 

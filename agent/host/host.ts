@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
+import { connectionShare } from "../../shared/runtime/descriptors.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { RecentLog } from "../../shared/runtime/recent-log.ts";
 import { type RunningAgent, startAgent } from "../agent.ts";
@@ -17,6 +18,9 @@ import { ensurePin } from "./page-pin.ts";
 
 /** The address of the page in a new configuration. */
 const SET_UP_ADDRESS: Address = { host: "127.0.0.1", port: 8081 };
+
+/** Max connections of the page. A browser opens six. */
+const PAGE_CONNECTIONS_MAX = 256;
 
 /** How a new configuration ended. The file changes only if it is applied. */
 export type ApplyOutcome =
@@ -222,7 +226,9 @@ export class Host {
     // The PIN comes first, so that no other machine finds the page open.
     this.#pin = config === null || address === null || isLoopback(address.host) ? null : ensurePin(config.data);
     try {
-      return address === null ? null : await serveStatus(address, () => this.#agent, this.#page);
+      if (address === null) return null;
+      const connectionsMax = connectionShare((config?.devices.length ?? 0) + 1, PAGE_CONNECTIONS_MAX);
+      return await serveStatus(address, () => this.#agent, this.#page, connectionsMax);
     } catch (error) {
       // The page stays at its earlier address.
       this.#pin = before;

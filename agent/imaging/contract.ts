@@ -32,6 +32,8 @@ export interface DicomThreadOptions {
   readonly data: string;
   readonly images: ImageLimits;
   readonly devices: readonly ListeningDevice[];
+  /** Number of all configured devices, which share the descriptors of the process. */
+  readonly deviceCount: number;
 }
 
 export interface ImagingWorkerData extends DicomThreadOptions {

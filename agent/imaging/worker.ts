@@ -4,6 +4,7 @@ import { removeOld } from "./retention.ts";
 import { RemoteSpool } from "../spool/remote-spool.ts";
 import { ThreadRpc } from "../runtime/thread-rpc.ts";
 import type { LineState } from "../states/line-state.ts";
+import { connectionsOfGroup } from "../runtime/connection-share.ts";
 import { listenTransport } from "../transport/tcp.ts";
 import type { ImagingThreadFunctions, ImagingWorkerData, MainThreadFunctions } from "./contract.ts";
 import { HeaderReader } from "./header-reader.ts";
@@ -40,7 +41,7 @@ function batchedCounter(report: (count: number) => void): (count: number) => voi
 
 function runWorker(): void {
   if (parentPort === null) throw new Error("imaging/worker.ts not started as a worker thread");
-  const { data, images, devices, spool: port } = workerData as ImagingWorkerData;
+  const { data, images, devices, deviceCount, spool: port } = workerData as ImagingWorkerData;
   const spool = new RemoteSpool(port);
   const headers = new HeaderReader();
   let aheadMs = 0;
@@ -100,6 +101,7 @@ function runWorker(): void {
       },
     };
   };
+  const connectionsMax = connectionsOfGroup(deviceCount, CONNECTIONS_MAX);
   for (const device of devices) {
     const { id, address, allow, security } = device;
     const events = {
@@ -112,7 +114,7 @@ function runWorker(): void {
       stored: (receivedAt: number) => main.notify("stored", id, receivedAt),
       fault: (error: unknown) => main.notify("fault", id, error),
     };
-    const transport = listenTransport(address, allow, security, CONNECTIONS_MAX);
+    const transport = listenTransport(address, allow, security, connectionsMax);
     servers.set(id, new DicomServer(device, transport, dependenciesOf(id), events));
   }
 }

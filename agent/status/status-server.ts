@@ -44,13 +44,14 @@ const NOT_RUNNING: Readiness = {
 };
 
 /**
- * Starts the local server. `current` returns the running agent, null for none. `page` answers requests for other paths.
+ * Starts the local server, with at most `connectionsMax` connections. `current` returns the running agent, null for none. `page` answers requests for other paths.
  * @throws Error if the port is in use
  */
 export async function serveStatus(
   { host, port }: Address,
   current: () => StatusSource | null,
   page: http.RequestListener,
+  connectionsMax: number,
 ): Promise<LocalServer> {
   const server = http.createServer((request, response) => {
     const respond = (status: number, body: string, type = "text/plain; charset=utf-8") => {
@@ -77,6 +78,7 @@ export async function serveStatus(
       (error: unknown) => respond(503, `${errorMessage(error)}\n`),
     );
   });
+  server.maxConnections = connectionsMax;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`status cannot listen on ${host}:${port}: ${error.message}`)));
     server.listen(port, host, resolve);

@@ -15,7 +15,7 @@ import { type Security, tlsServer } from "./tls.ts";
 import { CLOSE_MS, type Transport, type Wire, type WireHandler } from "./transport.ts";
 
 /** Open sockets of one listener. A device uses one, or two until the first is known to be dead. */
-const CONNECTIONS_MAX = 16;
+export const CONNECTIONS_MAX = 16;
 
 const SOCKET = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
 

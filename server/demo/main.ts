@@ -1,4 +1,5 @@
 import "../../shared/runtime/node-version.ts";
+import "../../shared/runtime/enough-descriptors.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";

@@ -62,7 +62,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
       security: null,
     };
     const images = { keepMs: null, bytesMax: null, freeBytes: null };
-    const thread = new DicomThread({ data: used.folder, images, devices: [listening] }, used.spool);
+    const thread = new DicomThread({ data: used.folder, images, devices: [listening], deviceCount: 1 }, used.spool);
     served.commitmentScp.port = await freePort();
     const commitments = new Commitments(
       used.folder,

@@ -37,7 +37,7 @@ beforeEach(async () => {
     { ...device, id: "us", address: { host: "127.0.0.1", port: ports.secure }, security },
   ];
   const images = { keepMs: 24 * 60 * 60_000, bytesMax: null, freeBytes: null };
-  thread = new DicomThread({ data: used.folder, images, devices }, used.spool);
+  thread = new DicomThread({ data: used.folder, images, devices, deviceCount: 1 }, used.spool);
   events.length = 0;
   const note = (event: string) => void events.push(event);
   connections = devices.map(({ id }) =>

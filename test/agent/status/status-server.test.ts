@@ -13,7 +13,7 @@ async function serve(host: string): Promise<number> {
   const ready = () => ({ ready: true, problems: [], warnings: [] });
   const running = { spool: used.spool, metrics: createMetrics(), ready };
   const page: RequestListener = (_request, response) => response.writeHead(404).end("not found\n");
-  const server = await serveStatus({ host, port: 0 }, () => running, page);
+  const server = await serveStatus({ host, port: 0 }, () => running, page, 16);
   onTestFinished(() => server.close());
   return server.port;
 }

@@ -1,0 +1,34 @@
+import fs from "node:fs";
+
+// Descriptors of this process: open files and sockets. At the system's limit libuv retries each accept without pause, no file
+// opens, and no device reaches the agent. Every listener therefore has a share, and files and outgoing connections keep theirs.
+
+/** Fewest descriptors of a program. Its modules are loaded many at a time. */
+export const DESCRIPTORS_MIN = 128;
+
+/** Descriptors for threads, database, images, page, backup and connections to other machines. */
+const RESERVED = 96;
+
+/** @returns the max number of descriptors; null if the system does not tell it, or sets none */
+export function descriptorLimit(): number | null {
+  try {
+    // Node raises the soft limit to the hard one at its start.
+    const limit = /^Max open files +(\d+)/m.exec(fs.readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return limit === undefined ? null : Number(limit);
+  } catch {
+    return null; // not Linux
+  }
+}
+
+/** @returns the max number of connections of each of `listeners` listeners: `most`, or fewer under a low limit */
+export function connectionShare(listeners: number, most: number, limit = descriptorLimit()): number {
+  if (limit === null) return most;
+  return Math.min(most, Math.max(1, Math.floor((limit - RESERVED - listeners) / listeners)));
+}
+
+/** @returns a sentence with the limit and its remedy; null if it leaves each listener `enough` connections */
+export function lackOfDescriptors(listeners: number, enough: number, limit = descriptorLimit()): string | null {
+  const share = connectionShare(listeners, enough, limit);
+  if (share === enough) return null;
+  return `this process may have ${limit} open files, which leaves each listener ${share} connections: raise ulimit -n, or LimitNOFILE of the service`;
+}
