@@ -61,9 +61,10 @@ export async function startAgent(
   const lack = lackOfDescriptors(config.devices.length + 1, 2 * CONNECTIONS_MAX);
   if (lack !== null) log.warn({ stage: "chunk", reason: lack }, "devices can open few connections");
   const metrics = createMetrics();
-  const spool = await openSpool(config.data, metrics, log);
+  const time = new AgreedTime();
+  const spool = await openSpool(config.data, { time, metrics, log });
   try {
-    return await startOn(spool, { config, version, log, remote, upgrade, metrics });
+    return await startOn(spool, { config, version, log, remote, upgrade, metrics, time });
   } catch (error) {
     // The data folder is free again for the earlier configuration, which starts next.
     await spool.close();
@@ -78,13 +79,14 @@ interface Start {
   readonly remote: ConfigurationLink | null;
   readonly upgrade: UpgradeLink | null;
   readonly metrics: Metrics;
+  readonly time: AgreedTime;
 }
 
 /** Starts the parts of the agent on its open spool. */
 async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
-  const { config, version, log, remote, upgrade, metrics } = start;
+  const { config, version, log, remote, upgrade, metrics, time } = start;
   const startedAt = Date.now();
-  const time = new AgreedTime(Number((await spool.call("getMeta", AGREED_META)) ?? 0));
+  time.notBefore = Number((await spool.call("getMeta", AGREED_META)) ?? 0);
   const { server, serverState } = connectServer(config.server, { startedAt, spool, time, log });
   const directory = new Directory(spool, server);
   const push = createPush({ spool, server, time, metrics, log }, () => imaging.acknowledged());
@@ -160,9 +162,15 @@ function protectFiles(config: Config, log: Logger): void {
   for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
 }
 
-async function openSpool(folder: string, metrics: Metrics, log: Logger): Promise<Spool> {
-  const undoNewer = isUndoRequested();
-  const spool = await Spool.open(folder, { undoNewer, onCommit: (ms) => metrics.commits.observe(ms / 1000) });
+async function openSpool(
+  folder: string,
+  { time, metrics, log }: Pick<Start, "time" | "metrics" | "log">,
+): Promise<Spool> {
+  const spool = await Spool.open(folder, {
+    undoNewer: isUndoRequested(),
+    now: () => time.best(),
+    onCommit: (ms) => metrics.commits.observe(ms / 1000),
+  });
   const loss = readSpool(folder, recentLoss);
   if (loss !== null) log.error({ stage: "spool", ...loss }, lossSentence(loss));
   return spool;

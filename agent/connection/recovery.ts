@@ -31,7 +31,7 @@ export async function recover(
 async function replaySession(spool: Pick<Spool, "call">, session: UnfinishedSession, profile: Profile): Promise<void> {
   const link = createLink(profile, linkContext("UTC")); // the agent discards its replies
   const chunks = new RecentChunks();
-  const at = Date.now();
+  const at = spool.now();
   const closing = { id: 0, kind: "close", at, bytes: null } as const;
   let ordinal = 0;
   const rows: MessageRow[] = [];

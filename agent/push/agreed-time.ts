@@ -34,13 +34,13 @@ interface Comparison extends Moment {
 export class AgreedTime {
   readonly #clock: Clock;
   /** A time upon which both clocks agreed in an earlier process; 0 without one. */
-  readonly #notBefore: number;
+  notBefore: number;
   #last: Comparison | null = null;
   /** The last moment at which the clocks agreed to a minute. */
   #agreed: Moment | null = null;
 
   constructor(notBefore = 0, clock: Clock = REAL) {
-    this.#notBefore = notBefore;
+    this.notBefore = notBefore;
     this.#clock = clock;
   }
 
@@ -73,7 +73,7 @@ export class AgreedTime {
   best(): number {
     const wall = this.#clock.wall();
     // A clock without a battery starts years behind.
-    if (this.#last === null) return Math.max(wall, this.#notBefore);
+    if (this.#last === null) return Math.max(wall, this.notBefore);
     const { aheadMs } = this.#last;
     const jumpedMs = this.#jumpedMs(this.#last);
     // A machine that slept jumps too. Too early a time for the seconds until the next answer is the lesser fault.
@@ -104,7 +104,7 @@ export class AgreedTime {
     };
     if (isNear(wall)) return 0;
     if (isNear(server)) return offsetMs;
-    if (wall < this.#notBefore !== server < this.#notBefore) return wall < this.#notBefore ? offsetMs : 0;
+    if (wall < this.notBefore !== server < this.notBefore) return wall < this.notBefore ? offsetMs : 0;
     return Math.max(0, offsetMs); // nothing is filed in the future
   }
 }

@@ -27,6 +27,8 @@ export interface SpoolOptions {
   readonly bytesMax?: number;
   /** Takes back the migrations of a newer agent. Without it a newer spool is refused. */
   readonly undoNewer?: boolean;
+  /** The time of what is stored, in ms since 1970. Default: this machine's clock. */
+  readonly now?: () => number;
   /** Callback with the duration of each group commit in ms. */
   readonly onCommit?: (ms: number) => void;
   /** Starts the thread that owns the database. */
@@ -70,6 +72,8 @@ export type SpoolCalls = Pick<Spool, "call" | "callLater">;
  * commit of their group, in call order. A group with a durable event or operation is fsynced, with all groups before it.
  */
 export class Spool {
+  /** The time of what is stored, in ms since 1970. */
+  readonly now: () => number;
   readonly #worker: SpoolThread;
   readonly #onCommit: (ms: number) => void;
   readonly #activity = new DeviceActivity();
@@ -87,7 +91,7 @@ export class Spool {
   #refusal: string | null = null;
   #shortDevices: readonly string[] = [];
   readonly #checkpointer: Checkpointer;
-  readonly #sessionsToFinish = new SessionsToFinish((ids) => this.callLater("finishSessions", ids, Date.now()));
+  readonly #sessionsToFinish = new SessionsToFinish((ids) => this.callLater("finishSessions", ids, this.now()));
   /** Messages whose events are already posted, in the order of their calls. */
   readonly #delayedMessages: PendingMessage[] = [];
   #isClosing = false;
@@ -101,6 +105,7 @@ export class Spool {
   }
 
   private constructor(worker: SpoolThread, next: SpoolStart, options: SpoolOptions) {
+    this.now = options.now ?? Date.now;
     this.#worker = worker;
     this.#nextSession = next.session;
     this.#nextEvent = next.event;
@@ -143,7 +148,7 @@ export class Spool {
   /** Opens a session of a device. It is stored with its first event. */
   openSession(device: string, profile: string): number {
     const id = this.#nextSession++;
-    this.#pending.opened.push({ id, device, profile, firstEvent: this.#nextEvent, at: Date.now() });
+    this.#pending.opened.push({ id, device, profile, firstEvent: this.#nextEvent, at: this.now() });
     return id;
   }
 
@@ -154,7 +159,7 @@ export class Spool {
   append({ device, session, kind, bytes, durable }: SpoolEvent, done: EventCallback): number {
     const pending = this.#pending;
     pending.durable ||= durable;
-    pending.events.add(session, kind, Date.now(), bytes);
+    pending.events.add(session, kind, this.now(), bytes);
     pending.eventCallbacks.push(done);
     this.#uncommittedEvents += 1;
     this.#activity.note(device);

@@ -42,7 +42,7 @@ export function scheduleBackups(
   let worker: Worker | null = null;
   const timer = setInterval(() => {
     if (worker !== null || !isDue(Date.now(), schedule.at, state)) return;
-    const startedAt = Date.now();
+    const [startedAt, begunAt] = [Date.now(), performance.now()];
     const file = path.join(schedule.folder, backupName(source().program, os.hostname(), startedAt));
     worker = startWorker("shared/care/backup-worker", {
       workerData: { source: source(), file } satisfies BackupOrder,
@@ -50,8 +50,8 @@ export function scheduleBackups(
     const end = (reply: BackupReply) => {
       if (worker === null) return;
       worker = null;
-      const seconds = (Date.now() - startedAt) / 1000;
-      const error = "error" in reply ? reply.error : removeOld(schedule, source());
+      const seconds = (performance.now() - begunAt) / 1000;
+      const error = "error" in reply ? reply.error : removeOld(schedule, source(), path.basename(file));
       const bytes = "error" in reply ? null : reply.bytes;
       const attempt = { at: new Date(startedAt).toISOString(), file, seconds, bytes, error };
       state = recordBackup(folder, attempt);
@@ -73,13 +73,16 @@ export function scheduleBackups(
   };
 }
 
-/** Removes the backups of this source beyond `keep`, the oldest first. @returns the reason of a failure, or null */
-function removeOld({ folder, keep }: BackupSchedule, source: BackupSource): string | null {
+/**
+ * Removes the backups of this source beyond `keep`, the oldest first. Those with a later name than the newest one are of a clock
+ * that was ahead, or that is behind now, and count as older. @returns the reason of a failure, or null
+ */
+function removeOld({ folder, keep }: BackupSchedule, source: BackupSource, newest: string): string | null {
   try {
     const own = fs
       .readdirSync(folder)
       .filter((name) => isBackupName(name) && isOwn(path.join(folder, name), source))
-      .toSorted();
+      .toSorted((a, b) => Number(a <= newest) - Number(b <= newest) || (a < b ? -1 : 1));
     for (const name of own.slice(0, Math.max(0, own.length - keep))) fs.rmSync(path.join(folder, name));
     removeAbandoned(folder);
     return null;

@@ -18,11 +18,12 @@ export type PinOutcome =
 export class Sessions {
   /** Ends of the sessions by the hash of their token, the oldest first. */
   readonly #ends = new Map<string, number>();
+  /** Running time in ms: a clock that is set back must not lock users out, nor one that is set ahead end their waiting. */
   readonly #now: () => number;
   #wrong = 0;
   #waitsUntil = 0;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 

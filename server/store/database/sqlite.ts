@@ -117,7 +117,7 @@ function writeQueue(
   }, IDLE_MS).unref();
 
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
-    await retryWhileBusy(path, deadline - Date.now(), () => writer.exec("begin immediate"));
+    await retryWhileBusy(path, deadline - performance.now(), () => writer.exec("begin immediate"));
     try {
       const before = changes.get();
       const result = await runAndBumpVersions(writes, work);
@@ -138,7 +138,7 @@ function writeQueue(
   return {
     transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
       // The deadline includes the time in the queue.
-      const deadline = Date.now() + writeWaitMs;
+      const deadline = performance.now() + writeWaitMs;
       const result = lastWrite.then(() => commit(work, deadline));
       lastWrite = result.catch(() => undefined);
       return result;
@@ -234,12 +234,15 @@ function emptyLog(connection: Sqlite.Database): void {
 
 /** Retries while another process writes. SQLite's own busy timeout would block the event loop. */
 async function retryWhileBusy<Result>(path: string, waitMs: number, attempt: () => Result): Promise<Result> {
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      if (!(error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) || Date.now() > deadline) {
+      if (
+        !(error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) ||
+        performance.now() > deadline
+      ) {
         throw describedError(path, error);
       }
       await sleep(WRITE_RETRY_MS);

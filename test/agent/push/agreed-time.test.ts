@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AgreedTime } from "../../../agent/push/agreed-time.ts";
 
@@ -120,4 +121,23 @@ test("without an earlier agreement the clock that is behind a known time is wron
   unknown.set(YEARS);
   unknown.answer();
   expect(unknown.time.best()).toBe(unknown.truth());
+});
+
+test("random jumps of this machine's clock never put the time ahead nor allow a removal too early while the server is right", () => {
+  const jump = fc.oneof(fc.constant(0), fc.integer({ min: -YEARS, max: YEARS }), fc.integer({ min: -DAY, max: DAY }));
+  const step = fc.record({ jump, passes: fc.integer({ min: 0, max: DAY }), answers: fc.boolean() });
+  const check = (steps: readonly { jump: number; passes: number; answers: boolean }[]) => {
+    const { time, set, pass, answer, truth } = machine();
+    answer();
+    for (const { jump: ahead, passes, answers } of steps) {
+      set(ahead);
+      pass(passes);
+      if (answers) answer();
+      // A minute counts as equal, before and after a jump; a Date header has whole seconds.
+      expect(time.best() - truth()).toBeLessThanOrEqual(2 * 60 * SECOND + SECOND);
+      const removal = time.now() ?? Number.NEGATIVE_INFINITY;
+      expect(removal - truth()).toBeLessThanOrEqual(DAY + 2 * 60 * SECOND);
+    }
+  };
+  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), check));
 });

@@ -11,6 +11,7 @@ import { createServerClient, type ServerClient } from "../../../agent/push/serve
 import { runPeriodically } from "../../../agent/runtime/periodic.ts";
 import { realTimer } from "../../../agent/runtime/timer.ts";
 import { isStorageFault } from "../../../agent/spool/database.ts";
+import type { WorkerOptions } from "../../../agent/spool/wire-format.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { createMetrics } from "../../../agent/status/metrics.ts";
@@ -109,12 +110,13 @@ export class SimulatedAgent {
   async #run(process: Process): Promise<void> {
     const config = this.#config;
     this.reportedOffsetS = null;
-    const spool = await Spool.open(config.data, { startThread: (options) => this.#disk.startThread(process, options) });
+    const time = new AgreedTime();
+    const now = () => time.best();
+    const startThread = (options: WorkerOptions) => this.#disk.startThread(process, options);
+    const spool = await Spool.open(config.data, { now, startThread });
     const loss = recentLoss(this.#disk.db);
     if (loss !== null) this.faults.push(`the spool reports a loss: ${JSON.stringify(loss)}`);
     this.#broken?.spool?.(spool);
-    const time = new AgreedTime();
-    const now = () => time.best();
     const server = this.#client(time);
     const directory = new Directory(spool, server);
     const nothing = () => undefined;

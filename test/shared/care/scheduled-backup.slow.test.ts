@@ -67,6 +67,21 @@ test("the newest backups of a data folder stay, and those of another one too", a
   );
 });
 
+test("a backup of a clock that was ahead is the first to go, not the ones made after it", async () => {
+  const { data, folder } = clinic();
+  const made: string[] = [];
+  for (let day = 0; day < 3; day++) {
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const { file, error } = await attemptOf(data, folder, 2);
+    expect(error).toBeNull();
+    made.push(path.basename(file));
+    forget(data);
+    const ahead = file.replace(/-20\d\d-/, "-2099-");
+    if (day === 0) fs.renameSync(file, ahead);
+  }
+  expect(fs.readdirSync(folder).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(made.slice(1));
+});
+
 test("a failure is stored with its remedy beside the last success, and is not repeated at once", async () => {
   const { data, folder } = clinic();
   const succeeded = await attemptOf(data, folder, 7);

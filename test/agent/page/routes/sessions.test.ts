@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Sessions } from "../../../../agent/page/routes/sessions.ts";
 
 // Goal: beyond this machine only the PIN opens the page, and nobody can try all PINs.
@@ -53,4 +53,17 @@ test("after five wrong PINs even the right one waits 15 minutes", () => {
 
 test("without a PIN nothing opens a session", () => {
   expect(new Sessions().enter("", null).is).toBe("wrong");
+});
+
+test.each([3, -3])("a clock that is set %i years ahead ends no session and no waiting", (years) => {
+  const sessions = new Sessions();
+  const outcome = sessions.enter(PIN, PIN);
+  if (outcome.is !== "right") throw new Error("expected a session");
+  for (let wrong = 0; wrong < 5; wrong++) sessions.enter("76543210", PIN);
+  const real = Date.now();
+  const clock = vi.spyOn(Date, "now").mockReturnValue(real + years * 365 * 24 * HOUR_MS);
+  onTestFinished(() => clock.mockRestore());
+  const browser = request("192.0.2.6", { cookie: `${outcome.cookie.split(";")[0]}` });
+  expect(sessions.enter(PIN, PIN).is).toBe("too many");
+  expect(sessions.mayEnter(browser, PIN)).toBe(true);
 });
