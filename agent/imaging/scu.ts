@@ -101,6 +101,8 @@ export class DicomClient {
     request: Omit<DimseRequest, "messageId" | "hasDataset">,
     dataset: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null,
   ): Promise<Command> {
+    // An association may end between two requests, and nothing would reject the second one.
+    if (this.#over !== null) throw this.#over;
     const messageId = this.#nextMessageId;
     this.#nextMessageId = (messageId % 0xffff) + 1;
     const response = new Promise<Command>((resolve, reject) => (this.#response = { resolve, reject }));
