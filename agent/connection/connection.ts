@@ -4,6 +4,7 @@ import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
 import { CommitShare } from "./commit-share.ts";
 import { MemoryBudget } from "./memory-budget.ts";
+import { PendingBytes } from "./pending-bytes.ts";
 import { UnfiledMessages } from "./unfiled-messages.ts";
 import { type WireContext, WireSession } from "./wire-session.ts";
 
@@ -41,7 +42,8 @@ export class Connection {
     this.#device = device;
     this.#transport = transport;
     const unfiled = new UnfiledMessages();
-    this.#context = { spool, events, messages, setTimer, now, memory, unfiled, share: new CommitShare() };
+    const [share, pending] = [new CommitShare(), new PendingBytes()];
+    this.#context = { spool, events, messages, setTimer, now, memory, unfiled, share, pending };
   }
 
   get connected(): boolean {

@@ -12,6 +12,7 @@ import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device
 import { LinkTimer } from "./link-timer.ts";
 import type { MemoryBudget, MemoryShare } from "./memory-budget.ts";
 import { type OutgoingMessage, OutgoingQueue } from "./outgoing-queue.ts";
+import type { PendingBytes } from "./pending-bytes.ts";
 import { type Session, type SessionEvent, SessionRecorder } from "./session-recorder.ts";
 import type { UnfiledMessages } from "./unfiled-messages.ts";
 
@@ -37,6 +38,7 @@ export interface WireContext {
   readonly memory: MemoryBudget;
   readonly unfiled: UnfiledMessages;
   readonly share: CommitShare;
+  readonly pending: PendingBytes;
 }
 
 type WireState =
@@ -65,6 +67,7 @@ export class WireSession {
   /** Guards the loop over `#steps` against steps that call it again. Never true between two calls from outside. */
   #isRunningSteps = false;
   readonly #resume = () => this.#runSteps();
+  readonly #regulateAgain = () => this.#regulate();
   #pendingBytes = 0;
   /** Bytes of replies that have not left the process. */
   #unreadBytes = 0;
@@ -91,6 +94,7 @@ export class WireSession {
       () => this.#record("timeout", null),
     );
     this.#timer.set(this.#link.silenceMs ?? null);
+    this.#regulate(); // the closed wires of this device may have left too much
   }
 
   /** From the first byte of a message until its last reply has left. */
@@ -140,11 +144,12 @@ export class WireSession {
     const durable = session.pendingEvents > 0 || bytes === null || isAcceptable;
     const event: SessionEvent = { session, kind, bytes, id: null };
     session.pendingEvents += 1;
-    this.#pendingBytes += bytes?.length ?? 0;
+    const { share, pending } = this.#context;
+    const length = bytes?.length ?? 0;
+    this.#pendingBytes += length;
+    pending.add(length);
     this.#regulate();
     const cancelDeadline = isAcceptable ? this.#startReplyDeadline() : null;
-    const { share } = this.#context;
-    const length = bytes?.length ?? 0;
     const done = (error: StorageError | null) => {
       share.remove(length);
       this.#steps.push(() => {
@@ -190,22 +195,25 @@ export class WireSession {
 
   /** Pauses or resumes the wire. A paused wire resumes at half the bound, so that it does not flap. */
   #regulate(): void {
-    const { unfiled } = this.#context;
+    const { unfiled, pending } = this.#context;
     if (unfiled.isTooMany) unfiled.whenFew(this.#resume);
-    if (this.#state === "open" && (this.#isHeldBack || this.#pendingBytes > PENDING_BYTES_MAX)) {
+    const isHeldBack = this.#isHeldBack || pending.isTooMuch;
+    if (this.#state === "open" && (isHeldBack || this.#pendingBytes > PENDING_BYTES_MAX)) {
       this.#state = "paused";
       this.#wire.pause();
-    } else if (this.#state === "paused" && !this.#isHeldBack && this.#pendingBytes <= PENDING_BYTES_MAX / 2) {
+    } else if (this.#state === "paused" && !isHeldBack && this.#pendingBytes <= PENDING_BYTES_MAX / 2) {
       this.#state = "open";
       this.#wire.resume();
       this.#timer.restart();
     }
+    if (this.#state === "paused" && pending.isTooMuch) pending.whenLess(this.#regulateAgain);
   }
 
   #applyEvent(event: SessionEvent, error: StorageError | null): void {
     const { session, kind, bytes } = event;
     session.pendingEvents -= 1;
     this.#pendingBytes -= bytes?.length ?? 0;
+    this.#context.pending.remove(bytes?.length ?? 0);
     if (error === null && kind === "chunk") this.#recorder.noteChunk(event);
     if (error !== null) this.#noteRefusal(event, error);
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refuse(kind, bytes);

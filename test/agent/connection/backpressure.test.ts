@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MemoryBudget } from "../../../agent/connection/memory-budget.ts";
+import { DEVICE_PENDING_BYTES_MAX } from "../../../agent/connection/pending-bytes.ts";
 import { UNFILED_MAX } from "../../../agent/connection/unfiled-messages.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
@@ -114,6 +115,23 @@ describe("backpressure", () => {
 describe("a flood of one device", () => {
   const CHUNK = new Uint8Array(65_536).fill(0x41);
   const header = "MSH|^~\\&|||||||ORU^R01|1|P|2.3\r";
+
+  test("over closed connections is stored up to 16 MiB at once, and a further connection is read after that", async () => {
+    const { wire, transport } = connect({ profile: genericHl7 });
+    const flooded = [wire];
+    for (let read = 0; read <= DEVICE_PENDING_BYTES_MAX; read += 4 * CHUNK.length) {
+      const last = flooded.at(-1)!;
+      for (let chunks = 0; chunks < 4; chunks++) last.send(CHUNK);
+      last.cut();
+      flooded.push(transport.connect());
+    }
+    const further = flooded.at(-1)!;
+    expect(flooded.slice(0, -2).some(({ paused }) => paused)).toBe(false);
+    expect(further.paused).toBe(true);
+    await until("it is read", () => !further.paused);
+    further.send(Buffer.from(`\x0b${header}\x1c\r`));
+    await replied(further, 1);
+  });
 
   test("takes 192 KiB of a group commit at most, so that the message of another device waits for few of its bytes", async () => {
     const flood = connect({ profile: genericHl7 });
