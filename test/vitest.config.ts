@@ -41,7 +41,11 @@ export default defineConfig({
               test: {
                 name: "postgres",
                 env: BEHIND_UTC,
-                include: ["test/server/{store,webhooks}/**/*.test.ts", "test/server/routes/smoke.test.ts"],
+                include: [
+                  "test/server/{store,webhooks}/**/*.test.ts",
+                  "test/server/routes/smoke.test.ts",
+                  "test/server/security/tenants.test.ts",
+                ],
                 exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
                 globalSetup: ["test/server/postgres-setup.ts"],
               },

@@ -177,7 +177,9 @@ test("every route of the server has one row in the table, and every row a route"
   expect(rows.size).toBeGreaterThan(100);
 });
 
-test("every route serves the callers of its row alone, and tells the others 401, 403 or 404", async () => {
+test("every route serves the callers of its row alone, and tells the others 401, 403 or 404", {
+  timeout: 240_000,
+}, async () => {
   const world = await startTwoClinics();
   const { server, ours } = world;
   await server.app.ready();

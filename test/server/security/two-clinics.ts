@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { encodePng } from "../../../agent/imaging/png.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
+import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/preview.ts";
 import { type Role, roles } from "../../../shared/dashboard/session.ts";
@@ -35,10 +36,11 @@ export function routesOf(app: FastifyInstance): Route[] {
 /** A clinic with its callers and the ids of its records. */
 export type MarkedClinic = Awaited<ReturnType<typeof fill>>;
 
-/** Starts a server with two clinics. */
-export async function startTwoClinics() {
+/** Starts a server with two clinics. `prepare` may add hooks to it. */
+export async function startTwoClinics(prepare: (app: FastifyInstance) => void = () => undefined) {
   const [first, second] = [recordsOf("OursMark"), recordsOf("TheirsMark")];
   const server = await startServer(first.entities, second.entities);
+  prepare(server.app);
   return { server, ours: await fill(server, first), theirs: await fill(server, second) };
 }
 
@@ -74,15 +76,14 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
 
   const unknown = { analyte: `${marker}-code`, value: 1, unit: "U/L", reference_range: null, flag: null };
   const results = [{ ...unknown, code_source: "device" as const }, ...study().results];
-  const [filed, pictured, waiting] = [
+  const hint = { ...study().patient_hint, identifier: marker, name: marker, owner: marker };
+  const [filed, pictured, waiting, unwanted] = [
     study({ patient_fp: animal.fp, device_name: marker, results }),
     study({ patient_fp: animal.fp, device_name: marker, modality: "RADIOLOGY", results: [] }),
-    study({
-      device_name: marker,
-      patient_hint: { ...study().patient_hint, identifier: marker, name: marker, owner: marker },
-    }),
+    study({ device_name: marker, patient_hint: hint }),
+    study({ device_name: marker, patient_hint: hint }),
   ];
-  await server.push(agentKey, filed, pictured, waiting);
+  await server.push(agentKey, filed, pictured, waiting, unwanted);
   const picture = encodePng({ width: 2, height: 2, channels: 1, pixels: new Uint8Array(4) });
   const agentHeaders = { "x-api-key": agentKey };
   await server.app.inject({
@@ -111,7 +112,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
 
   /** Ids by the parameter of the path that takes them. None ends a caller: users and keys are those that nobody calls with. */
   const ids: Readonly<Record<string, readonly string[]>> = {
-    fp: [animal.fp, record.fp, visit.fp, vaccine.fp, filed.fp, pictured.fp, waiting.fp],
+    fp: [animal.fp, record.fp, visit.fp, vaccine.fp, filed.fp, pictured.fp, waiting.fp, unwanted.fp],
     patient: [animal.fp],
     id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
@@ -120,8 +121,38 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     position: ["1"],
     file: ["agent.tar.gz"],
   };
-  const named = { animal: animal.fp, item: vaccine.fp, waiting: waiting.fp, device: "chem-1", devices };
-  return { marker, fp, key, agentKey, users, admin, ids, named };
+  /** The record that fits the path of a route, by the begin of the path. */
+  const fitting: readonly (readonly [path: RegExp, id: string])[] = [
+    [/patients\/:fp/, animal.fp],
+    [/(results|diagnostics)\/:fp\/previews/, pictured.fp],
+    [/(results|diagnostics|agent\/v1\/previews)\/:fp/, filed.fp],
+    [/to-place\/:fp\/re/, unwanted.fp],
+    [/to-place\/:fp/, waiting.fp],
+    [/(records|soap)\/:fp/, record.fp],
+    [/calendar\/:fp/, visit.fp],
+    [/stock\/:fp/, vaccine.fp],
+    [/webhooks\/:id/, webhook],
+    [/channels\/:id/, channel],
+    [/./, ""],
+  ];
+  /** Fills the path of a route with ids of this clinic. */
+  const pathTo = (url: string): string => {
+    const first = fitting.find(([path]) => path.test(url))?.[1] ?? "";
+    const own = (name: string) =>
+      name === "clinic" ? fp : (name === "fp" || name === "id") && first !== "" ? first : (ids[name]?.[0] ?? "");
+    return url.replaceAll(/:(\w+)/g, (_all, name: string) => own(name));
+  };
+  /** What bodies name besides. */
+  const named = {
+    animal: animal.fp,
+    device: "chem-1",
+    devices,
+    member: spare.name,
+    agent: agents[0]?.fp ?? "",
+    message: `${webhook}.1`,
+    version: (await list<{ version: string }>(`/records/${record.fp}`)).version,
+  };
+  return { marker, fp, key, agentKey, users, admin, ids, named, pathTo };
 }
 
 async function makeKeyToLose(admin: TestUser, marker: string): Promise<void> {
@@ -143,4 +174,25 @@ export async function send(
   const isChange = method !== "GET" && method !== "HEAD";
   const asked: InjectOptions & { url: string } = { method, url, headers, ...(isChange && { payload: body as object }) };
   return app.inject(asked);
+}
+
+export const rowOf = ({ method, url }: Route) => `${method} ${url}`;
+
+/** The headers of a clinic's best caller at the door of a path. */
+export function headersAt(url: string, clinic: Pick<MarkedClinic, "admin" | "key">): Record<string, string> {
+  return url.startsWith("/clinic/") ? asPage(clinic.admin) : asKey(clinic.key);
+}
+
+/** All that the users of a clinic see, without the audit, which this look itself changes. */
+export async function viewOf({ app, store }: TestServer, clinic: MarkedClinic): Promise<unknown> {
+  const view: [string, string][] = [];
+  for (const route of routesOf(app)) {
+    const isList = route.method === "GET" && /^\/clinic\/v1\/clinics\/:clinic\/[^:]*$/.test(route.url);
+    if (!isList || route.url.endsWith("/events") || /audit/.test(route.url)) continue;
+    const url = route.url.replace(":clinic", clinic.fp);
+    view.push([url, (await send(app, { ...route, url }, asPage(clinic.admin))).body]);
+  }
+  const lines = [];
+  for await (const line of exportEntities(store)) lines.push(line);
+  return { view, lines };
 }

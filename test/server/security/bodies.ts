@@ -1,0 +1,69 @@
+import { study } from "../harness.ts";
+import type { MarkedClinic } from "./two-clinics.ts";
+
+// A body for each route that takes one. Its own ids are those of a clinic, so that a test can put another clinic's in their place.
+
+type Named = Pick<MarkedClinic, "marker" | "named">;
+
+/** @returns bodies by method and route, of which the own clinic gets 2xx with fitting ids in the path */
+export function bodiesOf({ marker, named }: Named): Readonly<Record<string, object>> {
+  const { animal, device } = named;
+  const alt = { species: "dog", analyte: "ALT", unit: "U/L", low: "12", high: "105", effective_from: "2026-01-01" };
+  const ranges = JSON.stringify({ id: marker, ...alt });
+  const typed = {
+    patient_fp: animal,
+    modality: "BIOCHEMISTRY",
+    acquired_at: "2026-11-21T09:00:00.000Z",
+    results: [{ analyte: "ALT", value: "150", unit: "U/L" }],
+  };
+  const record = { soap_type: "EXAMINATION", subjective: marker, objective: null, assessment: null, plan: null };
+  const visit = {
+    title: marker,
+    type: "CHECKUP",
+    start_at: "2026-11-26T09:00:00.000Z",
+    end_at: "2026-11-26T09:30:00.000Z",
+  };
+  return {
+    "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
+    "POST /agent/v1/heartbeat": { version: "0.1.0" },
+    "POST /clinic/v1/account/password": { old_password: "wrong words", new_password: "other words" },
+    ...ofClinic({
+      "POST keys": { name: marker, type: "integration", permissions: ["clinic.lab.view"], expires_in_days: null },
+      "POST keys/:id/roll": { grace_hours: 1, expires_in_days: null },
+      "POST users": { name: marker, role: "reader", password: "ten letters" },
+      "POST users/add": { name: named.member, role: "reader" },
+      "PATCH users/:user": { role: "staff" },
+      "POST users/:user/reset": { password: "ten letters" },
+      "PUT settings/clinic": { language: "en", time_zone: null },
+      "POST ranges/preview": { text: ranges },
+      "PUT ranges": { text: ranges, low_quality: false, replaces: null },
+      "PUT codes": { device_id: device, code: `${marker}-code`, analyte: "ALT" },
+      "POST to-place/:fp/assign": { revision: 1, patient_fp: animal },
+      "POST to-place/:fp/reject": { revision: 1, reason: marker },
+      "POST to-place/:fp/reopen": { revision: 2 },
+      "POST results/:fp/seen": { revision: 1 },
+      "POST records": { patient_fp: animal, ...record },
+      "PATCH records/:fp": { version: named.version, plan: marker },
+      "POST records/:fp/move": { version: named.version, to: "IN_PROGRESS" },
+      "POST calendar": { ...visit, patient_fp: animal, assigned_user_fp: null },
+      "POST calendar/:fp/move": { to: "CHECKED_IN" },
+      "POST stock/:fp/receive": { quantity: 1, lot: marker, expiry_date: null },
+      "POST stock/:fp/consume": { quantity: 1 },
+      "PUT agents/:agent/devices": { devices: "- id: other\n", edited: named.devices },
+      "POST rollout": { version: "0.2.0" },
+      "POST rollout/skip": { agent: named.agent },
+      "POST manual-study/preview": typed,
+      "POST manual-study": { ...typed, entry_id: "0123456789abcdef0123456789abcdef" },
+      "POST webhooks": { url: `https://${marker}.example/new`, types: ["study.filed"] },
+      "POST webhooks/:id/pause": { paused: true },
+      "POST webhooks/:id/resend": { id: named.message },
+      "PUT notifications/quiet-hours": { quiet: null },
+      "POST notifications/channels": { type: "email", target: `${marker}2@clinic.example` },
+    }),
+  };
+}
+
+function ofClinic(bodies: Record<string, object>): Record<string, object> {
+  const entries = Object.entries(bodies);
+  return Object.fromEntries(entries.map(([row, body]) => [row.replace(" ", " /clinic/v1/clinics/:clinic/"), body]));
+}

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { bodiesOf } from "./bodies.ts";
+import {
+  asPage,
+  headersAt,
+  type MarkedClinic,
+  type Route,
+  routesOf,
+  rowOf,
+  send,
+  startTwoClinics,
+  viewOf,
+} from "./two-clinics.ts";
+
+// API1, broken object level authorization: an id of another clinic gets the answer of an id that does not exist, and changes
+// nothing in that clinic.
+
+/**
+ * The caller brings the patient's fp as the consent of its owner, and the connection opens. That is the one way from clinic to
+ * clinic: test/dashboard/routes/patients.test.ts.
+ */
+const BY_CONSENT = "PUT /clinic/v1/clinics/:clinic/patients/:fp/connection";
+
+/** The published contract tells 403 for a record of an unconnected patient, and 404 with --conceal-unconnected. */
+const TELLS_403 = /^GET \/api\/v1\/(patients|soap|lab\/diagnostics)\/:fp$/;
+
+/** @returns an id of the same form that no record has */
+function absentLike(id: string): string {
+  const kind = /^(patient|soap|cds|calevt|invitem|agent)_/.exec(id)?.[1];
+  return kind === undefined ? id.replaceAll(/[0-9A-Za-z]/g, "0") : newFp(kind as "patient");
+}
+
+test("an id of another clinic in a path gets the answer of an absent one, at every route", {
+  timeout: 240_000,
+}, async () => {
+  const { server, ours, theirs } = await startTwoClinics();
+  const before = await viewOf(server, theirs);
+  const bodies = bodiesOf(ours);
+  const faults: string[] = [];
+  let asked = 0;
+  for (const route of routesOf(server.app)) {
+    const names = Array.from(route.url.matchAll(/:(\w+)/g), ([, name = ""]) => name).filter(
+      (name) => name !== "clinic",
+    );
+    if (names.length === 0 || rowOf(route) === BY_CONSENT) continue;
+    const answerTo = async (ids: readonly string[]) => {
+      const path = names.reduce((url, name, at) => url.replace(`:${name}`, ids[at] ?? ""), route.url);
+      const url = path.replace(":clinic", ours.fp);
+      const { statusCode, body } = await send(
+        server.app,
+        { ...route, url },
+        headersAt(url, ours),
+        bodies[rowOf(route)],
+      );
+      return `${statusCode} ${ids.reduce((text, id) => text.replaceAll(id, "ID"), body)}`;
+    };
+    const [, second = ""] = names;
+    for (const id of theirs.ids[names[0] ?? ""] ?? []) {
+      const rest = second === "" ? [] : [theirs.ids[second]?.[0] ?? ""];
+      const foreign = await answerTo([id, ...rest]);
+      const absent = await answerTo([absentLike(id), ...(second === "position" ? rest : rest.map(absentLike))]);
+      asked += 1;
+      const isContract = TELLS_403.test(rowOf(route).replace("HEAD", "GET")) && foreign.startsWith("403");
+      if (foreign !== absent && !isContract) faults.push(`${rowOf(route)} ${id}: ${foreign}, absent ${absent}`);
+      if (foreign.startsWith("2") || foreign.includes(theirs.marker)) faults.push(`${rowOf(route)} ${id}: ${foreign}`);
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(asked).toBeGreaterThan(200);
+  expect(await viewOf(server, theirs)).toEqual(before);
+});
+
+test("the own id at the same routes is served, so that the refusals above are those of the id", async () => {
+  const { server, ours } = await startTwoClinics();
+  const missing: string[] = [];
+  const removes = (route: Route) => Number(route.method === "DELETE" || route.url.endsWith("/delete"));
+  for (const route of routesOf(server.app).toSorted((a, b) => removes(a) - removes(b))) {
+    if (!/:(?!clinic)/.test(route.url) || route.method === "HEAD") continue;
+    const url = ours.pathTo(route.url);
+    const body = bodiesOf(ours)[rowOf(route)];
+    const { statusCode } = await send(server.app, { ...route, url }, headersAt(url, ours), body);
+    if (statusCode === 404) missing.push(rowOf(route));
+  }
+  // No release was published, no message sent yet, and the session is that of another user.
+  const sessions = "DELETE /clinic/v1/account/sessions/:session";
+  const resend = "POST /clinic/v1/clinics/:clinic/webhooks/:id/resend";
+  expect(missing.toSorted()).toEqual([sessions, "GET /agent/v1/releases/:file", resend]);
+});
+
+test("an id of another clinic in a body gets the answer of an absent one", async () => {
+  const { server, ours, theirs } = await startTwoClinics();
+  const before = await viewOf(server, theirs);
+  const answerTo = async (row: string, path: string, names: MarkedClinic["named"]) => {
+    const [method = "", url = ""] = row.split(" ");
+    const full = `${method} /clinic/v1/clinics/:clinic/${url}`;
+    const body = bodiesOf({ marker: ours.marker, named: names })[full];
+    const route = { method: method as "POST", url: `/clinic/v1/clinics/${ours.fp}/${path}` };
+    const { statusCode, body: text } = await send(server.app, route, asPage(ours.admin), body);
+    return `${statusCode} ${Object.values(names).reduce((shown, name) => shown.replaceAll(name, "NAME"), text)}`;
+  };
+  for (const [row, path] of [
+    ["POST to-place/:fp/assign", ours.pathTo("to-place/:fp/assign")],
+    ["POST records", "records"],
+    ["POST calendar", "calendar"],
+    ["POST manual-study/preview", "manual-study/preview"],
+    ["POST manual-study", "manual-study"],
+    ["POST users/add", "users/add"],
+    ["POST rollout/skip", "rollout/skip"],
+    ["POST webhooks/:id/resend", ours.pathTo("webhooks/:id/resend")],
+  ] as const) {
+    const { named } = theirs;
+    const missing = { ...named, animal: newFp("patient"), agent: newFp("agent"), member: "nobody", message: "x.1" };
+    const [foreign, absent] = [await answerTo(row, path, named), await answerTo(row, path, missing)];
+    expect([row, foreign]).toEqual([row, absent]);
+    expect([row, foreign]).toEqual([row, expect.stringMatching(/^4(00|04|09) /)]);
+  }
+  expect(await viewOf(server, theirs)).toEqual(before);
+});
+
+test("a filter with an id of another clinic finds what an absent one finds, and a search finds nothing of others", async () => {
+  const { server, ours, theirs } = await startTwoClinics();
+  await server.app.ready();
+  const { animal } = theirs.named;
+  const pages = ["results?patient=", "results.csv?patient=", "records?patient=", "audit?fp=", "audit.csv?fp="];
+  const paths = [
+    ...pages.map((path) => `/clinic/v1/clinics/${ours.fp}/${path}`),
+    "/api/v1/lab/diagnostics?patient_fp=",
+  ];
+  for (const path of paths) {
+    const [foreign, absent] = await Promise.all(
+      [animal, newFp("patient")].map((fp) =>
+        send(server.app, { method: "GET", url: path + fp }, headersAt(path, ours)),
+      ),
+    );
+    expect([path, foreign?.statusCode, foreign?.body]).toEqual([path, absent?.statusCode, absent?.body]);
+    expect([path, foreign?.statusCode]).toEqual([path, 200]);
+  }
+  for (const path of ["patients?search=", "to-place/patients?text=", "results?q=", "audit?text=", "audit?user="]) {
+    const url = `/clinic/v1/clinics/${ours.fp}/${path}Theirs`;
+    const { statusCode, body } = await send(server.app, { method: "GET", url }, asPage(ours.admin));
+    expect([path, statusCode, body.includes(theirs.marker)]).toEqual([path, 200, false]);
+  }
+});

@@ -1,0 +1,65 @@
+import { randomInt } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { expect, test } from "vitest";
+import { onPostgres } from "../harness.ts";
+import { fuzzTenants } from "./tenants.ts";
+
+// No answer crosses from clinic to clinic, whatever a client of both sends. A failing run prints its seed; SEED=<number> replays it.
+
+// One fiftieth of the soak run, since this test runs with each `npm run check`.
+const SOAK = process.env["SOAK"] === "1";
+const REQUESTS = SOAK ? 100_000 : onPostgres() ? 500 : 2000;
+const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31));
+
+test(`a client of two clinics finds nothing of the other one in ${REQUESTS} requests`, {
+  timeout: SOAK ? 3_600_000 : 240_000,
+}, async () => {
+  const { leaks, own, unchanged, routes } = await fuzzTenants(seed, REQUESTS);
+  expect(leaks, `SEED=${seed}`).toEqual([]);
+  // A client that reaches no content proves nothing.
+  expect(own, `answers with the own marker, SEED=${seed}`).toBeGreaterThan(REQUESTS / 10);
+  expect(unchanged, `answers 304, SEED=${seed}`).toBeGreaterThan(REQUESTS / 1000);
+  expect(routes.size, `routes with content, SEED=${seed}`).toBeGreaterThan(onPostgres() ? 15 : 30);
+});
+
+test("the same client finds a route that answers with the other clinic, on the way to the cache as well", {
+  timeout: 240_000,
+}, async () => {
+  const holes: readonly ((app: FastifyInstance) => void)[] = [
+    swapKeys("/api/v1/inventory"),
+    swapKeys("/agent/v1/identifiers"),
+    swapClinics("/clinic/v1/clinics/:clinic/stock"),
+  ];
+  for (const hole of holes) {
+    const { leaks } = await fuzzTenants(seed, 2000, hole);
+    expect(leaks.length, `SEED=${seed}`).toBeGreaterThan(0);
+  }
+});
+
+type Context = FastifyRequest["context"];
+
+/** Plants a hole: every second request of a route runs with the key of the request before. */
+function swapKeys(url: string) {
+  return (app: FastifyInstance): void => {
+    let last: Context["key"] = null;
+    app.addHook("preHandler", (request, _reply, done) => {
+      if (request.routeOptions.url === url)
+        [last, request.context.key] = [request.context.key, last ?? request.context.key];
+      done();
+    });
+  };
+}
+
+/** Plants a hole: a page of the dashboard takes the clinic of the request before. */
+function swapClinics(url: string) {
+  return (app: FastifyInstance): void => {
+    let last: NonNullable<Context["signedIn"]>["clinic"] = null;
+    app.addHook("preHandler", (request, _reply, done) => {
+      const { signedIn } = request.context;
+      if (request.routeOptions.url === url && signedIn !== null) {
+        [last, signedIn.clinic] = [signedIn.clinic, last ?? signedIn.clinic];
+      }
+      done();
+    });
+  };
+}

@@ -1,0 +1,162 @@
+import type { FastifyInstance } from "fastify";
+import { expect } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { type Role, roles } from "../../../shared/dashboard/session.ts";
+import { makeUser } from "../../dashboard/harness.ts";
+import { type Dice, diceOf, pick } from "../../support/dice.ts";
+import { bodiesOf } from "./bodies.ts";
+import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoClinics } from "./two-clinics.ts";
+
+// A seeded client of two clinics at once. It draws route, caller, ids, parameters, body and ETag, sends sixteen requests at a
+// time, and looks into every answer for the marker of the other clinic.
+
+/** A patient's fp is the consent of its owner, and opens a connection: the one lawful way from clinic to clinic. */
+const BY_CONSENT = /\/connection$/;
+/** An answer that never ends, and work of a second for a password. */
+const LEFT_OUT = /\/(events|set-up|sign-in|sign-out|sign-out-everywhere|docs.*|assets.*|users\/:user\/reset)$/;
+const AT_ONCE = 16;
+
+interface Request {
+  readonly clinic: MarkedClinic;
+  readonly route: Route;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: object | undefined;
+}
+
+/** Counts of a run. An answer counts if it is 2xx and holds the marker of the caller's own clinic. */
+interface Findings {
+  readonly leaks: string[];
+  readonly routes: Set<string>;
+  own: number;
+  unchanged: number;
+}
+
+/** Runs the client until it finds a leak. `prepare` may plant a hole in the server. */
+export async function fuzzTenants(
+  seed: number,
+  requests: number,
+  prepare?: (app: FastifyInstance) => void,
+): Promise<Findings> {
+  const dice = diceOf(seed);
+  const { server, ours, theirs } = await startTwoClinics(prepare);
+  const routes = routesOf(server.app).filter(({ url }) => !BY_CONSENT.test(url) && !LEFT_OUT.test(url));
+  const parameters = await documentedParameters(server.app);
+  const etags = new Map<string, string>();
+  const cookies = new Map<string, string>();
+  const found: Findings = { leaks: [], routes: new Set(), own: 0, unchanged: 0 };
+
+  function draw(): Request {
+    const [clinic, other] = dice(2) === 0 ? [ours, theirs] : [theirs, ours];
+    const route = pick(dice, routes);
+    const named = pathOf(dice, route, clinic, other);
+    const url = named + queryOf(dice, parameters.get(route.url), clinic, other);
+    const isPage = route.url.startsWith("/clinic/");
+    const role = pick<Role>(dice, [...roles, "admin", "admin"]);
+    const page = { cookie: cookies.get(`${clinic.fp} ${role}`) ?? clinic.users.get(role)?.cookie ?? "" };
+    const key = dice(4) === 0 || route.url.startsWith("/agent/") ? clinic.agentKey : clinic.key;
+    const both = { ...asKey(key), ...page, "sec-fetch-site": "same-origin" };
+    const caller = dice(8) === 0 ? both : isPage ? { ...page, "sec-fetch-site": "same-origin" } : asKey(key);
+    const etag = etags.get(url);
+    const headers = { ...caller, ...(etag !== undefined && dice(2) === 0 && { "if-none-match": etag }) };
+    // The text of a body stays that of the caller, so that an answer which repeats it is no leak.
+    const ids = dice(3) === 0 ? other.named : clinic.named;
+    const body = bodiesOf({ marker: clinic.marker, named: { ...ids, devices: clinic.named.devices } })[rowOf(route)];
+    return { clinic, route, url, headers, body };
+  }
+
+  async function check({ clinic, route, url, headers, body }: Request): Promise<void> {
+    const { marker } = clinic === ours ? theirs : ours;
+    const answer = await send(server.app, { ...route, url }, headers, body);
+    const shown = `${JSON.stringify(answer.headers)} ${answer.body}`;
+    if (shown.includes(marker)) found.leaks.push(`${route.method} ${url} shows ${marker}: ${shown.slice(0, 200)}`);
+    if (answer.statusCode === 304) {
+      found.unchanged += 1;
+      // A 304 says that the caller's own answer has this ETag: the answer to the other clinic must not stand behind it.
+      const { "if-none-match": _sent, ...plain } = headers;
+      await check({ clinic, route, url, headers: plain, body });
+    }
+    if (answer.statusCode < 300 && shown.includes(clinic.marker)) {
+      found.own += 1;
+      found.routes.add(rowOf(route));
+    }
+    const { etag } = answer.headers;
+    if (typeof etag === "string") etags.set(url, etag);
+    if (answer.statusCode === 401 && "cookie" in headers) {
+      // The client ended its own session, by a new password or by the end of all sessions.
+      for (const role of roles) cookies.set(`${clinic.fp} ${role}`, (await makeUser(server, role, clinic.fp)).cookie);
+    }
+  }
+
+  for (let sent = 0; sent < requests && found.leaks.length === 0; sent += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => check(draw())));
+  }
+  // A busy database refuses some writes, which is no fault here.
+  const faults = server.log.filter((line) => line.includes('"level":50') && !line.includes("StoreUnavailable"));
+  expect(faults, `SEED=${seed}`).toEqual([]);
+  return found;
+}
+
+/** Fills a path: mostly with ids of the caller that fit, else with those of the other clinic, of another kind or of nobody. */
+function pathOf(dice: Dice, { url }: Route, clinic: MarkedClinic, other: MarkedClinic): string {
+  const choice = dice(10);
+  if (choice < 6) return clinic.pathTo(url);
+  if (choice < 8) return other.pathTo(url.replace(":clinic", pick(dice, [clinic.fp, clinic.fp, other.fp])));
+  return url.replaceAll(/:(\w+)/g, (_all, name: string) => {
+    if (name === "clinic") return clinic.fp;
+    const known = [...(clinic.ids[name] ?? []), ...(other.ids[name] ?? []), newFp("cds"), "x", "0"];
+    return encodeURIComponent(pick(dice, known));
+  });
+}
+
+/** The query parameters of each path, as the routes document them. */
+async function documentedParameters(app: FastifyInstance): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { paths } = (await app.inject("/openapi.json")).json<{
+    paths: Record<string, { get?: { parameters?: { name: string; in: string }[] } }>;
+  }>();
+  const api = Object.entries(paths).map(([path, { get }]): [string, string[]] => {
+    const names = (get?.parameters ?? []).filter((parameter) => parameter.in === "query").map(({ name }) => name);
+    return [path.replaceAll(/\{(\w+)\}/g, ":$1"), names];
+  });
+  const lists = [
+    ["results", "patient device modality flag from to q after zone rows"],
+    ["results.csv", "patient device q zone"],
+    ["audit", "before from until user key text fp"],
+    ["audit.csv", "user key text fp"],
+    ["patients", "search page page_size"],
+    ["to-place", "rejected order"],
+    ["to-place/patients", "text"],
+    ["records", "page page_size status patient"],
+    ["calendar", "start end"],
+    ["stock", "page page_size category low"],
+    ["codes/analytes", "device_id code"],
+  ] as const;
+  const ofDashboard = lists.map(([path, names]): [string, string[]] => {
+    return [`/clinic/v1/clinics/:clinic/${path}`, names.split(" ")];
+  });
+  return new Map([...api, ...ofDashboard]);
+}
+
+/** Draws a query: mostly none, else one or two parameters with a value that may fit. */
+function queryOf(dice: Dice, names: readonly string[] | undefined, clinic: MarkedClinic, other: MarkedClinic): string {
+  if (names === undefined || names.length === 0 || dice(3) > 0) return "";
+  // A search for the other clinic by half of its marker, since the answer may repeat the words of the request.
+  const half = other.marker.slice(0, -1);
+  const values = [
+    "1",
+    "2",
+    "0",
+    "true",
+    "dog",
+    "2026-11-21",
+    half,
+    clinic.named.animal,
+    other.named.animal,
+    "",
+    "%",
+    "_",
+    "UTC",
+  ];
+  const one = () => `${pick(dice, names)}=${encodeURIComponent(pick(dice, values))}`;
+  return `?${one()}${dice(3) === 0 ? `&${one()}` : ""}`;
+}
