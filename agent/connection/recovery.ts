@@ -15,7 +15,7 @@ type UnfinishedSession = ReturnType<Operations["unfinishedSessions"]>[number];
 
 /** Replays the unfinished sessions of an earlier process and stores their messages. @returns the number of sessions */
 export async function recover(
-  spool: Pick<Spool, "call">,
+  spool: Pick<Spool, "call" | "now">,
   profileById: (id: string) => Profile | undefined,
 ): Promise<number> {
   const sessions = await spool.call("unfinishedSessions");
@@ -28,7 +28,11 @@ export async function recover(
 }
 
 /** Feeds the events of one session through a fresh link, as if its connection had closed after the last one. */
-async function replaySession(spool: Pick<Spool, "call">, session: UnfinishedSession, profile: Profile): Promise<void> {
+async function replaySession(
+  spool: Pick<Spool, "call" | "now">,
+  session: UnfinishedSession,
+  profile: Profile,
+): Promise<void> {
   const link = createLink(profile, linkContext("UTC")); // the agent discards its replies
   const chunks = new RecentChunks();
   const at = spool.now();

@@ -1,4 +1,4 @@
-import { crc32 } from "node:zlib";
+import zlib from "node:zlib";
 
 // SQLite has no checksum of its pages: a byte that the disk changed inside a value is read as if it had been stored. Rows of
 // lasting content carry a checksum of their own.
@@ -14,8 +14,8 @@ const NULL = "\u0001";
 export function rowChecksum(values: readonly CheckedValue[], bytes: Uint8Array | null = null): number {
   const text = values.map((value) => value ?? NULL).join(SEPARATOR);
   // PostgreSQL cannot store NUL; it stores U+FFFD in its place.
-  const checksum = crc32(text.replaceAll("\0", "\u{FFFD}"));
-  return bytes === null ? checksum : crc32(bytes, checksum);
+  const checksum = zlib.crc32(text.replaceAll("\0", "\u{FFFD}"));
+  return bytes === null ? checksum : zlib.crc32(bytes, checksum);
 }
 
 /** Whether the row is as it was stored. A row of an older program has no checksum: it is unchecked and counts as whole. */
