@@ -25,14 +25,19 @@ export interface ScuOptions {
   readonly contexts: readonly ProposedContext[];
   /** SOP classes of which the agent is the SCP on its own association (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
   readonly acceptScpScuRole?: readonly string[];
+  /** Max wait for a response after the whole request is sent, in ms. */
+  readonly responseMs?: number;
 }
 
 /** Max wait for the connection, and for the peer to close it at the end. */
 const CONNECT_MS = 10_000;
+/** A peer that sends other PDUs all the while must not hold the next request for ever. An archive may check a large image. */
+const RESPONSE_MS = 5 * 60_000;
 
 export class DicomClient {
   readonly #socket: net.Socket;
   readonly #association: Association;
+  readonly #responseMs: number;
   #agreement: Agreement | null = null;
   #over: SendError | null = null;
   #cancelTimer: NodeJS.Timeout | null = null;
@@ -52,7 +57,8 @@ export class DicomClient {
     return client;
   }
 
-  private constructor({ address, calledAe, callingAe, contexts, acceptScpScuRole = [] }: ScuOptions) {
+  private constructor({ address, calledAe, callingAe, contexts, acceptScpScuRole = [], responseMs }: ScuOptions) {
+    this.#responseMs = responseMs ?? RESPONSE_MS;
     this.#association = Association.requestor({
       protocolVersion: 1,
       calledAe,
@@ -94,7 +100,7 @@ export class DicomClient {
 
   /**
    * Sends a request with its dataset and waits for the response. The caller waits for it before the next request.
-   * @throws SendError: uncertain if the association ends first. Errors of reading the dataset pass through.
+   * @throws SendError: uncertain if the association ends first, or no response comes in time. Errors of reading the dataset pass through.
    */
   async request(
     context: number,
@@ -124,7 +130,9 @@ export class DicomClient {
       }
       await this.#send({ context, part: "dataset", bytes: held, last: true });
     }
-    return response;
+    const late = `no response within ${this.#responseMs / 1000} s`;
+    const deadline = setTimeout(() => this.#carryOut(this.#association.abort(late)), this.#responseMs);
+    return response.finally(() => clearTimeout(deadline));
   }
 
   /** Releases the association. Never rejects. */
@@ -197,7 +205,7 @@ export class DicomClient {
 
   #receiveFragment({ part, bytes, last }: DataFragment): void {
     if (part === "dataset") return; // the status of a response is enough
-    this.#command.push(bytes.slice());
+    if (bytes.length > 0) this.#command.push(bytes.slice());
     if (this.#command.reduce((sum, { length }) => sum + length, 0) > COMMAND_BYTES_MAX) {
       return this.#carryOut(this.#association.abort(`a command of more than ${COMMAND_BYTES_MAX} bytes`));
     }

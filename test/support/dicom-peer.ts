@@ -91,6 +91,11 @@ export class TestPeer {
     this.#sendFragment("command", encodeResponse(command, status, null), context);
   }
 
+  /** Sends a piece of a dataset that belongs to no command. */
+  sendStray(context: number): void {
+    this.#carryOut(this.#association.send({ context, part: "dataset", bytes: Uint8Array.of(0), last: false }));
+  }
+
   /** Returns the next command, with its dataset. */
   receive(): Promise<ReceivedCommand> {
     const received = this.#received.shift();
