@@ -32,7 +32,8 @@ const HEARTBEAT_CHECK_MS = 15_000;
 /** A new version of the agent has a minute to get an answer. */
 const HEARTBEAT_RETRY_MS = 20_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
-const PRUNE_CHECK_MS = 5 * 60_000;
+/** Interval between checks whether old rows or images may be removed: the clocks may agree only now. */
+const RETENTION_CHECK_MS = 15_000;
 /** Interval between checks of the spool's free space. */
 const FREE_SPACE_EVERY_MS = 5_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
@@ -94,8 +95,8 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       log.debug({ stage: "push", reason }, "heartbeat failed"),
     ),
     runPeriodically(
-      PRUNE_CHECK_MS,
-      PRUNE_CHECK_MS,
+      RETENTION_CHECK_MS,
+      RETENTION_CHECK_MS,
       pruneTask(spool, time),
       warn("spool", "old rows cannot be removed"),
     ),
@@ -106,9 +107,9 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       warn("spool", "settled rows cannot be removed"),
     ),
     runPeriodically(
-      REMOVE_IMAGES_EVERY_MS,
-      REMOVE_IMAGES_EVERY_MS,
-      () => removeOldImages(agent),
+      RETENTION_CHECK_MS,
+      RETENTION_CHECK_MS,
+      removeImagesTask(agent),
       warn("spool", "images cannot be removed"),
     ),
     runPeriodically(
@@ -158,8 +159,26 @@ export async function makeRoom(spool: Pick<Spool, "call" | "shortDevices">): Pro
   }
 }
 
-async function removeOldImages({ imaging, time, log }: AgentTasks): Promise<void> {
-  const { count, bytes, isEnough } = await imaging.removeOld(time.now());
-  if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
-  if (!isEnough) throw new Error("images exceed maxGigabytes, but archives, studies or users still need them");
+/**
+ * @returns a task that removes images every REMOVE_IMAGES_EVERY_MS, and as soon as there is a time upon which the server agrees.
+ * Without one only images beyond the configured size are removed
+ */
+export function removeImagesTask({
+  imaging,
+  time,
+  log,
+}: { readonly imaging: Pick<ImagingDevices, "removeOld">; readonly time: Pick<AgreedTime, "now"> } & Pick<
+  AgentTasks,
+  "log"
+>): () => Promise<void> {
+  let [removedAt, wasAgreed] = [Number.NEGATIVE_INFINITY, false];
+  return async () => {
+    const agreed = time.now();
+    const isFirstAgreed = agreed !== null && !wasAgreed;
+    if (performance.now() < removedAt + REMOVE_IMAGES_EVERY_MS && !isFirstAgreed) return;
+    [removedAt, wasAgreed] = [performance.now(), agreed !== null];
+    const { count, bytes, isEnough } = await imaging.removeOld(agreed);
+    if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
+    if (!isEnough) throw new Error("images exceed maxGigabytes, but archives, studies or users still need them");
+  };
 }

@@ -1,5 +1,6 @@
+import { pino } from "pino";
 import { expect, test } from "vitest";
-import { makeRoom, pruneTask } from "../../agent/periodic-tasks.ts";
+import { makeRoom, pruneTask, removeImagesTask } from "../../agent/periodic-tasks.ts";
 import { MESSAGES_KEPT_MS } from "../../agent/spool/queries/retention.ts";
 import type { Spool } from "../../agent/spool/spool.ts";
 
@@ -40,4 +41,23 @@ test("a spool that is short of space removes settled rows without a time, until 
   };
   await makeRoom(spool as unknown as Pick<Spool, "call" | "shortDevices">);
   expect(calls).toEqual(Array.from({ length: 3 }, () => ["makeRoom", ["chem-1"], expect.any(Number)]));
+});
+
+test("old images are removed at the start, and again as soon as there is an agreed time", async () => {
+  const times: (number | null)[] = [];
+  const imaging = {
+    removeOld: async (agreed: number | null) => {
+      times.push(agreed);
+      return { count: 0, bytes: 0, isEnough: true };
+    },
+  };
+  let agreed: number | null = null;
+  const remove = removeImagesTask({ imaging, time: { now: () => agreed }, log: pino({ enabled: false }) });
+  await remove();
+  await remove();
+  expect(times).toEqual([null]);
+  agreed = NOON;
+  await remove();
+  await remove();
+  expect(times).toEqual([null, NOON]);
 });
