@@ -2,6 +2,7 @@ import { api, apiAtScale, dashboard } from "./api.ts";
 import { astm } from "./astm.ts";
 import { dicom } from "./dicom.ts";
 import { print } from "./figure.ts";
+import { growth } from "./growth.ts";
 import { hl7 } from "./hl7.ts";
 import { importing } from "./import.ts";
 import { poct1a } from "./poct1a.ts";
@@ -11,7 +12,7 @@ import { starting } from "./start.ts";
 
 const benches = {
   ...{ astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard },
-  ...{ import: importing, start: starting },
+  ...{ import: importing, start: starting, growth },
 };
 
 function isBench(name: string | undefined): name is keyof typeof benches {

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { soakCount } from "../../support/soak.ts";
+import { grownInput, SUBJECTS } from "./grown-input.ts";
+
+// Goal: the time of link and parser grows linearly with the input, for each profile and for DICOM. Method: inputs of n and 16n bytes
+// from one seed. `GROWTH_SEED=7` repeats one.
+
+const BYTES = 8_000;
+const FACTOR = 16;
+/** A quadratic scan takes 256 times as long for 16 times the bytes, a linear one 16 times. */
+const RATIO_MAX = 64;
+/** A quadratic scan takes four times as long for twice the bytes, a linear one twice. */
+const DOUBLING_MIN = 2.8;
+/** Below it the garbage collector decides, in ms. */
+const MS_MIN = 40;
+const CASES = SUBJECTS.length * soakCount(20);
+const SEED = process.env["GROWTH_SEED"];
+
+/** @returns the least processor time of several runs in ms, which has the least interference from other processes */
+function least(rounds: number, work: () => void): number {
+  let ms = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round++) {
+    const from = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(from);
+    ms = Math.min(ms, (user + system) / 1_000);
+  }
+  return ms;
+}
+
+/** @returns how the time grows faster than the input; null if it does not */
+function fault(work: (bytes: number) => void): string | null {
+  if (least(1, () => work(BYTES * FACTOR)) < MS_MIN) return null;
+  const short = least(5, () => work(BYTES));
+  const long = least(3, () => work(BYTES * FACTOR));
+  if (long < MS_MIN || long / short <= RATIO_MAX) return null;
+  // A message over its bound costs more once, and a longer one no more.
+  const longer = least(2, () => work(2 * BYTES * FACTOR));
+  return longer < long * DOUBLING_MIN
+    ? null
+    : `${short.toFixed(1)} ms for ${BYTES} bytes, ${long.toFixed(0)} ms for ${FACTOR} times, ${longer.toFixed(0)} ms for ${2 * FACTOR} times as many`;
+}
+
+test("the time of link and parser grows linearly for each profile and for DICOM", () => {
+  const faults: string[] = [];
+  const seeds = SEED === undefined ? Array.from({ length: CASES }, (_, seed) => seed) : [Number(SEED)];
+  for (const seed of seeds) {
+    const { name, wire, run } = grownInput(seed);
+    const found = fault((bytes) => run(wire(bytes)));
+    if (found !== null) faults.push(`GROWTH_SEED=${seed}, ${name}: ${found}`);
+  }
+  expect(faults).toEqual([]);
+}, 3_600_000);
+
+test("control: a quadratic scan and a backtracking pattern are found", () => {
+  const scan = (bytes: number) => {
+    let sum = 0;
+    const text = Buffer.alloc(bytes, 1);
+    for (let at = 0; at < text.length; at += 64) for (let from = 0; from < at; from++) sum += text[from]!;
+    return sum;
+  };
+  expect(fault(scan)).toMatch(/times as many/);
+  expect(fault((bytes) => / +x$/.test(" ".repeat(bytes / 8)))).toMatch(/times as many/);
+});
