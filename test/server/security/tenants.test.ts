@@ -4,12 +4,15 @@ import { expect, test } from "vitest";
 import { onPostgres } from "../harness.ts";
 import { fuzzTenants } from "./tenants.ts";
 
-// No answer crosses from clinic to clinic, whatever a client of both sends. A failing run prints its seed; SEED=<number> replays it.
+// No answer crosses from clinic to clinic, whatever a client of both sends. A soak run draws a seed of its own. A failing run prints
+// its seed; SEED=<number> replays it.
 
 // One fiftieth of the soak run, since this test runs with each `npm run check`.
 const SOAK = process.env["SOAK"] === "1";
 const REQUESTS = SOAK ? 100_000 : onPostgres() ? 500 : 2000;
-const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31));
+const seed = Number(process.env["SEED"] ?? (SOAK ? randomInt(2 ** 31) : 1));
+/** Runs of the client within which it finds a planted hole. */
+const CONTROL_SEEDS = 5;
 
 test(`a client of two clinics finds nothing of the other one in ${REQUESTS} requests`, {
   timeout: SOAK ? 3_600_000 : 240_000,
@@ -31,8 +34,11 @@ test("the same client finds a route that answers with the other clinic, on the w
     swapClinics("/clinic/v1/clinics/:clinic/stock"),
   ];
   for (const hole of holes) {
-    const { leaks } = await fuzzTenants(seed, 2000, hole);
-    expect(leaks.length, `SEED=${seed}`).toBeGreaterThan(0);
+    let found = 0;
+    for (let run = 0; run < CONTROL_SEEDS && found === 0; run += 1) {
+      found = (await fuzzTenants(seed + run, 2000, hole)).leaks.length;
+    }
+    expect(found, `SEED=${seed}`).toBeGreaterThan(0);
   }
 });
 

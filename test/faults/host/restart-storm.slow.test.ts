@@ -1,0 +1,82 @@
+import fs from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Load, studiesOf } from "../../support/crash.ts";
+import { diceOf } from "../../support/dice.ts";
+import { AGENT, start, until, type World } from "../../support/processes.ts";
+import { soakCount } from "../../support/soak.ts";
+
+// Goal: an agent that is killed again and again in its start, or ends for want of memory, loses and doubles nothing. Method: agent
+// processes under the load of four devices. `SEED=7` repeats the moments of the kills.
+
+const SEED = Number(process.env["SEED"] ?? 1);
+const STARTS = soakCount(200);
+/** The moments of the kills, from the first statement of the program to its first messages. */
+const KILLED_AFTER_MS = 1_200;
+const START_MS_MAX = 15_000;
+/** With so little the agent starts, takes a few messages and ends. */
+const HEAP_MB = 16;
+
+let world: World;
+let load: Load;
+
+beforeEach(async () => {
+  ({ world, load } = await Load.create());
+});
+
+afterEach(() => world.end());
+
+/** Starts the agent for good, and compares the acknowledged messages with the studies of the server. */
+async function check(): Promise<void> {
+  const from = performance.now();
+  await world.startAgent();
+  expect(performance.now() - from).toBeLessThan(START_MS_MAX);
+  await until(
+    "a message is acknowledged again",
+    (
+      (before) => () =>
+        load.acknowledged.length > before
+    )(load.acknowledged.length),
+  );
+  await load.stop();
+  await world.drained();
+  const { numbers, twice, wrongPatient } = studiesOf(world);
+  const lost = load.acknowledged.filter(({ number }) => !numbers.has(number));
+  expect({ lost, twice, wrongPatient }).toEqual({ lost: [], twice: [], wrongPatient: [] });
+}
+
+test(`${STARTS} kills at random moments of the start lose nothing and leave no files behind`, {
+  timeout: 3_600_000,
+}, async () => {
+  const dice = diceOf(SEED);
+  await world.startAgent();
+  load.start();
+  await until("the first messages", () => load.acknowledged.length > 20);
+  await world.agent.end("SIGKILL");
+  const files = fs.readdirSync(world.agentData).toSorted();
+  for (let count = 0; count < STARTS; count++) {
+    world.agent = start(AGENT, ["run", "--config", world.config]);
+    await new Promise((resolve) => setTimeout(resolve, dice(KILLED_AFTER_MS)));
+    await world.agent.end("SIGKILL");
+  }
+  const known = [...files, "lock.db-journal", "reserve", "images"];
+  expect(fs.readdirSync(world.agentData).filter((name) => !known.includes(name))).toEqual([]);
+  await check();
+});
+
+test("an agent that runs out of memory again and again keeps what it acknowledged", {
+  timeout: 3_600_000,
+}, async () => {
+  let aborts = 0;
+  load.start();
+  for (let count = 0; count < soakCount(50); count++) {
+    world.agent = start(AGENT, ["run", "--config", world.config], { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
+    const { process: child } = world.agent;
+    const end = Date.now() + 5_000;
+    await until("the agent ends or the time is over", () => child.signalCode !== null || Date.now() > end);
+    if (child.signalCode === "SIGABRT") aborts += 1;
+    await world.agent.end("SIGKILL");
+  }
+  expect(aborts).toBeGreaterThan(0);
+  expect(load.acknowledged.length).toBeGreaterThan(0);
+  await check();
+});
