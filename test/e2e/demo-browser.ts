@@ -62,6 +62,8 @@ export function browserTests(): void {
       await expect.poll(() => rows.count()).toBe(7);
       await picture(page, "results");
       await rows.filter({ hasText: "VetScan" }).filter({ hasText: "Karabaş" }).getByRole("link").first().click();
+      // The list has such a row too, until the study is there.
+      await page.getByRole("heading", { level: 1, name: /Karabaş/ }).waitFor();
       await page
         .getByRole("row", { name: /ALT.*143/ })
         .first()
