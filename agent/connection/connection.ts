@@ -3,9 +3,8 @@ import type { Spool } from "../spool/spool.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
 import { CommitShare } from "./commit-share.ts";
+import { DEVICE_PENDING_BYTES_MAX, DeviceBound, UNFILED_MAX } from "./device-bound.ts";
 import { MemoryBudget } from "./memory-budget.ts";
-import { PendingBytes } from "./pending-bytes.ts";
-import { UnfiledMessages } from "./unfiled-messages.ts";
 import { type WireContext, WireSession } from "./wire-session.ts";
 
 /** A message to the device from the agent's side, independent of any query. */
@@ -41,8 +40,8 @@ export class Connection {
     const { spool, events, messages, setTimer = realTimer, now = Date.now, memory = new MemoryBudget() } = options;
     this.#device = device;
     this.#transport = transport;
-    const unfiled = new UnfiledMessages();
-    const [share, pending] = [new CommitShare(), new PendingBytes()];
+    const unfiled = new DeviceBound(UNFILED_MAX);
+    const [share, pending] = [new CommitShare(), new DeviceBound(DEVICE_PENDING_BYTES_MAX)];
     this.#context = { spool, events, messages, setTimer, now, memory, unfiled, share, pending };
   }
 

@@ -12,9 +12,8 @@ import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device
 import { LinkTimer } from "./link-timer.ts";
 import type { MemoryBudget, MemoryShare } from "./memory-budget.ts";
 import { type OutgoingMessage, OutgoingQueue } from "./outgoing-queue.ts";
-import type { PendingBytes } from "./pending-bytes.ts";
 import { type Session, type SessionEvent, SessionRecorder } from "./session-recorder.ts";
-import type { UnfiledMessages } from "./unfiled-messages.ts";
+import type { DeviceBound } from "./device-bound.ts";
 
 // The imperative shell of one link: chunk to spool, spool to link, actions to wire and handlers.
 //
@@ -36,9 +35,9 @@ export interface WireContext {
   readonly setTimer: SetTimer;
   readonly now: () => number;
   readonly memory: MemoryBudget;
-  readonly unfiled: UnfiledMessages;
+  readonly unfiled: DeviceBound;
   readonly share: CommitShare;
-  readonly pending: PendingBytes;
+  readonly pending: DeviceBound;
 }
 
 type WireState =
@@ -190,14 +189,14 @@ export class WireSession {
   /** Backpressure: the link receives no event, and the agent reads no chunk. */
   get #isHeldBack(): boolean {
     const isUnread = this.#unreadBytes > UNREAD_BYTES_MAX && this.#state !== "closed";
-    return isUnread || this.#context.unfiled.isTooMany;
+    return isUnread || this.#context.unfiled.isExceeded;
   }
 
   /** Pauses or resumes the wire. A paused wire resumes at half the bound, so that it does not flap. */
   #regulate(): void {
     const { unfiled, pending } = this.#context;
-    if (unfiled.isTooMany) unfiled.whenFew(this.#resume);
-    const isHeldBack = this.#isHeldBack || pending.isTooMuch;
+    if (unfiled.isExceeded) unfiled.whenWithin(this.#resume);
+    const isHeldBack = this.#isHeldBack || pending.isExceeded;
     if (this.#state === "open" && (isHeldBack || this.#pendingBytes > PENDING_BYTES_MAX)) {
       this.#state = "paused";
       this.#wire.pause();
@@ -206,7 +205,7 @@ export class WireSession {
       this.#wire.resume();
       this.#timer.restart();
     }
-    if (this.#state === "paused" && pending.isTooMuch) pending.whenLess(this.#regulateAgain);
+    if (this.#state === "paused" && pending.isExceeded) pending.whenWithin(this.#regulateAgain);
   }
 
   #applyEvent(event: SessionEvent, error: StorageError | null): void {
@@ -293,7 +292,7 @@ export class WireSession {
     const { message: bytes, incomplete, from } = delivery;
     const { id: device, profile } = this.#device;
     const message = { id: newUlid(), device, profile: profile.id, receivedAt: this.#context.now(), bytes, incomplete };
-    this.#context.unfiled.add();
+    this.#context.unfiled.add(1);
     this.#unansweredMessages += 1;
     const id = await this.#recorder.storeMessage(session, message, from);
     const stored = id === null ? null : { ...message, id };
@@ -306,7 +305,7 @@ export class WireSession {
   async #file(message: StoredMessage | null): Promise<void> {
     const { messages, unfiled } = this.#context;
     if (message !== null) await messages.file?.(message);
-    unfiled.remove();
+    unfiled.remove(1);
   }
 
   /** A reply that the queue gives up is lost, because the device repeats its query. */

@@ -100,7 +100,8 @@ export class DicomClient {
 
   /**
    * Sends a request with its dataset and waits for the response. The caller waits for it before the next request.
-   * @throws SendError: uncertain if the association ends first, or no response comes in time. Errors of reading the dataset pass through.
+   * @throws SendError: uncertain if the association ends first, or no response comes in time. Errors of reading the dataset
+   * pass through.
    */
   async request(
     context: number,

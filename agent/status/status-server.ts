@@ -44,7 +44,8 @@ const NOT_RUNNING: Readiness = {
 };
 
 /**
- * Starts the local server, with at most `connectionsMax` connections. `current` returns the running agent, null for none. `page` answers requests for other paths.
+ * Starts the local server, with at most `connectionsMax` connections. `current` returns the running agent, null for none. `page`
+ * answers requests for other paths.
  * @throws Error if the port is in use
  */
 export async function serveStatus(

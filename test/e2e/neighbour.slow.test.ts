@@ -1,6 +1,6 @@
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { UNFILED_MAX } from "../../agent/connection/unfiled-messages.ts";
+import { UNFILED_MAX } from "../../agent/connection/device-bound.ts";
 import { bloodCount, MllpClient, verdict } from "../support/hl7.ts";
 import { until, World } from "../support/processes.ts";
 

@@ -15,7 +15,7 @@ export const STUDY_CONTENT = [
   "study.checksum",
 ] as const;
 
-/** What the read API serves. The patient is covered by the fp, because a damaged row may get the id of another patient. */
+/** Covers the fields that the read API serves. The patient is covered by the fp, because a damaged row may get the id of another patient. */
 export const STUDY = {
   table: "study",
   column: "checksum",

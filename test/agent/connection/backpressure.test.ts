@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MemoryBudget } from "../../../agent/connection/memory-budget.ts";
-import { DEVICE_PENDING_BYTES_MAX } from "../../../agent/connection/pending-bytes.ts";
-import { UNFILED_MAX } from "../../../agent/connection/unfiled-messages.ts";
+import { DEVICE_PENDING_BYTES_MAX, UNFILED_MAX } from "../../../agent/connection/device-bound.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, ETX, NAK } from "../../../agent/protocols/bytes.ts";

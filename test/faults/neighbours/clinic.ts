@@ -13,7 +13,7 @@ const MESSAGE_EVERY_MS = 200;
 const PAGE_BYTES = 4_096;
 const WARNING = /"level":[456]0/;
 
-/** What the agent showed in one stretch of time. */
+/** Measurements of the agent in one stretch of time. */
 export interface Stretch {
   /** Milliseconds from each message of the good devices to its slowest acknowledgement. */
   readonly latencies: number[];

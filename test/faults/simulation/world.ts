@@ -129,7 +129,7 @@ class World {
       this.#note("the server works for every study");
       this.#server.poison = null;
       if (problems.length === 0) await this.#drain(problems);
-      // What an earlier fault left open is finished, and a new start changes nothing else.
+      // A new start finishes the work that an earlier fault left open, and changes nothing else.
       this.#agent.crash(false);
       this.#agent.start();
       if (problems.length === 0) await this.#drain(problems, true);

@@ -9,7 +9,7 @@ import { asKey, asPage, type Route, routesOf, send, startTwoClinics } from "./tw
 // API5, broken function level authorization: every route of the server beside the callers that it serves. A route that is in the
 // server and not in this table fails the test, and so does one that serves a caller whom the table does not name.
 
-/** What a route asks of its caller: nothing, the code of a form, a key with one of the permissions, any session, or a role. */
+/** The proof that a route asks of its caller: nothing, the code of a form, a key with one of the permissions, any session, or a role. */
 type Demand =
   | "nothing"
   | "code"

@@ -8,7 +8,7 @@ import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startLimitedServer, startServer } from "../harness.ts";
 import { ask, listen } from "./wire.ts";
 
-// What one caller can take of the server: requests, sessions, streams, bytes and pages. The budgets of keys and addresses are
+// Bounds of what one caller takes of the server: requests, sessions, streams, bytes and pages. The budgets of keys and addresses are
 // tested in test/server/http/rate-limit, the size of bodies in test/server/http/errors.test.ts.
 
 const ours = newFp("clinic");

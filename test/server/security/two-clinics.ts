@@ -142,7 +142,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
       name === "clinic" ? fp : (name === "fp" || name === "id") && first !== "" ? first : (ids[name]?.[0] ?? "");
     return url.replaceAll(/:(\w+)/g, (_all, name: string) => own(name));
   };
-  /** What bodies name besides. */
+  /** Further values that bodies name. */
   const named = {
     animal: animal.fp,
     device: "chem-1",

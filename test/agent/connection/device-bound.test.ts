@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
-import { UNFILED_MAX, UnfiledMessages } from "../../../agent/connection/unfiled-messages.ts";
+import { DeviceBound, UNFILED_MAX } from "../../../agent/connection/device-bound.ts";
 
-function overfull(): UnfiledMessages {
-  const unfiled = new UnfiledMessages();
-  for (let count = 0; count <= UNFILED_MAX; count++) unfiled.add();
+function overfull(): DeviceBound {
+  const unfiled = new DeviceBound(UNFILED_MAX);
+  for (let count = 0; count <= UNFILED_MAX; count++) unfiled.add(1);
   return unfiled;
 }
 
 test("more than 256 unfiled messages are too many", () => {
   const unfiled = overfull();
-  expect(unfiled.isTooMany).toBe(true);
-  unfiled.remove();
-  expect(unfiled.isTooMany).toBe(false);
+  expect(unfiled.isExceeded).toBe(true);
+  unfiled.remove(1);
+  expect(unfiled.isExceeded).toBe(false);
 });
 
 test("waiting wires resume in order, each until the count is exceeded again", () => {
@@ -19,15 +19,15 @@ test("waiting wires resume in order, each until the count is exceeded again", ()
   const resumed: string[] = [];
   const wire = (name: string) => () => {
     resumed.push(name);
-    unfiled.add();
+    unfiled.add(1);
   };
   const [first, second] = [wire("first"), wire("second")];
-  unfiled.whenFew(first);
-  unfiled.whenFew(second);
-  unfiled.whenFew(first);
-  unfiled.remove();
+  unfiled.whenWithin(first);
+  unfiled.whenWithin(second);
+  unfiled.whenWithin(first);
+  unfiled.remove(1);
   expect(resumed).toEqual(["first"]);
-  unfiled.remove();
+  unfiled.remove(1);
   expect(resumed).toEqual(["first", "second"]);
 });
 
@@ -36,12 +36,12 @@ test("a wire that waits again is behind the others", () => {
   const resumed: string[] = [];
   const first = () => {
     resumed.push("first");
-    unfiled.add();
-    unfiled.whenFew(first);
+    unfiled.add(1);
+    unfiled.whenWithin(first);
   };
-  unfiled.whenFew(first);
-  unfiled.whenFew(() => resumed.push("second"));
-  unfiled.remove();
-  unfiled.remove();
+  unfiled.whenWithin(first);
+  unfiled.whenWithin(() => resumed.push("second"));
+  unfiled.remove(1);
+  unfiled.remove(1);
   expect(resumed).toEqual(["first", "second", "first"]);
 });
