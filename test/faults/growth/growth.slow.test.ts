@@ -52,6 +52,14 @@ test("the time of link and parser grows linearly for each profile and for DICOM"
   expect(faults).toEqual([]);
 }, 3_600_000);
 
+test("the DIRUI H-100's pattern of a result once backtracked over a line of spaces, and grows linearly now", () => {
+  const { start, run } = SUBJECTS.find(({ name }) => name === "dirui-h100")!;
+  const at = Buffer.from(start).indexOf("BIL");
+  const line = (bytes: number) => Buffer.from(`BIL${" ".repeat(bytes / 8)}?\r\n`);
+  const work = (bytes: number) => run(Buffer.concat([start.subarray(0, at), line(bytes), start.subarray(at)]));
+  expect(fault(work)).toBe(null);
+});
+
 test("control: a quadratic scan and a backtracking pattern are found", () => {
   const scan = (bytes: number) => {
     let sum = 0;
