@@ -12,7 +12,7 @@ import { freePort, until } from "./processes.ts";
 
 /** @returns the reason why this machine cannot start PostgreSQL; null if it can */
 export function postgresProblem(): string | null {
-  if (binaries() === undefined) return "cannot find initdb in PATH or /usr/lib/postgresql/*/bin";
+  if (postgresBinaries() === undefined) return "cannot find initdb in PATH or /usr/lib/postgresql/*/bin";
   return null;
 }
 
@@ -25,7 +25,7 @@ export class Postgres {
   static async start(): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), "vetwire-postgres-"));
     const cluster = new Postgres(folder, await freePort(), randomBytes(12).toString("hex"));
-    const { uid, gid } = ids();
+    const { uid, gid } = postgresUser();
     chownSync(folder, uid, gid);
     const passwordFile = join(folder, "password");
     writeFileSync(passwordFile, cluster.#password, { mode: 0o644 });
@@ -64,7 +64,7 @@ export class Postgres {
   async start(): Promise<void> {
     const options = [`port=${this.#port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
     const child = spawn(program("postgres"), ["-D", this.#data, ...options.flatMap((option) => ["-c", option])], {
-      ...ids(),
+      ...postgresUser(),
       cwd: this.#folder,
       stdio: "ignore",
     });
@@ -124,10 +124,11 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
 }
 
 function program(name: string): string {
-  return join(binaries() ?? "", name);
+  return join(postgresBinaries() ?? "", name);
 }
 
-function binaries(): string | undefined {
+/** @returns the folder of the programs of PostgreSQL; undefined without them */
+export function postgresBinaries(): string | undefined {
   const versions = "/usr/lib/postgresql";
   const installed = isThere(versions)
     ? readdirSync(versions)
@@ -148,7 +149,7 @@ function isThere(path: string): boolean {
 }
 
 /** @returns the user that runs PostgreSQL: `nobody` in place of root, since PostgreSQL refuses to run as root */
-function ids(): { uid: number; gid: number } {
+export function postgresUser(): { uid: number; gid: number } {
   const uid = process.getuid?.() ?? 0;
   if (uid !== 0) return { uid, gid: process.getgid?.() ?? 0 };
   const [, , nobodyUid, nobodyGid] = /^nobody:.*$/m.exec(readFileSync("/etc/passwd", "utf8"))?.[0].split(":") ?? [];
