@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dice } from "../../support/dice.ts";
+import { type Dice, diceOf } from "../../support/dice.ts";
 import { until } from "../../support/processes.ts";
 import { ClusterClinic, SERVERS } from "./clinic.ts";
 import { Pusher, Reader } from "./load.ts";
@@ -29,14 +29,14 @@ type Fault =
 
 const KILL_WAYS = ["postgres killed", "node killed", "killed before its standbys had the log"] as const;
 
-function faults(random: () => number): Fault[] {
+function faults(dice: Dice): Fault[] {
   const list: Fault[] = [
     ...Array.from({ length: KILLS }, (_, index) => KILL_WAYS[index % KILL_WAYS.length]!),
     ...Array.from({ length: CUTS }, () => "node frozen" as const),
     ...Array.from({ length: ROLLS }, () => "servers restarted" as const),
   ];
   return list
-    .map((fault) => ({ fault, at: random() }))
+    .map((fault) => ({ fault, at: dice(1_000_000) }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ fault }) => fault);
 }
@@ -45,15 +45,15 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
   test(
     `${KILLS} kills of the primary, ${CUTS} cuts and ${ROLLS} rolling restarts lose nothing and never go back in time`,
     async () => {
-      const random = dice(SEED);
+      const dice = diceOf(SEED);
       const clinic = await ClusterClinic.open(true);
       try {
         const { pusher, readers, running } = startLoad(clinic);
         clinic.startDevices();
         const recoveriesMs: number[] = [];
-        for (const fault of faults(random)) {
+        for (const fault of faults(dice)) {
           await clinic.cluster.settled();
-          await pause(random() * CALM_MS_MAX);
+          await pause(dice(CALM_MS_MAX));
           recoveriesMs.push(await strike(clinic, pusher, fault));
         }
         await clinic.cluster.settled();
