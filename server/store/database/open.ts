@@ -8,8 +8,8 @@ import type { Store } from "./store.ts";
  * migrations of a newer program. @throws Error with the remedy if a newer program wrote the database, or a migration fails
  */
 export async function openStore(place: string, writeWaitMs = 5000, undoNewer = false): Promise<Store> {
-  const open = isPostgresUrl(place) ? openPostgres : openSqlite;
-  return open(place, writeWaitMs, undoNewer);
+  if (isPostgresUrl(place)) return openPostgres(place, { writeWaitMs, undoNewer });
+  return openSqlite(place, writeWaitMs, undoNewer);
 }
 
 /** Opens a database without creating it, so that a command reports a mistyped path. @throws if there is no database */

@@ -14,8 +14,9 @@ export interface Store extends Session {
   /**
    * Runs the work in one transaction. The transaction is durable when the promise resolves, and rolled back when it rejects.
    * The work runs again after a serialization failure on PostgreSQL, so it must reset any other state that it changes.
+   * `repeatable`: work that may run again after its commit, when a lost connection hides whether it was committed.
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Session) => Promise<T>, options?: { readonly repeatable?: boolean }): Promise<T>;
   /** Makes `versions` include every commit, of any process, that precedes this call. */
   refreshVersions(): Promise<void>;
   /** Returns a clinic's versions as of the last refresh. */
