@@ -97,6 +97,18 @@ export function isTakenKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23505";
 }
 
+/** Whether PostgreSQL refuses this user or database, which waiting does not mend. */
+export function isRefused(error: unknown): boolean {
+  const { cause } = error as Error;
+  return cause instanceof DatabaseError && /^(28|3D|42)/.test(cause.code ?? "");
+}
+
+/** Whether a statement waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  const { cause } = error as Error;
+  return error instanceof StoreUnavailable && cause instanceof DatabaseError && cause.code === "55P03";
+}
+
 // Lost connection, no disk space or connections left, shutdown or start, I/O error, read-only standby, lock timeout,
 // cancelled statement. 0A000: a newer program changed the table of a prepared statement.
 const TEMPORARY_ERRORS = /^(08|53|57P|58|25006|55P03|57014|0A000)/;
@@ -170,5 +182,6 @@ export async function commit(client: ClientBase, statement = "commit"): Promise<
   }
   if (warning !== undefined) throw new UnknownCommit(`the commit may not be durable: ${warning}`);
   // PostgreSQL responds to the commit of a failed transaction with a rollback and no error.
-  if (results.at(-1)?.command !== "COMMIT") throw new Error("expected a commit, got a rollback of a failed transaction");
+  if (results.at(-1)?.command !== "COMMIT")
+    throw new Error("expected a commit, got a rollback of a failed transaction");
 }

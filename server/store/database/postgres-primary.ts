@@ -2,15 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase, ClientConfig, Pool } from "pg";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { Lease } from "./postgres-lease.ts";
-import {
-  commitProof,
-  execute,
-  isNodeLost,
-  NodeLost,
-  openPool,
-  withClient,
-  withPoolClient,
-} from "./postgres-client.ts";
+import { commitProof, execute, isNodeLost, NodeLost, openPool, withClient, withPoolClient } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
 // Finds the node that takes writes among the hosts of DATABASE_URL, and finds its successor after a failover.
@@ -147,8 +139,9 @@ export class Primary {
         },
       );
       if (!role.takesWrites) {
-        failures.push(new StoreUnavailable(`host ${index + 1} of ${this.#hosts.length} is a standby`));
-        throw failures.at(-1);
+        const standby = new Standby(`host ${index + 1} of ${this.#hosts.length} of the database takes no writes`);
+        failures.push(standby);
+        throw standby;
       }
       found.push({ config, role });
     });
@@ -190,12 +183,16 @@ async function requireInstance(client: ClientBase, instance: string): Promise<vo
   if (!role.takesWrites || role.instance !== instance) throw new NodeLost("the node that takes writes has changed");
 }
 
-/** With several hosts the error names each by its number. */
-function noPrimary(failures: readonly unknown[]): Error {
-  const [first] = failures;
-  if (failures.length === 1 && first instanceof Error) return first;
-  const reasons = failures.map((failure) => errorMessage(failure));
-  // A wrong password is not mended by waiting, unless a node responds that it is a standby.
-  const cause = failures.find((failure) => !(failure instanceof StoreUnavailable)) ?? first;
-  return new StoreUnavailable(`no host takes writes: ${reasons.join("; ")}`, { cause });
+/** With several hosts the error names each failure. */
+function noPrimary(failures: readonly unknown[]): StoreUnavailable {
+  const cause = failures.find(isRefused) ?? failures.find((failure) => !(failure instanceof Standby)) ?? failures[0];
+  const isUp = failures.some((failure) => failure instanceof Standby);
+  const reason = isUp ? "no node of the database takes writes" : undefined;
+  return new StoreUnavailable(failures.map(errorMessage).join("; "), {
+    cause: cause instanceof StoreUnavailable ? (cause.cause ?? cause) : cause,
+    ...(reason !== undefined && { reason }),
+  });
 }
+
+/** A node that takes no writes. */
+class Standby extends StoreUnavailable {}

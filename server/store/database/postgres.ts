@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientBase, type ClientConfig, type Pool, type QueryConfig, type QueryResult, types } from "pg";
@@ -20,8 +21,9 @@ import { invalidUrl, readDatabaseUrl } from "./postgres-url.ts";
 import { firstWhole, wholeRows } from "./checksum.ts";
 import { DamagedRecords } from "./damaged-records.ts";
 import { APPLICATION, migrate } from "./postgres-schema.ts";
-import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
-import type { Store } from "./store.ts";
+import { Behind, Standbys } from "./postgres-standbys.ts";
+import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
+import type { ReadPoint, Store } from "./store.ts";
 
 // The store on a PostgreSQL database that several servers may share.
 
@@ -39,14 +41,17 @@ export interface PostgresOptions {
   readonly undoNewer: boolean;
   /** Time in ms for which a commit proves that its node is the primary. */
   readonly leaseMs: number;
+  /** URL of the nodes that serve reads of one version of a clinic. Null for none. */
+  readonly readUrl: string | null;
 }
 
-const defaults: PostgresOptions = { writeWaitMs: 5000, undoNewer: false, leaseMs: LEASE_MS };
+const defaults: PostgresOptions = { writeWaitMs: 5000, undoNewer: false, leaseMs: LEASE_MS, readUrl: null };
 
 /** Opens the database of a URL. Committed data is durable (PostgreSQL's synchronous_commit). */
 export async function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
-  const { writeWaitMs, undoNewer, leaseMs } = { ...defaults, ...options };
-  const primary = primaryOf(url, { lock_timeout: writeWaitMs }, leaseMs);
+  const { writeWaitMs, undoNewer, leaseMs, readUrl } = { ...defaults, ...options };
+  const primary = primaryOf(url, { lock_timeout: writeWaitMs }, leaseMs, readUrl !== null);
+  const standbys = readUrl === null ? null : standbysOf(readUrl);
   await primary.withClient((_client, config) => migrate(config, { undoNewer }));
 
   const prepare = createPreparer();
@@ -86,6 +91,10 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
       return result;
     },
     ...versionReader(reads),
+    async readAt(at, work) {
+      const read = await standbys?.read((client) => readOnStandby(client, prepare, at, work));
+      return read ? read.result : work(reads);
+    },
     snapshot: (work) =>
       primary.read((readers) =>
         inTransaction(readers, asSession, "begin isolation level repeatable read, read only", commit, work),
@@ -96,29 +105,32 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
     async close() {
       isClosing = true;
       await Promise.all(transactions);
-      await primary.close();
+      await Promise.all([primary.close(), standbys?.close()]);
     },
   };
 }
 
-/** The primary among the hosts of a URL. It has successors if there are several hosts, or if the URL asks for a role. */
-function primaryOf(url: string, more: ClientConfig, leaseMs: number): Primary {
+/** The primary among the hosts of a URL. It has successors if there are other nodes, or if the URL asks for a role. */
+function primaryOf(url: string, more: ClientConfig, leaseMs: number, hasStandbys: boolean): Primary {
   const { hosts, target, connectMs } = readDatabaseUrl(url, "DATABASE_URL");
   if (target !== null && !/^(any|read-write|primary)$/.test(target)) {
     throw new Error("DATABASE_URL asks for a standby, expected target_session_attrs=read-write, primary or any");
   }
-  const common: ClientConfig = {
-    application_name: APPLICATION,
-    connectionTimeoutMillis: connectMs ?? CONNECT_WAIT_MS,
-    keepAlive: true,
-    types: { getTypeParser },
-    ...more,
-  };
-  const isCluster = hosts.length > 1 || (target !== null && target !== "any");
+  const connectionTimeoutMillis = connectMs ?? CONNECT_WAIT_MS;
+  const isCluster = hasStandbys || hosts.length > 1 || (target !== null && target !== "any");
   return new Primary({
-    hosts: hosts.map((host) => ({ ...common, ...checkedUrl(host, "DATABASE_URL") })),
+    hosts: hosts.map((host) => ({ ...common, connectionTimeoutMillis, ...more, ...checkedUrl(host, "DATABASE_URL") })),
     leaseMs: isCluster ? leaseMs : null,
   });
+}
+
+function standbysOf(url: string): Standbys {
+  const { hosts, target } = readDatabaseUrl(url, "DATABASE_READ_URL");
+  if (target === "read-write" || target === "primary") {
+    throw new Error("DATABASE_READ_URL asks for the primary, expected target_session_attrs=any, standby or read-only");
+  }
+  const configs = hosts.map((host) => ({ ...common, ...checkedUrl(host, "DATABASE_READ_URL") }));
+  return new Standbys(configs, target !== null && target !== "any");
 }
 
 /** @throws Error that quotes no part of the URL, if node-postgres cannot read it */
@@ -171,6 +183,12 @@ async function inTransaction<T>(
   });
 }
 
+/**
+ * Max step of a version. A random step lets two histories that part at a failover differ in their versions. Versions stay exact
+ * numbers for ten thousand million writes.
+ */
+const STEP_MAX = 1_000_000;
+
 // SERIALIZABLE: concurrent transactions have the outcome of some serial order, as on SQLite. The lock precedes the first
 // query, which fixes the snapshot. Transactions share the lock, except in their last attempt.
 async function transactOn<T>(
@@ -188,7 +206,9 @@ async function transactOn<T>(
     const lock = attempt < ATTEMPTS_MAX ? "row share" : "exclusive";
     try {
       const begin = `begin isolation level serializable; lock table migration in ${lock} mode`;
-      return await inTransaction(writers, asSession, begin, end, async (own) => runAndBumpVersions(own, work));
+      return await inTransaction(writers, asSession, begin, end, async (own) =>
+        runAndBumpVersions(own, work, randomInt(1, STEP_MAX)),
+      );
     } catch (error) {
       const isLast = attempt === ATTEMPTS_MAX;
       // A key that a concurrent transaction took is a failure of the same kind (manual of PostgreSQL, 13.5), unless it stays taken.
@@ -196,6 +216,35 @@ async function transactOn<T>(
       if (isLast) throw unavailable(error);
     }
   }
+}
+
+/**
+ * Reads in one snapshot of a standby that has exactly that version. A later one is refused too: a standby may show a commit that no
+ * client was told of, and that a failover loses. @throws Behind if the standby cannot serve the read
+ */
+async function readOnStandby<T>(
+  client: ClientBase,
+  prepare: Preparer,
+  { clinicId, version }: ReadPoint,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  // A damaged row of the standby is whole on the primary.
+  const damaged = new DamagedRecords();
+  damaged.report = (record) => {
+    throw record;
+  };
+  const session = sessionOn(prepare, (statement) => execute(client, statement), damaged);
+  const [, found] = await Promise.all([
+    execute(client, "begin isolation level repeatable read, read only"),
+    readVersions(session, clinicId).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) throw error;
+      throw new Behind("the standby lacks the clinic", { cause: error });
+    }),
+  ]);
+  if (found.answers !== version) throw new Behind("the standby has another version of the clinic");
+  const result = await work(session);
+  await commit(client);
+  return result;
 }
 
 /** Reads the versions of a clinic once for all its requests in a turn of the event loop. */
@@ -252,9 +301,11 @@ const INT8: number = types.builtins.INT8;
 const getTypeParser = ((type: number, format?: "text" | "binary") =>
   type === INT8 ? Number : (types.getTypeParser(type, format) as unknown)) as typeof types.getTypeParser;
 
+const common: ClientConfig = { application_name: APPLICATION, keepAlive: true, types: { getTypeParser } };
+
 /** Whether a server or an import has created the tables. */
 export async function hasPostgresTables(url: string): Promise<boolean> {
-  return primaryOf(url, {}, LEASE_MS).withClient(async (client) => {
+  return primaryOf(url, {}, LEASE_MS, false).withClient(async (client) => {
     const { rows } = await execute(client, "select to_regclass('migration') is not null as found");
     return (rows as [{ found: boolean }])[0].found;
   });

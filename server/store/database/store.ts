@@ -3,6 +3,12 @@ import type { DamagedRecords } from "./damaged-records.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
+/** A version of a clinic's data, which reads of that version must find. */
+export interface ReadPoint {
+  readonly clinicId: number;
+  readonly version: number;
+}
+
 /** The server's database. */
 export interface Store extends Session {
   /** Whether other servers may use the same database. */
@@ -21,6 +27,8 @@ export interface Store extends Session {
   refreshVersions(): Promise<void>;
   /** Returns a clinic's versions as of the last refresh. */
   versions(clinicId: number): Promise<Versions>;
+  /** Runs reads of a clinic's data, if possible on a standby that has exactly that version. The work may run twice. */
+  readAt<T>(at: ReadPoint, work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs the work on one snapshot of the database. It does not block writers. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects if the database does not respond. */

@@ -1,7 +1,12 @@
+import net from "node:net";
+import { gzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import { createKey } from "../../../../server/http/auth/api-keys.ts";
+import { openServedStore } from "../../../../server/cli/served-store.ts";
+import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
 import { openPostgres, type PostgresOptions } from "../../../../server/store/database/postgres.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
@@ -77,6 +82,61 @@ async function fill({ store, pepper }: { store: Store; pepper: Buffer }): Promis
   return createKey(store, pepper, { ...wanted, permissions: keyPermissions });
 }
 
+/** @returns the fps of the patient's studies; null for a 503 */
+async function listStudies(app: FastifyInstance, key: string): Promise<string[] | null> {
+  const url = `/api/v1/lab/diagnostics?patient_fp=${dog.fp}&page_size=100`;
+  const response = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+  if (response.statusCode === 503) return null;
+  expect([response.statusCode, response.body]).toEqual([200, response.body]);
+  return response.json<{ data: { items: { fp: string }[] } }>().data.items.map(({ fp }) => fp);
+}
+
+/** Pushes a study of the patient. @returns its fp */
+async function pushOne(app: FastifyInstance, key: string): Promise<string> {
+  const pushed = study({ patient_fp: dog.fp });
+  expect(await push(app, key, pushed)).toMatchObject([{ outcome: "filed" }]);
+  return pushed.fp;
+}
+
+/** @returns the last statement of each session of a server that reads on the node */
+async function lastReads(node: Postgres): Promise<unknown[]> {
+  const rows = await node.run(
+    "select query from pg_stat_activity where application_name like 'vetwire%' and state = 'idle'",
+  );
+  return rows.map((row) => row["query"]);
+}
+
+/** A proxy in front of a node. `isCutting` sees what a client sent and the node received; then the client hears nothing more. */
+async function startProxy(node: Postgres, isCutting: (sent: string) => boolean): Promise<{ host: string }> {
+  const port = Number(node.host.split(":")[1]);
+  const server = net.createServer((client) => {
+    const upstream = net.connect(port, "127.0.0.1");
+    let isCut = false;
+    client.on("data", (bytes) => {
+      isCut ||= isCutting(bytes.toString("latin1"));
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      // The node has committed when it responds.
+      if (isCut) client.destroy();
+      else client.write(bytes);
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { host: `127.0.0.1:${(server.address() as net.AddressInfo).port}` };
+}
+
+const customers = query((db) => db.selectFrom("customer").select("fp"));
+const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), noInvalidation);
+
 /** @returns the outcomes; null for a 503 */
 async function push(app: FastifyInstance, key: string, ...studies: unknown[]): Promise<Outcome[] | null> {
   const response = await app.inject({
@@ -123,5 +183,166 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
     const stored = rows.map(({ fp }) => fp);
     expect(acknowledged.filter((fp) => !stored.includes(fp))).toEqual([]);
     expect(new Set(stored).size).toBe(stored.length);
+  });
+
+  test("a primary that hung while another took over serves no read of the past", async () => {
+    const { primary, standbys, database } = await startCluster();
+    const [standby] = standbys as [Postgres];
+    const url = urlOf([primary, standby], database);
+    const server = await startServer(url);
+    const key = await fill(server);
+    const first = await pushOne(server.app, key);
+    expect(await listStudies(server.app, key)).toEqual([first]);
+
+    primary.freeze();
+    await standby.promote();
+    const other = await startServer(url);
+    const second = await pushOne(other.app, key);
+    primary.thaw();
+    const seen = new Set<string>();
+    await until("the server reads from the next primary", async () => {
+      const found = await listStudies(server.app, key);
+      if (found !== null) seen.add(found.toSorted().join());
+      return found !== null;
+    });
+    expect([...seen]).toEqual([[first, second].toSorted().join()]);
+    expect(await push(server.app, key, study({ patient_fp: dog.fp }))).toMatchObject([{ outcome: "filed" }]);
+  });
+
+  test("reads go to a standby that has the clinic's version, and past one that lags", async () => {
+    const { primary, standbys, database } = await startCluster();
+    const [standby] = standbys as [Postgres];
+    const readUrl = urlOf([standby], database);
+    const server = await startServer(urlOf([primary, standby], database), { readUrl });
+    const key = await fill(server);
+    const fps = [await pushOne(server.app, key)];
+    await until("a read on the standby", async () => {
+      // Each push makes the cached response invalid.
+      fps.push(await pushOne(server.app, key));
+      expect((await listStudies(server.app, key))?.toSorted()).toEqual(fps.toSorted());
+      return (await lastReads(standby)).includes("commit");
+    });
+
+    await standby.run("select pg_wal_replay_pause()");
+    for (let pushes = 1; pushes <= 3; pushes += 1) {
+      fps.push(await pushOne(server.app, key));
+      expect((await listStudies(server.app, key))?.toSorted()).toEqual(fps.toSorted());
+    }
+    expect(await lastReads(standby)).toContain("rollback");
+
+    // A standby that hangs or ends delays no read for long.
+    await standby.run("select pg_wal_replay_resume()");
+    await primary.run("alter system set synchronous_standby_names = ''");
+    await primary.run("select pg_reload_conf()");
+    await standby.kill();
+    const begun = performance.now();
+    fps.push(await pushOne(server.app, key));
+    expect((await listStudies(server.app, key))?.toSorted()).toEqual(fps.toSorted());
+    expect(performance.now() - begun).toBeLessThan(3000);
+  });
+
+  test("a server that starts with a standby alone responds 503, changes nothing, and goes on after the promotion", async () => {
+    const { primary, standbys, database } = await startCluster();
+    const [standby] = standbys as [Postgres];
+    await until("the database on the standby", () => standby.run("select 1", database).catch(() => null));
+    await primary.kill();
+    const lines: string[] = [];
+    const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
+    let stop = () => {};
+    const stopped = new Promise<void>((resolve) => (stop = resolve));
+    onTestFinished(() => stop());
+    const listening = { port: 0, host: "127.0.0.1", certificate: undefined, logger };
+    const opening = openServedStore(
+      { ...listening, location: urlOf([primary, standby], database), readUrl: null, undoNewer: false },
+      stopped,
+    );
+    opening.catch(() => undefined);
+    const address = await until("a port", () => /responding 503 on (http:[^ ]+) /.exec(lines.join("\n"))?.[1]);
+    const ready = await fetch(`${address}/readyz`);
+    expect([ready.status, ready.headers.get("retry-after"), await ready.json()]).toEqual([
+      503,
+      "5",
+      expect.objectContaining({
+        error: expect.objectContaining({
+          code: "SERVER.UNAVAILABLE",
+          details: { request_id: expect.any(String), reason: "no node of the database takes writes" },
+        }),
+      }),
+    ]);
+    expect((await fetch(`${address}/healthz`)).status).toBe(200);
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const body = gzipSync(JSON.stringify({ studies: [] }));
+    expect((await fetch(`${address}/agent/v1/studies`, { method: "POST", headers, body })).status).toBe(503);
+    expect(await standby.run("select to_regclass('migration') as found", database)).toEqual([{ found: null }]);
+
+    await standby.promote();
+    const store = await opening;
+    onTestFinished(async () => store?.close());
+    expect(await store?.all(customers, {})).toEqual([]);
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+    expect(lines.join("\n")).toContain("waiting for the database");
+  });
+
+  test("a push whose commit was cut off is filed once and acknowledged; other work is not run again", async () => {
+    const primary = await Postgres.start();
+    nodes.push(primary);
+    const database = (await createDatabase(primary.url())).replace(/.*\//, "");
+    let cuts = 0;
+    const proxy = await startProxy(primary, (sent) => {
+      const isCommit = cuts > 0 && sent.includes("; commit");
+      if (isCommit) cuts -= 1;
+      return isCommit;
+    });
+    const direct = primary.url(database);
+    const url = `${direct.replace(primary.host, proxy.host)}?target_session_attrs=read-write`;
+    const server = await startServer(url, { leaseMs: 60_000 });
+    const key = await fill(server);
+    await pushOne(server.app, key);
+    cuts = 1;
+    const cut = study({ patient_fp: dog.fp });
+    expect(await push(server.app, key, cut)).toMatchObject([{ fp: cut.fp, outcome: "unchanged" }]);
+    expect(cuts).toBe(0);
+    expect(await primary.run(`select revision from study where fp = '${cut.fp}'`, database)).toEqual([{ revision: 1 }]);
+
+    cuts = 1;
+    let runs = 0;
+    const fp = newFp("customer");
+    const once = server.store.transaction(async (session) => {
+      runs += 1;
+      await session.all(addCustomer, { fp });
+    });
+    await expect(once).rejects.toThrow(StoreUnavailable);
+    expect([cuts, runs]).toEqual([0, 1]);
+    expect(await primary.run(`select fp from customer where fp = '${fp}'`, database)).toEqual([{ fp }]);
+  });
+
+  test("a push whose wait for the standby was cancelled is not acknowledged before a standby has it", async () => {
+    const { primary, standbys, database } = await startCluster();
+    const [standby] = standbys as [Postgres];
+    const server = await startServer(urlOf([primary, standby], database), { leaseMs: 60_000 });
+    const key = await fill(server);
+    await pushOne(server.app, key);
+    await standby.stop();
+    let isAcknowledged = false;
+    const pushed = study({ patient_fp: dog.fp });
+    const pushing = push(server.app, key, pushed).then((outcomes) => {
+      isAcknowledged = outcomes !== null;
+      return outcomes;
+    });
+    const waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
+    const cancel = async () => (await primary.run(waiting)).map(({ pid }) => Number(pid));
+    const [first] = await until("a commit that waits", async () => {
+      const pids = await cancel();
+      return pids.length > 0 ? pids : null;
+    });
+    await primary.run(`select pg_cancel_backend(${first})`);
+    // The study is committed here alone, and the push runs again.
+    await until("the next commit that waits", async () => (await cancel()).some((pid) => pid !== first));
+    expect(isAcknowledged).toBe(false);
+    await standby.start();
+    expect(await pushing).toMatchObject([{ fp: pushed.fp, outcome: "unchanged" }]);
+    expect(await primary.run(`select count(*)::int as n from study where fp = '${pushed.fp}'`, database)).toEqual([
+      { n: 1 },
+    ]);
   });
 });
