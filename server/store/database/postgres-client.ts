@@ -173,7 +173,9 @@ export async function commit(client: ClientBase, statement = "commit"): Promise<
   client.on("notice", onNotice);
   let results: QueryResult[];
   try {
-    results = [await execute(client, statement)].flat();
+    // A node that was cut off from its standbys never responds.
+    const bounded = { text: statement, query_timeout: RESPONSE_WAIT_MS };
+    results = [await execute(client, bounded)].flat();
   } catch (error) {
     const isUnknown = error instanceof StoreUnavailable && isNodeLost(error);
     throw isUnknown ? new UnknownCommit(error.message, { cause: error.cause }) : error;

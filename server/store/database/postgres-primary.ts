@@ -155,7 +155,7 @@ export class Primary {
     if (newest === undefined) throw noPrimary(failures);
     const timeline = newest.role.timeline ?? 0;
     if (timeline < this.#timeline) {
-      throw new StoreUnavailable(
+      throw new NodeLost(
         `the database cannot be used now: the node that takes writes is of timeline ${timeline}, expected ${this.#timeline} or later`,
       );
     }
@@ -171,6 +171,13 @@ const ROLE = `
     case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline
 `;
 
+// Whatever the settings of the user: a commit waits for the disk and for the standby, and says so if its wait was cancelled.
+const SESSION = `
+  set statement_timeout = 0;
+  set client_min_messages = notice;
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')
+`;
+
 async function roleOf(client: ClientBase): Promise<Role> {
   const { rows } = await execute(client, ROLE);
   const [{ timeline, ...role }] = rows as [Omit<Role, "timeline"> & { timeline: string | null }];
@@ -179,15 +186,15 @@ async function roleOf(client: ClientBase): Promise<Role> {
 
 /** Behind a proxy each connection may reach another node. @throws NodeLost if it did */
 async function requireInstance(client: ClientBase, instance: string): Promise<void> {
-  const role = await roleOf(client);
+  const [role] = await Promise.all([roleOf(client), execute(client, SESSION)]);
   if (!role.takesWrites || role.instance !== instance) throw new NodeLost("the node that takes writes has changed");
 }
 
 /** With several hosts the error names each failure. */
 function noPrimary(failures: readonly unknown[]): StoreUnavailable {
-  const cause = failures.find(isRefused) ?? failures.find((failure) => !(failure instanceof Standby)) ?? failures[0];
-  const isUp = failures.some((failure) => failure instanceof Standby);
-  const reason = isUp ? "no node of the database takes writes" : undefined;
+  const standby = failures.find((failure) => failure instanceof Standby);
+  const cause = standby ?? failures.find(isRefused) ?? failures[0];
+  const reason = standby !== undefined ? "no node of the database takes writes" : undefined;
   return new StoreUnavailable(failures.map(errorMessage).join("; "), {
     cause: cause instanceof StoreUnavailable ? (cause.cause ?? cause) : cause,
     ...(reason !== undefined && { reason }),
