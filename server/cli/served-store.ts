@@ -44,17 +44,12 @@ export async function openServedStore(options: ServedStoreOptions, stopped: Prom
   if (first !== undefined) return first;
 
   const app = waitingApp({ ...options, reason: () => reason ?? new StoreUnavailable("the database is not open") });
-  let isStopped = false;
-  void stopped.then(() => {
-    isStopped = true;
-  });
+  const stop = stopped.then(() => true);
   try {
     logger.info(`responding 503 on ${await app.listen({ port, host })} until the database takes writes`);
-    while (!isStopped) {
+    while (!(await Promise.race([sleep(RETRY_MS, false), stop]))) {
       const store = await tryOpen();
-      if (store !== undefined && isStopped) await store.close();
-      else if (store !== undefined) return store;
-      await Promise.race([sleep(RETRY_MS, undefined, { ref: false }), stopped]);
+      if (store !== undefined) return store;
     }
     return null;
   } finally {

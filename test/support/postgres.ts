@@ -98,10 +98,17 @@ export class Postgres {
   }
 
   #signalAll(signal: NodeJS.Signals): void {
-    const pid = this.#process?.pid;
-    if (pid === undefined) return;
+    const child = this.#process;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     // The parent first, so that it starts no other process.
-    for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal);
+    child.kill(signal);
+    for (const pid of childrenOf(child.pid)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has ended.
+      }
+    }
   }
 
   /** @returns the value of DATABASE_URL for a server */

@@ -64,8 +64,8 @@ export class Primary {
     }
   }
 
-  /** Runs reads on the node. Their result holds only if the node was the primary then. */
-  async read<T>(work: (readers: Pool) => Promise<T>): Promise<T> {
+  /** Runs reads on the node. Their result holds only if the node was the primary then. Single reads run again on its successor. */
+  async read<T>(work: (readers: Pool) => Promise<T>, runsAgain = true): Promise<T> {
     const confirmed = () =>
       this.use(async (node) => {
         const result = await work(node.readers);
@@ -75,15 +75,14 @@ export class Primary {
     try {
       return await confirmed();
     } catch (error) {
-      if (!this.hasSuccessors || !isNodeLost(error)) throw error;
+      if (!runsAgain || !this.hasSuccessors || !isNodeLost(error)) throw error;
       return confirmed();
     }
   }
 
-  /** Runs the work on a connection of its own. */
-  async withClient<T>(work: (client: ClientBase, config: ClientConfig) => Promise<T>): Promise<T> {
-    const { config } = await this.#choose();
-    return withClient(config, (client) => work(client, config));
+  /** Finds the node that takes writes. @returns the configuration of its connections */
+  async config(): Promise<ClientConfig> {
+    return (await this.#choose()).config;
   }
 
   async close(): Promise<void> {

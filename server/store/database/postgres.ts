@@ -13,6 +13,7 @@ import {
   isTakenKey,
   unavailable,
   UnknownCommit,
+  withClient,
   withPoolClient,
 } from "./postgres-client.ts";
 import { LEASE_MS } from "./postgres-lease.ts";
@@ -52,7 +53,7 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
   const { writeWaitMs, undoNewer, leaseMs, readUrl } = { ...defaults, ...options };
   const primary = primaryOf(url, { lock_timeout: writeWaitMs }, leaseMs, readUrl !== null);
   const standbys = readUrl === null ? null : standbysOf(readUrl);
-  await primary.withClient((_client, config) => migrate(config, { undoNewer }));
+  await migrate(await primary.config(), { undoNewer });
 
   const prepare = createPreparer();
   const damaged = new DamagedRecords();
@@ -95,10 +96,7 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
       const read = await standbys?.read((client) => readOnStandby(client, prepare, at, work));
       return read ? read.result : work(reads);
     },
-    snapshot: (work) =>
-      primary.read((readers) =>
-        inTransaction(readers, asSession, "begin isolation level repeatable read, read only", commit, work),
-      ),
+    snapshot: (work) => primary.read((readers) => inTransaction(readers, asSession, SNAPSHOT, commit, work), false),
     async ping() {
       await primary.read((readers) => withPoolClient(readers, (client) => execute(client, "select 1")));
     },
@@ -142,6 +140,8 @@ function checkedUrl(connectionString: string, variable: string): ClientConfig {
     throw invalidUrl(variable);
   }
 }
+
+const SNAPSHOT = "begin isolation level repeatable read, read only";
 
 type Run = (statement: QueryConfig) => Promise<QueryResult>;
 type AsSession = (run: Run) => Session;
@@ -235,7 +235,7 @@ async function readOnStandby<T>(
   };
   const session = sessionOn(prepare, (statement) => execute(client, statement), damaged);
   const [, found] = await Promise.all([
-    execute(client, "begin isolation level repeatable read, read only"),
+    execute(client, SNAPSHOT),
     readVersions(session, clinicId).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) throw error;
       throw new Behind("the standby lacks the clinic", { cause: error });
@@ -305,7 +305,7 @@ const common: ClientConfig = { application_name: APPLICATION, keepAlive: true, t
 
 /** Whether a server or an import has created the tables. */
 export async function hasPostgresTables(url: string): Promise<boolean> {
-  return primaryOf(url, {}, LEASE_MS, false).withClient(async (client) => {
+  return withClient(await primaryOf(url, {}, LEASE_MS, false).config(), async (client) => {
     const { rows } = await execute(client, "select to_regclass('migration') is not null as found");
     return (rows as [{ found: boolean }])[0].found;
   });

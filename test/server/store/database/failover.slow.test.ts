@@ -2,7 +2,7 @@ import net from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import { createKey } from "../../../../server/http/auth/api-keys.ts";
 import { openServedStore } from "../../../../server/cli/served-store.ts";
@@ -25,27 +25,22 @@ if (problem !== null) process.stderr.write(`the tests of failover do not run: ${
 /** Time in ms for which a commit proves the primary. The tests promote sooner than Patroni. */
 const LEASE_MS = 300;
 
-const nodes: Postgres[] = [];
-
-afterEach(async () => {
-  await Promise.all(
-    nodes.splice(0).map(async (node) => {
-      node.thaw();
-      await node.kill();
-      await node.end();
-    }),
-  );
-});
+/** Ends the node after the test, and after the servers that use it. */
+function endLater(node: Postgres): Postgres {
+  onTestFinished(async () => {
+    node.thaw();
+    await node.kill();
+    await node.end();
+  });
+  return node;
+}
 
 /** Starts a primary and standbys, of which each commit waits for one. */
 async function startCluster(standbys = 1) {
-  const primary = await Postgres.start(["wal_keep_size=64MB"]);
-  nodes.push(primary);
+  const primary = endLater(await Postgres.start(["wal_keep_size=64MB"]));
   const others: Postgres[] = [];
   for (let index = 1; index <= standbys; index += 1) {
-    const standby = await primary.standby(`standby${index}`);
-    nodes.push(standby);
-    others.push(standby);
+    others.push(endLater(await primary.standby(`standby${index}`)));
   }
   await primary.run("alter system set synchronous_standby_names = 'ANY 1 (*)'");
   await primary.run("select pg_reload_conf()");
@@ -106,20 +101,24 @@ async function lastReads(node: Postgres): Promise<unknown[]> {
   return rows.map((row) => row["query"]);
 }
 
-/** A proxy in front of a node. `isCutting` sees what a client sent and the node received; then the client hears nothing more. */
-async function startProxy(node: Postgres, isCutting: (sent: string) => boolean): Promise<{ host: string }> {
+/** A proxy in front of a node. It cuts a connection once the node responds to a commit of `proxy.mark`. */
+async function startProxy(node: Postgres): Promise<{ host: string; mark: string | null }> {
   const port = Number(node.host.split(":")[1]);
+  const proxy: { host: string; mark: string | null } = { host: "", mark: null };
   const server = net.createServer((client) => {
     const upstream = net.connect(port, "127.0.0.1");
-    let isCut = false;
+    let sent = "";
     client.on("data", (bytes) => {
-      isCut ||= isCutting(bytes.toString("latin1"));
+      sent += bytes.toString("latin1");
       upstream.write(bytes);
     });
     upstream.on("data", (bytes) => {
-      // The node has committed when it responds.
-      if (isCut) client.destroy();
-      else client.write(bytes);
+      const marked = proxy.mark === null ? -1 : sent.indexOf(proxy.mark);
+      const isCut = marked !== -1 && sent.includes("; commit", marked);
+      if (isCut) {
+        proxy.mark = null;
+        client.destroy();
+      } else client.write(bytes);
     });
     for (const [one, other] of [
       [client, upstream],
@@ -131,7 +130,8 @@ async function startProxy(node: Postgres, isCutting: (sent: string) => boolean):
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  return { host: `127.0.0.1:${(server.address() as net.AddressInfo).port}` };
+  proxy.host = `127.0.0.1:${(server.address() as net.AddressInfo).port}`;
+  return proxy;
 }
 
 const customers = query((db) => db.selectFrom("customer").select("fp"));
@@ -248,7 +248,7 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
     await primary.kill();
     const lines: string[] = [];
     const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
-    let stop = () => {};
+    let stop: () => void = () => undefined;
     const stopped = new Promise<void>((resolve) => (stop = resolve));
     onTestFinished(() => stop());
     const listening = { port: 0, host: "127.0.0.1", certificate: undefined, logger };
@@ -284,35 +284,29 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
   });
 
   test("a push whose commit was cut off is filed once and acknowledged; other work is not run again", async () => {
-    const primary = await Postgres.start();
-    nodes.push(primary);
+    const primary = endLater(await Postgres.start());
     const database = (await createDatabase(primary.url())).replace(/.*\//, "");
-    let cuts = 0;
-    const proxy = await startProxy(primary, (sent) => {
-      const isCommit = cuts > 0 && sent.includes("; commit");
-      if (isCommit) cuts -= 1;
-      return isCommit;
-    });
+    const proxy = await startProxy(primary);
     const direct = primary.url(database);
     const url = `${direct.replace(primary.host, proxy.host)}?target_session_attrs=read-write`;
     const server = await startServer(url, { leaseMs: 60_000 });
     const key = await fill(server);
     await pushOne(server.app, key);
-    cuts = 1;
     const cut = study({ patient_fp: dog.fp });
+    proxy.mark = cut.fp;
     expect(await push(server.app, key, cut)).toMatchObject([{ fp: cut.fp, outcome: "unchanged" }]);
-    expect(cuts).toBe(0);
+    expect(proxy.mark).toBeNull();
     expect(await primary.run(`select revision from study where fp = '${cut.fp}'`, database)).toEqual([{ revision: 1 }]);
 
-    cuts = 1;
     let runs = 0;
     const fp = newFp("customer");
+    proxy.mark = fp;
     const once = server.store.transaction(async (session) => {
       runs += 1;
       await session.all(addCustomer, { fp });
     });
     await expect(once).rejects.toThrow(StoreUnavailable);
-    expect([cuts, runs]).toEqual([0, 1]);
+    expect([proxy.mark, runs]).toEqual([null, 1]);
     expect(await primary.run(`select fp from customer where fp = '${fp}'`, database)).toEqual([{ fp }]);
   });
 
@@ -329,15 +323,19 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
       isAcknowledged = outcomes !== null;
       return outcomes;
     });
-    const waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
-    const cancel = async () => (await primary.run(waiting)).map(({ pid }) => Number(pid));
-    const [first] = await until("a commit that waits", async () => {
-      const pids = await cancel();
-      return pids.length > 0 ? pids : null;
+    const waiting = async () =>
+      (await primary.run("select pid from pg_stat_activity where wait_event = 'SyncRep'")).map(({ pid }) =>
+        Number(pid),
+      );
+    const cancelled = new Set<number>();
+    await until("the study is committed on the primary alone", async () => {
+      for (const pid of await waiting()) {
+        cancelled.add(pid);
+        await primary.run(`select pg_cancel_backend(${pid})`);
+      }
+      return (await primary.run(`select 1 from study where fp = '${pushed.fp}'`, database)).length > 0;
     });
-    await primary.run(`select pg_cancel_backend(${first})`);
-    // The study is committed here alone, and the push runs again.
-    await until("the next commit that waits", async () => (await cancel()).some((pid) => pid !== first));
+    await until("the push runs again and waits", async () => (await waiting()).some((pid) => !cancelled.has(pid)));
     expect(isAcknowledged).toBe(false);
     await standby.start();
     expect(await pushing).toMatchObject([{ fp: pushed.fp, outcome: "unchanged" }]);
