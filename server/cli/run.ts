@@ -18,13 +18,14 @@ import { type Certificate, certificateWarning, readCertificate } from "../http/c
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { RELEASES } from "../releases/release-folder.ts";
-import { isPostgresUrl, openStore } from "../store/database/open.ts";
+import { isPostgresUrl } from "../store/database/open.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
+import { openServedStore } from "./served-store.ts";
 import { serveUpgrades } from "./serve-upgrades.ts";
-import { loadStorePepper, storeLocation } from "./with-store.ts";
+import { loadStorePepper, readUrl, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
@@ -103,7 +104,13 @@ async function run(options: RunOptions): Promise<void> {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
-  const store = await openStore(location, undefined, isUndoRequested());
+  const listening = { port, host, certificate, logger };
+  const opening = { ...listening, location, readUrl: readUrl(), undoNewer: isUndoRequested() };
+  const store = await openServedStore(opening, stopSignal);
+  if (store === null) {
+    await backups?.stop();
+    return;
+  }
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
