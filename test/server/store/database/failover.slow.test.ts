@@ -343,4 +343,33 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
       { n: 1 },
     ]);
   });
+
+  test("a server whose node becomes read-only responds 503 with the reason, and goes on when it takes writes", async () => {
+    const primary = endLater(await Postgres.start());
+    const database = (await createDatabase(primary.url())).replace(/.*\//, "");
+    const server = await startServer(`${primary.url(database)}?target_session_attrs=read-write`);
+    const key = await fill(server);
+    await pushOne(server.app, key);
+    const setting = async (statement: string) => {
+      await primary.run(statement);
+      await primary.run("select pg_reload_conf()");
+    };
+    await setting("alter system set default_transaction_read_only = on");
+    const ready = async () => server.app.inject({ url: "/readyz" });
+    const refused = study({ patient_fp: dog.fp });
+    await until("a refused push", async () => (await push(server.app, key, refused)) === null);
+    const response = await ready();
+    expect([response.statusCode, response.headers["retry-after"], response.json()]).toEqual([
+      503,
+      "5",
+      expect.objectContaining({
+        error: expect.objectContaining({
+          details: { request_id: expect.any(String), reason: "no node of the database takes writes" },
+        }),
+      }),
+    ]);
+    await setting("alter system reset default_transaction_read_only");
+    await until("the server is ready", async () => (await ready()).statusCode === 200);
+    expect(await push(server.app, key, refused)).toMatchObject([{ fp: refused.fp }]);
+  });
 });
