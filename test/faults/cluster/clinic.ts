@@ -112,8 +112,9 @@ export class ClusterClinic {
     return code;
   }
 
-  serverOutput(index: number): string {
-    return this.#servers[index]!.output();
+  /** The last lines of the programs' logs, for the message of a failure. */
+  state(): string {
+    return [...this.#servers, ...this.#agents].map((running) => running.output().slice(-1_500)).join("\n");
   }
 
   async #startAgent(index: number): Promise<void> {

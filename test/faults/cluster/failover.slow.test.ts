@@ -59,11 +59,11 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
         await clinic.cluster.settled();
         const sent = await clinic.stopDevices();
         await until(
-          "every result of the devices is filed",
+          "the results of the devices are filed",
           async () => String(await clinic.filed()) === String(sent),
-          90_000,
-          200,
-        );
+        ).catch((error: unknown) => {
+          throw new Error(`sent ${String(sent)}; ${clinic.state()}`, { cause: error });
+        });
         for (const each of [pusher, ...readers]) each.stop();
         await Promise.all(running);
         report({ pusher, readers, recoveriesMs, sent });

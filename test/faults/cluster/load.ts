@@ -12,6 +12,10 @@ const READERS = 3;
 /** An agent waits this long for an answer. */
 const ANSWER_MS = 30_000;
 const RETRY_MS = 200;
+const NO_HINT = {
+  ...{ identifier: null, name: null, species: null, breed: null, sex: null },
+  ...{ owner: null, date_of_birth: null, weight_kg: null },
+};
 
 /** Pushes corrections of one study, and a new study with each. Both name a number that rises. */
 export class Pusher {
@@ -78,7 +82,7 @@ export class Pusher {
       revision,
       dedupe_key: `load:${fp}`,
       source: { device_id: "load", message_id: String(number) },
-      patient_hint: null,
+      patient_hint: NO_HINT,
     };
   }
 }
