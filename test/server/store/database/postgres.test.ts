@@ -308,6 +308,20 @@ describe("the store on PostgreSQL", () => {
   });
 });
 
+test("equal writes in two histories of a clinic give it different versions", async () => {
+  const fp = newFp("clinic");
+  const histories = await Promise.all(
+    [1, 2].map(async () => {
+      const store = await openStore(await temporaryDatabase());
+      await importEntities(store, clinic(fp), item(fp, {}));
+      const versions = await store.versions(1);
+      await store.close();
+      return versions.answers;
+    }),
+  );
+  expect(new Set(histories).size).toBe(2);
+});
+
 describe("an undo on a database that other servers use", () => {
   test("is refused while a server of a later version runs, and follows when that server has ended", async () => {
     const database = await temporaryDatabase();
