@@ -2,7 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase, ClientConfig, Pool } from "pg";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { Lease } from "./postgres-lease.ts";
-import { commitProof, execute, isNodeLost, NodeLost, openPool, withClient, withPoolClient } from "./postgres-client.ts";
+import {
+  commitProof,
+  execute,
+  isNodeLost,
+  isRefused,
+  NodeLost,
+  openPool,
+  withClient,
+  withPoolClient,
+} from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
 // Finds the node that takes writes among the hosts of DATABASE_URL, and finds its successor after a failover.
