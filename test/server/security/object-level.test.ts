@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
+import { onPostgres } from "../harness.ts";
 import { bodiesOf } from "./bodies.ts";
 import { forgetClinic } from "./holes.ts";
 import {
@@ -44,6 +45,8 @@ async function foreignPaths({ server, ours, theirs }: World) {
       (name) => name !== "clinic",
     );
     if (names.length === 0 || rowOf(route) === BY_CONSENT) continue;
+    // A HEAD request runs the query of its GET. SQLite has both.
+    if (route.method === "HEAD" && onPostgres()) continue;
     const answerTo = async (ids: readonly string[]) => {
       const path = names.reduce((url, name, at) => url.replace(`:${name}`, ids[at] ?? ""), route.url);
       const url = path.replace(":clinic", ours.fp);
@@ -76,7 +79,7 @@ test("an id of another clinic in a path gets the answer of an absent one, at eve
   const before = await viewOf(world.server, world.theirs);
   const { faults, asked } = await foreignPaths(world);
   expect(faults).toEqual([]);
-  expect(asked).toBeGreaterThan(200);
+  expect(asked).toBeGreaterThan(onPostgres() ? 100 : 200);
   expect(await viewOf(world.server, world.theirs)).toEqual(before);
 });
 
