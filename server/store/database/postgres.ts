@@ -80,7 +80,7 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
     }
   }
 
-  const store: Store = {
+  return {
     ...reads,
     shared: true,
     loss: null,
@@ -94,7 +94,7 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
     ...versionReader(reads),
     async readAt(at, work) {
       const read = await standbys?.read((client) => readOnStandby(client, prepare, at, work));
-      return read ? read.result : work(store);
+      return read ? read.result : work(reads);
     },
     snapshot: (work) => primary.read((readers) => inTransaction(readers, asSession, SNAPSHOT, commit, work), false),
     async ping() {
@@ -106,7 +106,6 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
       await Promise.all([primary.close(), standbys?.close()]);
     },
   };
-  return store;
 }
 
 /** The primary among the hosts of a URL. It has successors if there are other nodes, or if the URL asks for a role. */

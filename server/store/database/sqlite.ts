@@ -52,14 +52,14 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
   const reads = session(reader, damaged, place.checkOccasionally);
   const writes = writeQueue(writer, session(writer, damaged), mark, writeWaitMs, place.check);
 
-  const store: Store = {
+  return {
     ...reads,
     shared: false,
     loss: recentLoss(reader),
     damaged,
     transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
-    readAt: (_at, work) => work(store),
+    readAt: (_at, work) => work(reads),
     async snapshot(work) {
       // Opening a missing file would create it.
       place.check();
@@ -83,7 +83,6 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
       mark.close();
     },
   };
-  return store;
 }
 
 /** Detects that the open files were removed or replaced. `checkOccasionally` skips checks within READS_CHECK_MS. */
