@@ -337,7 +337,8 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
       }
       return (await primary.run(`select 1 from study where fp = '${pushed.fp}'`, database)).length > 0;
     });
-    await until("the push runs again and waits", async () => (await waiting()).some((pid) => !cancelled.has(pid)));
+    const waitsAgain = async () => isAcknowledged || (await waiting()).some((pid) => !cancelled.has(pid));
+    await until("the push runs again and waits", waitsAgain);
     expect(isAcknowledged).toBe(false);
     await standby.start();
     expect(await pushing).toMatchObject([{ fp: pushed.fp, outcome: "unchanged" }]);
