@@ -27,10 +27,9 @@ const RESPONSE_WAIT_MS = 15_000;
 
 /** Opens a pool. `check` runs on each new connection, which is closed if it rejects. */
 export function openPool(config: PoolConfig, check: (client: ClientBase) => Promise<void>): Pool {
-  // Sends the queries of an import without waiting for each response. The types of pg lack this option.
-  const pipelined = { pipeline: true };
-  const bounds = { max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS };
-  const pool = new Pool({ ...bounds, ...config, ...pipelined, onConnect: check });
+  // Sends the queries of an import without waiting for each response, and waits for the check, which the types of pg do not say.
+  const untyped = { pipeline: true, onConnect: check };
+  const pool = new Pool({ max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS, ...config, ...untyped });
   // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));

@@ -281,7 +281,7 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
     const store = await opening;
     onTestFinished(async () => store?.close());
     expect(await store?.all(customers, {})).toEqual([]);
-    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow("fetch failed");
     expect(lines.join("\n")).toContain("waiting for the database");
   });
 
