@@ -58,7 +58,7 @@ const SESSIONS_POLL_MS = 200;
  */
 const LOCK_WAIT_MS = 500;
 const LOCK_PAUSE_MS = 1000;
-const LOCK_TRIES_MAX = 10;
+const LOCK_TRIES_MAX = 5;
 
 /**
  * Migrates the database to this program's schema. A database that has it needs no rights beyond reading.
