@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
-import { type Dice, diceOf } from "../../support/dice.ts";
+import { describe, expect, test } from "vitest";
+import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import { soakCount } from "../../support/soak.ts";
 import { agentProblems, serverProblems } from "./after-cut.ts";
 import type { DiskCall } from "./disk-call.ts";
@@ -32,22 +32,32 @@ const PROGRAMS = {
     check: inFolder("agent", agentProblems),
   },
   upkeep: { record: recordUpkeep, cuts: soakCount(200), check: inFolder("agent", agentProblems) },
-  server: { record: () => recordServer(soakCount(20_000)), cuts: soakCount(200), check: serverProblems },
+  server: {
+    record: () => recordServer(soakCount(20_000)),
+    cuts: soakCount(200),
+    check: inFolder("server", serverProblems),
+  },
 } as const;
 
 type Program = keyof typeof PROGRAMS;
 
 describe.runIf(problem === null)("cuts of the power", () => {
-  const recordings = new Map<Program, Recording>();
-
-  beforeAll(async () => {
-    for (const name of ["agent", "upkeep", "server"] as const) recordings.set(name, await PROGRAMS[name].record());
-  }, 600_000);
+  const recordings = new Map<Program, Promise<Recording>>();
+  const recordingOf = (name: Program) => {
+    const recording = recordings.get(name) ?? PROGRAMS[name].record();
+    recordings.set(name, recording);
+    return recording;
+  };
 
   test.each(["agent", "upkeep", "server"] as const)(
     `a cut loses nothing that was acknowledged: %s`,
     async (name) => {
-      const { lost, checked } = await cutOften(recordings.get(name)!, name);
+      const recording = await recordingOf(name);
+      const checkpoint = checkpointCalls(recording);
+      expect(checkpoint.length).toBeGreaterThan(0);
+      // The log is emptied while nothing happens, and not by the end of the program alone.
+      if (name !== "upkeep") expect(checkpoint.some((call) => recording.calls[call]!.is === "truncate")).toBe(true);
+      const { lost, checked } = await cutOften(recording, name);
       process.stdout.write(`${name}: ${PROGRAMS[name].cuts} cuts, ${checked} acknowledgements checked\n`);
       expect(lost).toEqual([]);
       expect(checked).toBeGreaterThan(PROGRAMS[name].cuts);
@@ -65,25 +75,26 @@ describe.runIf(problem === null)("cuts of the power", () => {
   ] as [string, Program, Without][])(
     "a program that %s loses results: %s",
     async (_fault, name, without) => {
-      const { lost } = await cutOften(recordings.get(name)!, name, without);
+      const { lost } = await cutOften(await recordingOf(name), name, without);
       expect(lost).not.toEqual([]);
     },
     3_600_000,
   );
 });
 
-/** Cuts the power after random calls, half of them right after an acknowledgement. */
+/** Cuts the power after random calls: anywhere, right after an acknowledgement, and in a checkpoint. */
 async function cutOften(
-  { calls, initial, acknowledged }: Recording,
+  recording: Recording,
   program: Program,
   without: Without | null = null,
 ): Promise<{ lost: string[]; checked: number }> {
+  const { calls, initial } = recording;
   const { cuts: count, check } = PROGRAMS[program];
   const dice = diceOf(SEED);
   const disk = new Disk(without === null ? calls : withoutSyncs(calls, without), initial);
   let checked = 0;
   const lost: string[] = [];
-  for (const cut of cutsOf(calls, acknowledged, count, dice)) {
+  for (const cut of cutsOf(recording, count, dice)) {
     disk.advance(cut.count);
     checked += cut.acknowledged.length;
     const folder = fs.mkdtempSync(path.join(fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir(), "vetwire-cut-"));
@@ -100,14 +111,18 @@ async function cutOften(
   return { lost, checked };
 }
 
-function cutsOf(calls: readonly DiskCall[], acknowledged: readonly Acknowledged[], count: number, dice: Dice): Cut[] {
+function cutsOf(recording: Recording, count: number, dice: Dice): Cut[] {
+  const { calls, acknowledged } = recording;
+  const checkpoint = checkpointCalls(recording);
   // A call that is not carried out may have started before the one in front of it.
   const startOfRest = new Float64Array(calls.length + 1).fill(Number.POSITIVE_INFINITY);
   for (let index = calls.length - 1; index >= 0; index--) {
     startOfRest[index] = Math.min(startOfRest[index + 1]!, calls[index]!.at);
   }
   const cutAt = (): number => {
-    if (dice(2) === 0) return dice(calls.length + 1);
+    const kind = dice(5);
+    if (kind < 2) return dice(calls.length + 1);
+    if (kind === 2) return pick(dice, checkpoint) + dice(2);
     const { at } = acknowledged[dice(acknowledged.length)]!;
     const next = startOfRest.findIndex((start) => start > at + 1);
     return Math.min(calls.length, next + dice(8));
@@ -121,14 +136,24 @@ function cutsOf(calls: readonly DiskCall[], acknowledged: readonly Acknowledged[
   });
 }
 
+/** Returns the calls of checkpoints: writes and syncs of the database itself, and those that empty its log. */
+function checkpointCalls({ calls, initial }: Recording): number[] {
+  const names = new Map<number, string>();
+  for (const [name, content] of initial) if (content !== null) names.set(names.size + 1, name);
+  return calls.flatMap((call, index) => {
+    if (call.is === "create") names.set(call.file, call.path);
+    const name = "file" in call ? (names.get(call.file) ?? "") : "";
+    const isDatabase = name.endsWith(".db") && (call.is === "write" || call.is === "sync");
+    return isDatabase || (name.endsWith(".db-wal") && call.is === "truncate" && call.length === 0) ? [index] : [];
+  });
+}
+
 /** Keeps the number of calls, so that a cut comes at the same moment. */
 function withoutSyncs(calls: readonly DiskCall[], without: Without): DiskCall[] {
   const names = new Map<number, string>();
   return calls.map((call) => {
     if (call.is === "create") names.set(call.file, call.path);
-    return without(call, (file) => names.get(file) ?? "")
-      ? { is: "sync folder", path: "nowhere", calls: 0, at: call.at }
-      : call;
+    return without(call, (file) => names.get(file) ?? "") ? { is: "lost sync", at: call.at } : call;
   });
 }
 

@@ -77,7 +77,7 @@ class LogReader {
 
   #add(call: Call): void {
     const { name, args, result, at, before } = call;
-    const paths = stringsOf(args, 2).map((text) => this.#inRoot(text));
+    const paths = pathsOf(args).map((text) => this.#inRoot(text));
     const [first = null, second = null] = paths;
     switch (name) {
       case "open":
@@ -93,6 +93,10 @@ class LogReader {
       case "renameat":
       case "renameat2":
         if (first !== null && second !== null) this.#renamed(first, second, at);
+        return;
+      case "link":
+      case "linkat":
+        if (first !== null && second !== null) this.#linked(first, second, at);
         return;
       case "unlink":
       case "unlinkat":
@@ -143,7 +147,12 @@ class LogReader {
   }
 
   #write(file: number, offset: number, args: string, length: number, at: number): void {
-    if (args.includes(CUT_STRING)) return;
+    if (args.includes(CUT_STRING)) {
+      const [name] = [...this.#files].find(([, id]) => id === file) ?? [];
+      if (name !== undefined && !/(^|\/)reserve(\.part)?$/.test(name))
+        throw new Error(`a write to ${name} is too long`);
+      return;
+    }
     const bytes = Buffer.concat(bytesOf(args)).subarray(0, length);
     if (bytes.length !== length)
       throw new Error(`expected ${length} bytes, got ${bytes.length}: ${args.slice(0, 200)}`);
@@ -151,11 +160,19 @@ class LogReader {
   }
 
   #renamed(from: string, to: string, at: number): void {
-    const file = this.#files.get(from);
-    if (file === undefined) throw new Error(`the disk model does not know how to rename ${from}`);
-    this.calls.push({ is: "rename", path: from, to, file, at });
-    this.#files.delete(from);
-    this.#files.set(to, file);
+    this.calls.push({ is: "rename", path: from, to, at });
+    this.#files.delete(to);
+    // A renamed folder takes its content with it.
+    for (const [name, file] of this.#files) {
+      if (name !== from && !name.startsWith(from + path.sep)) continue;
+      this.#files.delete(name);
+      this.#files.set(to + name.slice(from.length), file);
+    }
+  }
+
+  #linked(from: string, to: string, at: number): void {
+    this.calls.push({ is: "link", path: from, to, at });
+    this.#files.set(to, this.#files.get(from)!);
   }
 
   #opened(name: string, args: string, descriptor: number, at: number): void {
@@ -191,8 +208,10 @@ function bytesOf(args: string): Buffer[] {
   return [...args.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, text]) => decode(text!));
 }
 
-function stringsOf(args: string, count: number): string[] {
-  return bytesOf(args.slice(0, 4_000))
-    .slice(0, count)
-    .map((bytes) => bytes.toString());
+/** The paths among the arguments. A path of the calls with -at starts at a folder. */
+function pathsOf(args: string): string[] {
+  const found = args.slice(0, 4_000).matchAll(/(?:<((?:\\x[0-9a-f]{2})*)>, )?"((?:\\x[0-9a-f]{2})*)"/g);
+  return [...found]
+    .slice(0, 2)
+    .map(([, folder = "", text]) => path.resolve(decode(folder).toString(), decode(text!).toString()));
 }

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { type Running, startProgram } from "../../support/processes.ts";
@@ -30,6 +31,14 @@ export function startTraced(log: string, script: readonly string[]): Running {
       return running.end("SIGCONT");
     },
   };
+}
+
+/** Runs a program to its end. @returns its output. @throws Error if it fails */
+export async function runTraced(log: string, script: readonly string[]): Promise<string> {
+  const running = startTraced(log, script);
+  await once(running.process, "close");
+  if (running.process.exitCode !== 0) throw new Error(running.output());
+  return running.output();
 }
 
 /** The content of a folder, with paths relative to it. A folder comes before its content. */
