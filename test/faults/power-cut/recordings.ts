@@ -156,8 +156,8 @@ export async function recordUpkeep(): Promise<Recording> {
   }
 }
 
-/** The built server on SQLite from an empty folder on: the clinic, a key, and studies that an agent pushes. */
-export async function recordServer(ms: number): Promise<Recording> {
+/** The built server on SQLite from an empty folder on: the clinic, a key, and requests with studies of an agent. */
+export async function recordServer(requests: number): Promise<Recording> {
   const folder = temporaryFolder();
   const data = path.join(folder, "server");
   const logs = ["import", "keys", "run"].map((name) => path.join(folder, `${name}.log`));
@@ -173,9 +173,9 @@ export async function recordServer(ms: number): Promise<Recording> {
     const server = startTraced(logs[2]!, [SERVER, "run", "--port", "0", "--data", data]);
     const listening = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
     const url = await until("the server listens", () => listening.exec(server.output())?.[1]);
-    await pushStudies(url, key, patients[0]!.fp, acknowledged, ms / 2);
+    await pushStudies(url, key, patients[0]!.fp, acknowledged, requests / 2);
     await emptiedLog(path.join(data, "vetwire.db"));
-    await pushStudies(url, key, patients[0]!.fp, acknowledged, ms / 2);
+    await pushStudies(url, key, patients[0]!.fp, acknowledged, requests / 2);
     await server.end("SIGKILL");
     return { calls: callsOf(logs, folder, EMPTY), initial: EMPTY, acknowledged };
   } finally {
@@ -188,10 +188,10 @@ async function pushStudies(
   key: string,
   patient: string,
   acknowledged: Acknowledged[],
-  ms: number,
+  requests: number,
 ): Promise<void> {
   const headers = { "X-API-Key": key, "content-type": "application/json" };
-  for (const end = Date.now() + ms; Date.now() < end; ) {
+  for (let left = requests; left > 0; left--) {
     const studies = Array.from({ length: 3 }, () => study({ fp: newFp("cds"), patient_fp: patient }));
     const answer = await fetch(`${url}/agent/v1/studies`, {
       method: "POST",

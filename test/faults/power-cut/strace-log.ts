@@ -11,6 +11,8 @@ export const TRACED = [
 ];
 /** Longest string in the log. Only the file `reserve` has longer ones, whose content does not matter: they are left out. */
 export const STRING_BYTES = 300_000;
+/** Ends the path of a removed file that is still open. */
+const DELETED = " (deleted)";
 const CUT_STRING = '"...';
 
 interface Call {
@@ -31,9 +33,9 @@ interface Started {
 }
 
 /** @throws Error for a call that changes files in a way the model does not know */
-export function readLog(log: string, root: string, initial: Tree): DiskCall[] {
+export function readLog(lines: Iterable<string>, root: string, initial: Tree): DiskCall[] {
   const reader = new LogReader(root, initial);
-  for (const line of log.split("\n")) reader.read(line);
+  for (const line of lines) reader.read(line);
   return reader.calls;
 }
 
@@ -43,8 +45,8 @@ class LogReader {
   readonly #started = new Map<string, Started>();
   /** The file at each path, as the program sees it. */
   readonly #files = new Map<string, number>();
-  /** The file and position of each open descriptor. */
-  readonly #open = new Map<number, { readonly file: number; at: number }>();
+  /** The file and position of each open descriptor, by its number and path: a child process has numbers of its own. */
+  readonly #open = new Map<string, { readonly file: number; at: number }>();
   #nextFile = 1;
 
   constructor(root: string, initial: Tree) {
@@ -109,7 +111,7 @@ class LogReader {
       case "fdatasync": {
         const place = this.#descriptor(args);
         if (place === null) return;
-        const file = this.#open.get(place.number)?.file;
+        const file = this.#open.get(place.key)?.file;
         if (file !== undefined) this.calls.push({ is: "sync", file, calls: before, at });
         else this.calls.push({ is: "sync folder", path: place.path, calls: before, at });
         return;
@@ -122,9 +124,13 @@ class LogReader {
   #content({ name, args, result, at }: Call): void {
     const place = this.#descriptor(args);
     if (place === null) return;
-    const open = this.#open.get(place.number);
-    if (name === "close") return void this.#open.delete(place.number);
-    if (open === undefined) return;
+    const open = this.#open.get(place.key);
+    if (name === "close") return void this.#open.delete(place.key);
+    if (open === undefined) {
+      const isHarmless = name === "lseek" || place.path.endsWith(DELETED);
+      if (isHarmless) return;
+      throw new Error(`the disk model does not know the file of ${name}(${place.key})`);
+    }
     switch (name) {
       case "lseek":
         open.at = result;
@@ -176,6 +182,7 @@ class LogReader {
   }
 
   #opened(name: string, args: string, descriptor: number, at: number): void {
+    if (args.includes("O_APPEND")) throw new Error(`the disk model does not know how to append to ${name}`);
     let file = this.#files.get(name);
     if (file === undefined) {
       if (!/O_CREAT/.test(args)) return; // a folder
@@ -183,14 +190,14 @@ class LogReader {
       this.#files.set(name, file);
       this.calls.push({ is: "create", path: name, file, at });
     } else if (args.includes("O_TRUNC")) this.calls.push({ is: "truncate", file, length: 0, at });
-    this.#open.set(descriptor, { file, at: 0 });
+    this.#open.set(`${descriptor} ${name}`, { file, at: 0 });
   }
 
   /** The descriptor of the first argument; null outside the folder and for a removed file. */
-  #descriptor(args: string): { readonly number: number; readonly path: string } | null {
+  #descriptor(args: string): { readonly key: string; readonly path: string } | null {
     const [, number, name] = /^(\d+)<((?:\\x[0-9a-f]{2})+)>/.exec(args) ?? [];
     const at = name === undefined ? null : this.#inRoot(decode(name).toString());
-    return at === null ? null : { number: Number(number), path: at };
+    return at === null ? null : { key: `${number} ${at}`, path: at };
   }
 
   /** The path within the folder; "" for the folder itself. */

@@ -62,5 +62,24 @@ export function writeTree(root: string, tree: Tree): void {
 /** Reads the calls of one or several runs, in their order. @param root as the programs see it */
 export function callsOf(logs: readonly string[], root: string, initial: Tree): DiskCall[] {
   const real = execFileSync("realpath", [root], { encoding: "utf8" }).trim();
-  return readLog(logs.map((log) => fs.readFileSync(log, "utf8")).join("\n"), real, initial);
+  return readLog(linesOf(logs), real, initial);
+}
+
+const PIECE_BYTES = 16 * 1024 * 1024;
+
+/** Reads piece by piece, because a log may be longer than the longest string. */
+function* linesOf(files: readonly string[]): Generator<string> {
+  const piece = Buffer.alloc(PIECE_BYTES);
+  for (const file of files) {
+    const handle = fs.openSync(file, "r");
+    let rest = "";
+    for (let length = -1; length !== 0; ) {
+      length = fs.readSync(handle, piece);
+      const lines = (rest + piece.toString("latin1", 0, length)).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+    yield rest;
+    fs.closeSync(handle);
+  }
 }
