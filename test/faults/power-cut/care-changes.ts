@@ -8,6 +8,7 @@ import { readManifest } from "../../../shared/care/backup-file.ts";
 import { readBackupState } from "../../../shared/care/backup-state.ts";
 import { finishRestore } from "../../../shared/care/restore-steps.ts";
 import { checkBackup, restoreBackup, restoreConfig, type RestoreTarget } from "../../../shared/care/restore.ts";
+import { newKey } from "../../../shared/runtime/api-key.ts";
 import { isBackupName } from "../../../shared/care/schedule.ts";
 import {
   AGENT,
@@ -29,7 +30,7 @@ import { addImage, addMessage, instanceUid, messageMark, openAgent } from "./sto
 const CONFIG = "config/agent.yaml";
 const KEY = "config/agent.key";
 const BACKUP = "one.backup";
-const KEY_TEXT = `${"k".repeat(40)}\n`;
+const KEY_TEXT = `${newKey()}\n`;
 /** Numbers of the messages and images before the backup, and of those after it. */
 const SAVED = [1, 2, 3, 4];
 const LATER = [5, 6];

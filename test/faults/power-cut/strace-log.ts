@@ -9,8 +9,10 @@ export const TRACED = [
   ...["rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "link", "linkat", "lseek"],
   ...["sendfile", "copy_file_range", "fallocate"],
 ];
-/** Longest string in the log. Only the file `reserve` has longer ones, whose content does not matter: they are left out. */
+/** Longest string in the log of a program that runs. Only the file `reserve` has longer ones, whose content does not matter. */
 export const STRING_BYTES = 300_000;
+/** Longest string in the log of a command, which copies files in longer pieces. */
+export const LONG_STRING_BYTES = 1_100_000;
 /** Ends the path of a removed file that is still open. */
 const DELETED = " (deleted)";
 const CUT_STRING = '"...';

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { type Running, startProgram } from "../../support/processes.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
-import { readLog, STRING_BYTES, TRACED } from "./strace-log.ts";
+import { LONG_STRING_BYTES, readLog, STRING_BYTES, TRACED } from "./strace-log.ts";
 
 // Runs a program under strace.
 
@@ -14,8 +14,8 @@ export function straceProblem(): string | null {
   return error !== undefined ? error.message : status === 0 ? null : stderr.trim();
 }
 
-export function startTraced(log: string, script: readonly string[]): Running {
-  const format = ["-f", "--seccomp-bpf", "-ttt", "-y", "-xx", "-s", String(STRING_BYTES), "-o", log];
+export function startTraced(log: string, script: readonly string[], stringBytes = STRING_BYTES): Running {
+  const format = ["-f", "--seccomp-bpf", "-ttt", "-y", "-xx", "-s", String(stringBytes), "-o", log];
   const args = [...format, "-e", `trace=${TRACED.map((name) => `?${name}`).join(",")}`, process.execPath, ...script];
   // io_uring would pass strace by.
   const running = startProgram("strace", args, { ...process.env, UV_USE_IO_URING: "0" });
@@ -35,7 +35,7 @@ export function startTraced(log: string, script: readonly string[]): Running {
 
 /** Runs a program to its end. @returns its output. @throws Error if it fails */
 export async function runTraced(log: string, script: readonly string[]): Promise<string> {
-  const running = startTraced(log, script);
+  const running = startTraced(log, script, LONG_STRING_BYTES);
   await once(running.process, "close");
   if (running.process.exitCode !== 0) throw new Error(running.output());
   return running.output();
