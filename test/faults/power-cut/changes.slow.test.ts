@@ -42,7 +42,7 @@ describe.runIf(problem === null)("cuts of the power during a change", () => {
 async function cutOften(change: Change, recording: ChangeRecording, calls: readonly DiskCall[]): Promise<string[]> {
   const dice = diceOf(SEED);
   const disk = new Disk(calls, recording.initial);
-  const { toldBefore } = momentsOf(recording.calls, recording.told);
+  const moments = momentsOf(recording.calls, recording.told);
   const counts = Array.from({ length: CUTS }, () => dice(Math.ceil(calls.length * 1.1)));
   const found: string[] = [];
   for (const count of counts.map((each) => Math.min(each, calls.length)).toSorted((a, b) => a - b)) {
@@ -50,7 +50,7 @@ async function cutOften(change: Change, recording: ChangeRecording, calls: reado
     const folder = fs.mkdtempSync(path.join(fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir(), "vetwire-cut-"));
     try {
       writeTree(folder, disk.afterCut(dice));
-      const told = new Set(toldBefore(count).map(({ word }) => word));
+      const told = new Set(moments.toldBefore(count).map(({ word }) => word));
       const problems = await change.check(folder, told).catch((error: unknown) => [String(error)]);
       if (problems.length > 0) found.push(`SEED=${SEED}, cut after call ${count}: ${problems.slice(0, 3).join("; ")}`);
     } finally {
