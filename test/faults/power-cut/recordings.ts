@@ -11,6 +11,7 @@ import {
   clinicFile,
   freePort,
   ROOT,
+  type Running,
   SERVER,
   temporaryFolder,
   testPatients,
@@ -163,6 +164,7 @@ export async function recordServer(requests: number): Promise<Recording> {
   const logs = ["import", "keys", "run"].map((name) => path.join(folder, `${name}.log`));
   const clinic = path.join(folder, "clinic.ndjson");
   const acknowledged: Acknowledged[] = [];
+  let server: Running | null = null;
   try {
     const patients = testPatients(4);
     fs.writeFileSync(clinic, clinicFile(patients));
@@ -170,15 +172,17 @@ export async function recordServer(requests: number): Promise<Recording> {
     for (const { fp: mark } of patients) acknowledged.push({ mark, kind: "patient", at: Date.now() });
     const key = (await runTraced(logs[1]!, [SERVER, "keys", "create", ...AGENT_KEY_OPTIONS, "--data", data])).trim();
     acknowledged.push({ mark: key, kind: "key", at: Date.now() });
-    const server = startTraced(logs[2]!, [SERVER, "run", "--port", "0", "--data", data]);
+    server = startTraced(logs[2]!, [SERVER, "run", "--port", "0", "--data", data]);
+    const { output } = server;
     const listening = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
-    const url = await until("the server listens", () => listening.exec(server.output())?.[1]);
+    const url = await until("the server listens", () => listening.exec(output())?.[1]);
     await pushStudies(url, key, patients[0]!.fp, acknowledged, requests / 2);
     await emptiedLog(path.join(data, "vetwire.db"));
     await pushStudies(url, key, patients[0]!.fp, acknowledged, requests / 2);
     await server.end("SIGKILL");
     return { calls: callsOf(logs, folder, EMPTY), initial: EMPTY, acknowledged };
   } finally {
+    await server?.end("SIGKILL");
     fs.rmSync(folder, { recursive: true, force: true });
   }
 }
