@@ -14,7 +14,7 @@ import { figuresOf, type Figures, type Limits, problemsOf } from "./judge.ts";
 // both programs get some forty times the messages of a clinic with that rate.
 
 const SOAK = process.env["SOAK"] === "1";
-const HOURS = SOAK ? 24 : 0.16;
+const HOURS = SOAK ? 24 : 0.12;
 /** Samples in a twenty-fourth of the run. */
 const SAMPLES = SOAK ? 12 : 1;
 const PAGE_BYTES = 4_096;
@@ -116,7 +116,7 @@ describe("an agent that grows with its messages", () => {
     const leaking = await SoakClinic.open(leak(SOAK ? 100 : 3_000));
     onTestFinished(() => leaking.world.end());
     await leaking.measure();
-    await leaking.runUntil(SOAK ? 2 : 0.05, SOAK ? 24 : 8);
+    await leaking.runUntil(SOAK ? 2 : 0.04, SOAK ? 24 : 8);
     leaking.disconnect();
     const problems = problemsOf(figuresOf(leaking.samples.agent, limitsOf("agent")), limitsOf("agent"));
     expect(problems).toContainEqual(expect.stringContaining("heap bytes an hour"));
