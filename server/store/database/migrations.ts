@@ -604,10 +604,10 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
     sql: `
       create index study_critical on study (received_at) where severity = 2;
       create index study_to_place on study (clinic_id, received_at) where patient_id is null and rejected_reason is null;
-      ${shared ? "" : "drop index study_of_clinic; create index study_of_clinic on study (clinic_id, acquired_at, device_name, source);"}
+      ${shared ? "" : "create index study_times on study (clinic_id, acquired_at, device_name, source) where source is not null;"}
     `,
     undo: `
-      ${shared ? "" : "drop index study_of_clinic; create index study_of_clinic on study (clinic_id, acquired_at);"}
+      ${shared ? "" : "drop index study_times;"}
       drop index study_to_place;
       drop index study_critical;
     `,

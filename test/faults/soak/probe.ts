@@ -98,7 +98,6 @@ function sumOf(pid: number, threads: readonly ThreadMeasure[]): Measure {
 /** Measures a thread at each request. Its text is the preload, so it uses nothing from outside. */
 function measureThread(folder: string): void {
   const { readFileSync, renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
-  const { join } = process.getBuiltinModule("node:path");
   const { monitorEventLoopDelay } = process.getBuiltinModule("node:perf_hooks");
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   const { runInNewContext } = process.getBuiltinModule("node:vm");
@@ -109,7 +108,7 @@ function measureThread(folder: string): void {
 
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
-  const registered = join(folder, `thread-${pid}-${thread}`);
+  const registered = `${folder}/thread-${pid}-${thread}`;
   writeFileSync(registered, "");
   process.once("exit", () => rmSync(registered, { force: true }));
 
@@ -119,7 +118,7 @@ function measureThread(folder: string): void {
   setInterval(() => {
     let request = "";
     try {
-      request = readFileSync(join(folder, "request"), "utf8");
+      request = readFileSync(`${folder}/request`, "utf8");
     } catch {
       return; // Nobody asked yet, or the folder is removed before the program.
     }
@@ -132,8 +131,8 @@ function measureThread(folder: string): void {
     collect();
     const { heapUsed, external, rss: residentBytes } = process.memoryUsage();
     const measure = { pid, thread, heapBytes: heapUsed + external, residentBytes, p99Ms, maxMs };
-    const file = join(folder, `answer-${request}-thread-${pid}-${thread}`);
-    const partial = join(folder, `partial-${pid}-${thread}`);
+    const file = `${folder}/answer-${request}-thread-${pid}-${thread}`;
+    const partial = `${folder}/partial-${pid}-${thread}`;
     writeFileSync(partial, JSON.stringify(measure));
     renameSync(partial, file);
     delays.enable();
