@@ -10,6 +10,9 @@ import { until } from "../../support/processes.ts";
 /** Variable of the program. */
 const FOLDER = "TEST_PROBE_FOLDER";
 
+/** Time in which a thread answers, unless it was terminated. */
+const ANSWER_MS = 3_000;
+
 /** What one thread measured. */
 interface ThreadMeasure {
   readonly pid: number;
@@ -62,12 +65,15 @@ export class Probe {
     fs.renameSync(`${file}.new`, file);
     const programs: Measure[] = [];
     for (const pid of pids) {
-      // A thread that begins or ends meanwhile is not waited for.
+      const begun = performance.now();
+      const hasAnswered = (name: string) => fs.existsSync(path.join(this.#folder, `answer-${request}-${name}`));
       const measures = await until(`a measure of each thread of process ${pid}`, () => {
         const threads = this.#names(`thread-${pid}-`);
-        const answers = this.#names(`answer-${request}-thread-${pid}-`);
-        const isWhole = threads.length > 0 && threads.every((name) => answers.some((answer) => answer.endsWith(name)));
-        return isWhole ? answers.map((name) => this.#read(name)) : null;
+        // A terminated thread leaves its name, and does not answer.
+        const isLate = performance.now() - begun > ANSWER_MS && hasAnswered(`thread-${pid}-0`);
+        if (threads.length === 0 || !(isLate || threads.every(hasAnswered))) return null;
+        for (const name of threads) if (!hasAnswered(name)) fs.rmSync(path.join(this.#folder, name));
+        return this.#names(`answer-${request}-thread-${pid}-`).map((name) => this.#read(name));
       });
       programs.push(sumOf(pid, measures));
     }

@@ -55,7 +55,7 @@ export class SoakClinic {
     const clinic = new SoakClinic(await World.create(PATIENTS), agentPreload);
     await clinic.#configure();
     await clinic.restart("server");
-    await clinic.startAgent();
+    await clinic.#startAgent();
     return clinic;
   }
 
@@ -90,7 +90,7 @@ export class SoakClinic {
     return (this.#clock.right - this.#from) / HOUR_MS;
   }
 
-  async startAgent(): Promise<void> {
+  async #startAgent(): Promise<void> {
     await this.world.startAgent();
     await this.world.waitForPatients();
     this.#analyzers = await Promise.all(
@@ -100,18 +100,14 @@ export class SoakClinic {
 
   async restart(program: Program): Promise<void> {
     if (program === "agent") {
-      await this.stopAgent();
-      await this.startAgent();
+      this.disconnect();
+      await this.world.agent.end();
+      this.#lives.agent += 1;
+      await this.#startAgent();
     } else {
       await this.world.server.end();
       await this.startServer();
     }
-  }
-
-  async stopAgent(): Promise<void> {
-    this.disconnect();
-    await this.world.agent.end();
-    this.#lives.agent += 1;
   }
 
   async startServer(): Promise<void> {
@@ -128,13 +124,13 @@ export class SoakClinic {
     const from = this.hours;
     for (let sample = 1; sample <= samples; sample += 1) {
       const next = from + ((hour - from) * sample) / samples;
-      while (this.hours < next) await this.step();
+      while (this.hours < next) await this.#step();
       await this.measure();
     }
   }
 
   /** Sends the messages of one step, and lets its time pass. */
-  async step(): Promise<void> {
+  async #step(): Promise<void> {
     const begun = performance.now();
     await this.#send(EACH);
     if (this.#steps % IMAGE_EVERY_STEPS === 0) await this.#sendImage();
@@ -188,9 +184,9 @@ export class SoakClinic {
    */
   async drain(rest = 100): Promise<Drain> {
     const before = this.studies();
-    while (this.studies() === before) await this.step();
+    while (this.studies() === before) await this.#step();
     const [first, from] = [this.studies(), performance.now()];
-    for (let sent = 0; this.outbox() > rest; sent += 1) {
+    for (let sent = 0; this.#outbox() > rest; sent += 1) {
       await this.#sendOne();
       const due = from + ((sent + 1) * 1000) / MESSAGES_PER_SECOND;
       const wait = due - performance.now();
@@ -231,7 +227,7 @@ export class SoakClinic {
   }
 
   /** Number of studies that wait at the agent. */
-  outbox(): number {
+  #outbox(): number {
     return this.world.status().outbox.depth;
   }
 
