@@ -72,7 +72,7 @@ export class Probe {
         // A terminated thread leaves its name, and does not answer.
         const isLate = performance.now() - begun > ANSWER_MS && hasAnswered(`thread-${pid}-0`);
         if (threads.length === 0 || !(isLate || threads.every(hasAnswered))) return null;
-        for (const name of threads) if (!hasAnswered(name)) fs.rmSync(path.join(this.#folder, name));
+        for (const name of threads) if (!hasAnswered(name)) fs.rmSync(path.join(this.#folder, name), { force: true });
         return this.#names(`answer-${request}-thread-${pid}-`).map((name) => this.#read(name));
       });
       programs.push(sumOf(pid, measures));

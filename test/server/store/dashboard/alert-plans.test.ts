@@ -20,7 +20,7 @@ import { onPostgres, temporaryDatabase } from "../../harness.ts";
 
 const STUDIES = 3000;
 
-/** Each hundredth study is critical, each fifth has no patient, and each fiftieth waits for one. The others are rejected. */
+/** Each hundredth study is critical, half have no patient, and a few of them wait for one. The others are rejected. */
 const FILL = `
   insert into clinic (id, fp, name) values (1, 'clinic_1', '');
   insert into customer (id, fp) values (1, 'customer_1');
@@ -31,9 +31,9 @@ const FILL = `
   insert into study (fp, clinic_id, patient_id, modality, device_name, status, acquired_at, results, revision, content_hash,
     source, received_at, severity, rejected_reason)
   with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${STUDIES})
-  select 'cds_' || n, 1, case when n % 5 = 0 then null else 1 end, 'CHEMISTRY', 'Device', 'COMPLETED', n, '[]', 1, '',
+  select 'cds_' || n, 1, case when n % 2 = 0 then null else 1 end, 'CHEMISTRY', 'Device', 'COMPLETED', n, '[]', 1, '',
     '{"device_id":"chem-1"}', n, case when n % 100 = 0 then 2 else 0 end,
-    case when n % 5 = 0 and n % 50 <> 0 then 'lost' end
+    case when n % 2 = 0 and n % 500 <> 0 then 'lost' end
   from numbers;
   analyze;`;
 
