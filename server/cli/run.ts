@@ -31,8 +31,8 @@ import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
-/** With CLOSE_WAIT_MS it stays below the 30 s after which launcher and service managers kill the process. */
-const DRAIN_S_MAX = 20;
+/** With CLOSE_WAIT_MS it stays below the 25 s after which service managers kill the process. */
+const DRAIN_S_MAX = 15;
 /** A terminal and npm both pass on one Ctrl-C. A signal within this time is such a copy, and no second order. */
 const SIGNAL_COPY_MS = 500;
 const DATA_FILES = [

@@ -164,8 +164,8 @@ export class Cluster {
   async #states(): Promise<ReadonlyMap<string, string>> {
     const response = await fetch(`http://127.0.0.1:${this.#statistics}/;csv`).catch(() => null);
     if (response === null) return new Map();
-    const [head = "", ...rows] = (await response.text()).split("\n").map((line) => line.split(","));
-    const column = [...head].indexOf("status");
+    const [head = [], ...rows] = (await response.text()).split("\n").map((line) => line.split(","));
+    const column = head.indexOf("status");
     return new Map(rows.map((row) => [row[1] ?? "", row[column] ?? ""]));
   }
 }

@@ -1,23 +1,24 @@
 import http from "node:http";
 import { rmSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { CLINIC, isFree, SERVER, start, until, World } from "../../support/processes.ts";
 
 // Goal: a stop is announced before it happens, and cuts no request. Method: a server process gets signals, while connections to it
 // are kept open.
 
 const DRAIN_S = 3;
+/** Longer than the test of its end needs on a busy machine. */
+const LONG_DRAIN_S = 15;
 
 let world: World;
 
-beforeEach(async () => {
-  world = await World.create(1, ["--drain-seconds", String(DRAIN_S)]);
-});
-
-afterEach(async () => {
-  await world.server.end("SIGKILL");
-  rmSync(world.folder, { recursive: true, force: true });
-});
+async function startWorld(drainS: number): Promise<void> {
+  world = await World.create(1, ["--drain-seconds", String(drainS)]);
+  onTestFinished(async () => {
+    await world.server.end("SIGKILL");
+    rmSync(world.folder, { recursive: true, force: true });
+  });
+}
 
 const get = async (path: string) => {
   const response = await fetch(`${world.serverUrl}${path}`, { headers: { "x-api-key": world.key } });
@@ -67,6 +68,7 @@ async function beginHeartbeat(): Promise<() => Promise<number | undefined>> {
 
 describe("SIGTERM with --drain-seconds", { timeout: 60_000 }, () => {
   test("a server fails /readyz at once, serves on, ends streams and requests whole, and its pages connect again", async () => {
+    await startWorld(DRAIN_S);
     const cookie = await signIn();
     const stream = await openStream(cookie);
     expect(stream.status).toBe(200);
@@ -90,20 +92,22 @@ describe("SIGTERM with --drain-seconds", { timeout: 60_000 }, () => {
   });
 
   test("a second signal ends the server at once, and a copy of the first one does not", async () => {
+    await startWorld(LONG_DRAIN_S);
     const begun = performance.now();
     const ending = world.server.end();
-    await expect.poll(async () => (await get("/readyz")).status, { timeout: DRAIN_S * 1000, interval: 20 }).toBe(503);
+    await expect.poll(async () => (await get("/readyz")).status, { timeout: 10_000, interval: 20 }).toBe(503);
     world.server.process.kill("SIGTERM");
     expect(await get("/readyz")).toMatchObject({ status: 503 });
     // A signal within 500 ms is the same Ctrl-C, which npm passed on too.
     await expect.poll(() => performance.now() - begun, { timeout: 5000 }).toBeGreaterThan(700);
     world.server.process.kill("SIGINT");
     expect(await ending).toBe(1);
-    expect(performance.now() - begun).toBeLessThan(DRAIN_S * 1000);
+    expect(performance.now() - begun).toBeLessThan(LONG_DRAIN_S * 1000);
     expect(world.server.output()).toContain("ended by a second signal");
   });
 
   test("the server ends within a second of the drain although a page is open", async () => {
+    await startWorld(DRAIN_S);
     const stream = await openStream(await signIn());
     const begun = performance.now();
     expect(await world.server.end()).toBe(0);
@@ -113,12 +117,12 @@ describe("SIGTERM with --drain-seconds", { timeout: 60_000 }, () => {
 });
 
 test.each([
-  [["--drain-seconds", "21"], "expected 0 to 20 seconds"],
-  [["--drain-seconds", "1.5"], "expected 0 to 20 seconds"],
+  [["--drain-seconds", "16"], "expected 0 to 15 seconds"],
+  [["--drain-seconds", "1.5"], "expected 0 to 15 seconds"],
   [["--metrics", "9090x"], "expected a port of this machine or host:port, such as 127.0.0.1:9090"],
   [["--metrics", "127.0.0.1:65536"], "expected a port of this machine or host:port, such as 127.0.0.1:9090"],
 ])("run %j is refused with what it takes", async (options, expected) => {
-  const refused = start(SERVER, ["run", "--data", world.folder, ...options]);
+  const refused = start(SERVER, ["run", ...options]);
   await until("the command ends", () => refused.process.exitCode !== null);
   expect([refused.process.exitCode === 0, refused.output()]).toEqual([false, expect.stringContaining(expected)]);
 });

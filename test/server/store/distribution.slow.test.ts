@@ -43,7 +43,7 @@ const TABLES = `
       from pg_index i join pg_class k on k.oid = i.indexrelid where i.indrelid = c.oid and i.indisunique
     ), '[]') as keys,
     coalesce((
-      select json_agg(json_build_object('name', r.conname, 'target', r.confrelid::regclass::text, 'columns', (
+      select json_agg(json_build_object('name', r.conname, 'target', (select relname from pg_class where oid = r.confrelid), 'columns', (
         select json_agg(a.attname order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum = any (r.conkey)
       )) order by r.conname)

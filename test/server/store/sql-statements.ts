@@ -32,14 +32,14 @@ export interface Collected {
 /** Imports every module of the store anew and compiles each query that it defines. */
 export async function collectStatements(): Promise<Collected> {
   const files = FOLDERS.flatMap(sourcesIn);
-  const made: { readonly file: string; readonly query: queries.Query<never, unknown> }[] = [];
+  const made: { readonly file: string; readonly compile: () => string }[] = [];
   let current = "";
   vi.resetModules();
   vi.doMock(path.join(ROOT, QUERY), async (original) => {
     const real = await original<typeof queries>();
     const recorded = (...given: Parameters<typeof real.query>) => {
       const query = real.query(...given);
-      made.push({ file: callerOf(new Error("stack").stack ?? ""), query });
+      made.push({ file: callerOf(new Error("stack").stack ?? ""), compile: () => query.compile(builder).sql });
       return query;
     };
     return { ...real, query: recorded };
@@ -56,7 +56,7 @@ export async function collectStatements(): Promise<Collected> {
     vi.resetModules();
   }
   // A module may define what its queries use after them.
-  const compiled = made.map(({ file, query }) => ({ where: file, sql: query.compile(builder).sql }));
+  const compiled = made.map(({ file, compile }) => ({ where: file, sql: compile() }));
   const unseen = files.filter((file) => callsIn(file) > made.filter((one) => one.file === file).length);
   return { statements: [...compiled, ...migrations(), ...fixed()], unseen };
 }
