@@ -10,6 +10,7 @@ import {
   type QueryResult,
 } from "pg";
 import { StoreUnavailable } from "./query.ts";
+import type { PoolState } from "./store.ts";
 
 // Connections to PostgreSQL and their errors. Each temporary error becomes StoreUnavailable.
 
@@ -34,6 +35,12 @@ export function openPool(config: PoolConfig, check: (client: ClientBase) => Prom
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
+}
+
+/** @returns the connections of a pool; none for a pool that is not open. `lagMs` is null for the primary */
+export function poolState(name: string, pool: Pool | undefined, lagMs: number | null = null): PoolState {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
+  return { name, open: totalCount, idle: idleCount, waiting: waitingCount, lagMs };
 }
 
 /** Runs the work on a connection of the pool. Rolls back if the work fails. */
