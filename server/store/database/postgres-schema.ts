@@ -153,11 +153,10 @@ async function migrateNow(client: Client, schema: SchemaOptions): Promise<void> 
 
 async function storedSchema(client: Client, known: number): Promise<StoredSchema> {
   if (!(await isTrue(client, "select to_regclass('migration') is not null as found"))) return { version: 0, newer: [] };
-  const { rows } = await execute(client, "select coalesce(max(version), 0) as version from migration");
-  const [{ version }] = rows as [{ version: number }];
-  if (version <= known) return { version, newer: [] };
-  const text = "select * from migration where version > $1 order by version desc";
-  return { version, newer: (await execute(client, { text, values: [known] })).rows as AppliedMigration[] };
+  // One statement, since another server may migrate meanwhile.
+  const { rows } = await execute(client, "select * from migration order by version desc");
+  const applied = rows as AppliedMigration[];
+  return { version: applied[0]?.version ?? 0, newer: applied.filter(({ version }) => version > known) };
 }
 
 /** @returns false if this program goes on beside servers of a later version @throws Error if it cannot */
