@@ -11,6 +11,9 @@ import type { Store } from "../store/database/store.ts";
 
 const RETRY_MS = 500;
 
+/** Time in ms after which the port responds although the database is not open: an update of it may wait for other sessions. */
+const PATIENCE_MS = 1500;
+
 export interface ServedStoreOptions {
   /** A data folder or the URL of PostgreSQL. */
   readonly location: string;
@@ -28,30 +31,33 @@ export interface ServedStoreOptions {
  */
 export async function openServedStore(options: ServedStoreOptions, stopped: Promise<unknown>): Promise<Store | null> {
   const { location, readUrl, undoNewer, port, host, logger } = options;
+  if (!isPostgresUrl(location)) return openStore(location, undefined, undoNewer);
   let reason: StoreUnavailable | undefined;
   const tryOpen = async (): Promise<Store | undefined> => {
     try {
       return await openStore(location, undefined, undoNewer, readUrl);
     } catch (error) {
-      const isWaiting = error instanceof StoreUnavailable && isPostgresUrl(location) && !isRefused(error);
-      if (!isWaiting) throw error;
+      if (!(error instanceof StoreUnavailable) || isRefused(error)) throw error;
       if (error.message !== reason?.message) logger.warn({ reason: error.message }, "waiting for the database");
       reason = error;
       return undefined;
     }
   };
-  const first = await tryOpen();
-  if (first !== undefined) return first;
+  let attempt = tryOpen();
+  const early = await Promise.race([attempt, sleep(PATIENCE_MS, undefined, { ref: false })]);
+  if (early !== undefined) return early;
 
-  const app = waitingApp({ ...options, reason: () => reason ?? new StoreUnavailable("the database is not open") });
-  const stop = stopped.then(() => true);
+  const notOpen = new StoreUnavailable("the database is being opened", { reason: "the database is being opened" });
+  const app = waitingApp({ ...options, reason: () => reason ?? notOpen });
+  const stop = stopped.then(() => null);
   try {
     logger.info(`responding 503 on ${await app.listen({ port, host })} until the database takes writes`);
-    while (!(await Promise.race([sleep(RETRY_MS, false), stop]))) {
-      const store = await tryOpen();
+    for (;;) {
+      const store = await Promise.race([attempt, stop]);
       if (store !== undefined) return store;
+      if ((await Promise.race([sleep(RETRY_MS), stop])) === null) return null;
+      attempt = tryOpen();
     }
-    return null;
   } finally {
     app.server.closeAllConnections();
     await app.close();

@@ -10,6 +10,8 @@ export interface Migration {
   readonly undo: string | null;
   /** Whether a program that lacks it goes on beside it. Several servers ask, on PostgreSQL alone. */
   readonly beside?: boolean;
+  /** Indexes that its statements create if they are missing. PostgreSQL builds them before, while servers write. */
+  readonly indexes?: readonly { readonly name: string; readonly on: string }[];
 }
 
 /** A migration that a database has. Program and undo are null if a program of 0.1.0 applied it. */

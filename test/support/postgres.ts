@@ -16,6 +16,12 @@ export function postgresProblem(): string | null {
   return null;
 }
 
+/** Ends with the process of the tests. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGQUIT");
+});
+
 export class Postgres {
   readonly #folder: string;
   readonly #port: number;
@@ -143,7 +149,8 @@ export class Postgres {
       stdio: "ignore",
     });
     this.#process = child;
-    process.once("exit", () => child.kill("SIGQUIT"));
+    running.add(child);
+    child.once("exit", () => running.delete(child));
     await until("PostgreSQL accepts a connection", async () => {
       if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}`);
       return withClient(this.url(), async () => true).catch(() => false);

@@ -553,8 +553,8 @@ export const TABLE_LOCKS = ["row exclusive", "share", "share row exclusive", "ac
 export type TableLock = (typeof TABLE_LOCKS)[number];
 
 /**
- * A migration of a database that servers use meanwhile. It changes the catalogue of PostgreSQL alone: it reads, writes and
- * rewrites no row of a table that exists, so that its locks last for milliseconds.
+ * A migration of a database that servers use meanwhile. Its statements change the catalogue of PostgreSQL alone: they read, write and
+ * rewrite no row of a table that exists, so that their locks last for milliseconds. Its `indexes` are built before them.
  */
 export interface ServerMigration extends Migration {
   /** Whether a server that lacks it goes on beside it, and starts again. */
@@ -623,6 +623,33 @@ const undoable: readonly ((id: string, engine: Engine) => ServerMigration)[] = [
       alter table study drop column checksum;
     `,
   }),
+  // What is computed anew every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
+  // patient, and the rhythm of each device. On SQLite an index holds the columns of the rhythm, because a row is long.
+  (_id, { shared }) => {
+    const indexes = [
+      { name: "study_critical", on: "study (received_at) where severity = 2" },
+      {
+        name: "study_to_place",
+        on: "study (clinic_id, received_at) where patient_id is null and rejected_reason is null",
+      },
+    ];
+    const times =
+      "create index study_times on study (clinic_id, acquired_at, device_name, source) where source is not null;";
+    return {
+      beside: true,
+      locks: { study: "share" },
+      indexes,
+      sql: `
+        ${indexes.map(({ name, on }) => `create index if not exists ${name} on ${on};`).join("\n")}
+        ${shared ? "" : times}
+      `,
+      undo: `
+        ${shared ? "" : "drop index study_times;"}
+        drop index study_to_place;
+        drop index study_critical;
+      `,
+    };
+  },
 ];
 
 /** Version of the schema that this program knows. */

@@ -10,6 +10,7 @@ import {
   type QueryResult,
 } from "pg";
 import { StoreUnavailable } from "./query.ts";
+import type { PoolState } from "./store.ts";
 
 // Connections to PostgreSQL and their errors. Each temporary error becomes StoreUnavailable.
 
@@ -27,14 +28,19 @@ const RESPONSE_WAIT_MS = 15_000;
 
 /** Opens a pool. `check` runs on each new connection, which is closed if it rejects. */
 export function openPool(config: PoolConfig, check: (client: ClientBase) => Promise<void>): Pool {
-  // Sends the queries of an import without waiting for each response. The types of pg lack this option.
-  const pipelined = { pipeline: true };
-  const bounds = { max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS };
-  const pool = new Pool({ ...bounds, ...config, ...pipelined, onConnect: check });
+  // Sends the queries of an import without waiting for each response, and waits for the check, which the types of pg do not say.
+  const untyped = { pipeline: true, onConnect: check };
+  const pool = new Pool({ max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS, ...config, ...untyped });
   // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
+}
+
+/** @returns the connections of a pool; none for a pool that is not open. `lagMs` is null for the primary */
+export function poolState(name: string, pool: Pool | undefined, lagMs: number | null = null): PoolState {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
+  return { name, open: totalCount, idle: idleCount, waiting: waitingCount, lagMs };
 }
 
 /** Runs the work on a connection of the pool. Rolls back if the work fails. */

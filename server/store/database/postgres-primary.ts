@@ -9,10 +9,12 @@ import {
   isRefused,
   NodeLost,
   openPool,
+  poolState,
   withClient,
   withPoolClient,
 } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
+import type { PoolState } from "./store.ts";
 
 // Finds the node that takes writes among the hosts of DATABASE_URL, and finds its successor after a failover.
 
@@ -92,6 +94,10 @@ export class Primary {
   /** Finds the node that takes writes. @returns the configuration of its connections */
   async config(): Promise<ClientConfig> {
     return (await this.#choose()).config;
+  }
+
+  pools(): PoolState[] {
+    return [poolState("read", this.#node?.readers), poolState("write", this.#node?.writers)];
   }
 
   async close(): Promise<void> {

@@ -58,7 +58,7 @@ const SESSIONS_POLL_MS = 200;
  */
 const LOCK_WAIT_MS = 500;
 const LOCK_PAUSE_MS = 1000;
-const LOCK_TRIES_MAX = 10;
+const LOCK_TRIES_MAX = 5;
 
 /**
  * Migrates the database to this program's schema. A database that has it needs no rights beyond reading.
@@ -69,8 +69,10 @@ export async function migrate(config: ClientConfig, options: Partial<SchemaOptio
   await withClient(config, async (client) => {
     for (let tries = 1; ; tries += 1) {
       const stored = await storedSchema(client, schema.migrations.length);
-      if (schemaSteps(DATABASE, stored, schema).length === 0) return;
+      const steps = schemaSteps(DATABASE, stored, schema);
+      if (steps.length === 0) return;
       try {
+        if (stored.version > 0) await buildIndexes(client, steps);
         await migrateNow(client, schema);
         return;
       } catch (error) {
@@ -88,9 +90,44 @@ export async function migrate(config: ClientConfig, options: Partial<SchemaOptio
   });
 }
 
+/**
+ * Builds the indexes of the steps while servers write. A build waits for the transactions of the others, so that no server may wait for
+ * the migrations within a transaction.
+ */
+async function buildIndexes(client: Client, steps: readonly SchemaStep[]): Promise<void> {
+  const indexes = steps.flatMap((step) => (step.do === "apply" ? (step.indexes ?? []) : []));
+  if (indexes.length === 0) return;
+  await execute(client, "set lock_timeout = 0");
+  while (!(await isTrue(client, `select pg_try_advisory_lock(${MIGRATION_LOCK}) as found`)))
+    await sleep(SESSIONS_POLL_MS);
+  try {
+    for (const { name, on } of indexes) {
+      // A build that was interrupted leaves an index that no query uses.
+      const broken = `select exists (select from pg_index where indexrelid = to_regclass('${name}') and not indisvalid) as found`;
+      if (await isTrue(client, broken)) await execute(client, `drop index concurrently ${name}`);
+      await execute(client, `create index concurrently if not exists ${name} on ${on}`);
+    }
+  } catch (error) {
+    throw error instanceof StoreUnavailable ? error : failedMigration(DATABASE, error);
+  } finally {
+    await execute(client, `select pg_advisory_unlock(${MIGRATION_LOCK})`).catch(() => undefined);
+  }
+}
+
+async function isTrue(client: Client, statement: string): Promise<boolean> {
+  const { rows } = await execute(client, statement);
+  return (rows as [{ found: boolean }])[0].found;
+}
+
 /** Runs the missing steps in one transaction. The end of the connection rolls back. */
 async function migrateNow(client: Client, schema: SchemaOptions): Promise<void> {
-  await execute(client, `begin; set local lock_timeout = 0; select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+  // Without a wait within the transaction, which would hold up the indexes of another server.
+  for (;;) {
+    await execute(client, "begin");
+    if (await isTrue(client, `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as found`)) break;
+    await execute(client, "rollback");
+    await sleep(SESSIONS_POLL_MS);
+  }
   const table = "create table if not exists migration (version integer primary key, applied_at bigint not null)";
   await execute(client, table);
   // Read again: another server may have migrated meanwhile.
@@ -115,13 +152,11 @@ async function migrateNow(client: Client, schema: SchemaOptions): Promise<void> 
 }
 
 async function storedSchema(client: Client, known: number): Promise<StoredSchema> {
-  const { rows: tables } = await execute(client, "select to_regclass('migration') is not null as found");
-  if (!(tables as [{ found: boolean }])[0].found) return { version: 0, newer: [] };
-  const { rows } = await execute(client, "select coalesce(max(version), 0) as version from migration");
-  const [{ version }] = rows as [{ version: number }];
-  if (version <= known) return { version, newer: [] };
-  const text = "select * from migration where version > $1 order by version desc";
-  return { version, newer: (await execute(client, { text, values: [known] })).rows as AppliedMigration[] };
+  if (!(await isTrue(client, "select to_regclass('migration') is not null as found"))) return { version: 0, newer: [] };
+  // One statement, since another server may migrate meanwhile.
+  const { rows } = await execute(client, "select * from migration order by version desc");
+  const applied = rows as AppliedMigration[];
+  return { version: applied[0]?.version ?? 0, newer: applied.filter(({ version }) => version > known) };
 }
 
 /** @returns false if this program goes on beside servers of a later version @throws Error if it cannot */

@@ -1,7 +1,8 @@
 import type { ClientBase, ClientConfig, Pool } from "pg";
 import { DamagedRecord } from "./damaged-records.ts";
-import { execute, isSerializationFailure, openPool, withPoolClient } from "./postgres-client.ts";
+import { execute, isSerializationFailure, openPool, poolState, withPoolClient } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
+import type { PoolState } from "./store.ts";
 
 // Reads from the nodes of DATABASE_READ_URL. A node that is away or behind is left alone for a while, so that no request waits for it.
 
@@ -20,6 +21,8 @@ interface Standby {
   /** Monotonic time. */
   restsUntil: number;
   isConnecting: boolean;
+  /** Monotonic time since which it lacks the versions that reads ask for; null if it had the last one. */
+  behindSince: number | null;
 }
 
 /** The standby cannot serve this read: the primary serves it. */
@@ -36,7 +39,7 @@ export class Standbys {
   constructor(hosts: readonly ClientConfig[], onlyStandbys: boolean) {
     const bounds = { connectionTimeoutMillis: CONNECT_WAIT_MS, query_timeout: RESPONSE_WAIT_MS };
     this.#nodes = hosts.map((config) => ({
-      ...{ config: { ...config, ...bounds }, pool: undefined, restsUntil: 0, isConnecting: false },
+      ...{ config: { ...config, ...bounds }, pool: undefined, restsUntil: 0, isConnecting: false, behindSince: null },
     }));
     this.#onlyStandbys = onlyStandbys;
   }
@@ -47,14 +50,25 @@ export class Standbys {
     if (node?.pool === undefined) return null;
     const { pool } = node;
     try {
-      return { result: await withPoolClient(pool, work) };
+      const result = await withPoolClient(pool, work);
+      node.behindSince = null;
+      return { result };
     } catch (error) {
-      if (error instanceof Behind) node.restsUntil = performance.now() + BEHIND_REST_MS;
+      if (error instanceof Behind) {
+        node.behindSince ??= performance.now();
+        node.restsUntil = performance.now() + BEHIND_REST_MS;
+      } else if (error instanceof StoreUnavailable) this.#leave(node, pool);
       // The replay of the log cancels reads that hold it up, with the code of a serialization failure.
-      else if (error instanceof StoreUnavailable) this.#leave(node, pool);
       else if (!isSerializationFailure(error) && !(error instanceof DamagedRecord)) throw error;
       return null;
     }
+  }
+
+  pools(): PoolState[] {
+    return this.#nodes.map(({ pool, behindSince }, index) => {
+      const lagMs = behindSince === null ? 0 : performance.now() - behindSince;
+      return poolState(`standby ${index + 1}`, pool, lagMs);
+    });
   }
 
   async close(): Promise<void> {

@@ -105,6 +105,7 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
       await Promise.all(transactions);
       await Promise.all([primary.close(), standbys?.close()]);
     },
+    pools: () => [...primary.pools(), ...(standbys?.pools() ?? [])],
   };
 }
 

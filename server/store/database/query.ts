@@ -48,7 +48,7 @@ export class StoreUnavailable extends Error {
 
   constructor(message: string, { reason, ...options }: ErrorOptions & { readonly reason?: string } = {}) {
     super(message, options);
-    this.reason = reason ?? "the database does not respond";
+    this.reason = reason ?? "the database cannot be used now";
   }
 }
 

@@ -207,6 +207,8 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
     });
     expect([...seen]).toEqual([[first, second].toSorted().join()]);
     expect(await push(server.app, key, study({ patient_fp: dog.fp }))).toMatchObject([{ outcome: "filed" }]);
+    // Its commits would wait for a standby that never comes.
+    await primary.kill();
   });
 
   test("reads go to a standby that has the clinic's version, and past one that lags", async () => {
@@ -279,7 +281,7 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
     const store = await opening;
     onTestFinished(async () => store?.close());
     expect(await store?.all(customers, {})).toEqual([]);
-    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow("fetch failed");
     expect(lines.join("\n")).toContain("waiting for the database");
   });
 
@@ -327,6 +329,13 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
       (await primary.run("select pid from pg_stat_activity where wait_event = 'SyncRep'")).map(({ pid }) =>
         Number(pid),
       );
+    // A commit that wrote nothing proves the primary too.
+    const reading = server.store.transaction((session) => session.all(customers, {}));
+    const outcome = reading.then(
+      () => "committed",
+      (error: Error) => error.message,
+    );
+    await until("both commits wait", async () => (await waiting()).length >= 2);
     const cancelled = new Set<number>();
     await until("the study is committed on the primary alone", async () => {
       for (const pid of await waiting()) {
@@ -335,8 +344,10 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
       }
       return (await primary.run(`select 1 from study where fp = '${pushed.fp}'`, database)).length > 0;
     });
-    await until("the push runs again and waits", async () => (await waiting()).some((pid) => !cancelled.has(pid)));
+    const waitsAgain = async () => isAcknowledged || (await waiting()).some((pid) => !cancelled.has(pid));
+    await until("the push runs again and waits", waitsAgain);
     expect(isAcknowledged).toBe(false);
+    expect(await outcome).toContain("may not be durable");
     await standby.start();
     expect(await pushing).toMatchObject([{ fp: pushed.fp, outcome: "unchanged" }]);
     expect(await primary.run(`select count(*)::int as n from study where fp = '${pushed.fp}'`, database)).toEqual([

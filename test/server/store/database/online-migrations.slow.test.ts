@@ -52,12 +52,16 @@ describe.skipIf(problem !== null)("a database that servers use", () => {
     const migrations = serverMigrations(url);
     const online = onlineMigrationsFor(engine);
     const before = migrations.length - online.length;
-    for (const [index, { sql, locks }] of online.entries()) {
+    for (const [index, { sql, locks, indexes = [] }] of online.entries()) {
       const client = await connect(url);
       const existing = new Map<string, unknown>();
       for (const row of (await client.query(TABLES)).rows as { name: string; file: unknown }[])
         existing.set(row.name, row.file);
       expect(existing.size).toBeGreaterThan(20);
+      // On another connection, since a session counts its own scans.
+      const builder = await connect(url);
+      for (const { name, on } of indexes) await builder.query(`create index concurrently ${name} on ${on}`);
+      await builder.end();
       await client.query("begin");
       await client.query(sql);
       const held: Record<string, TableLock> = {};
@@ -97,6 +101,30 @@ describe.skipIf(problem !== null)("a database that servers use", () => {
     await migrating;
     await reader.query("select checksum from study limit 1");
     await dump.end();
+    await reader.end();
+  });
+
+  test("an index of a table with rows is built while servers write, also after a build that was interrupted", async () => {
+    const url = await releasedDatabase();
+    const [writer, reader] = [await connect(url), await connect(url)];
+    await reader.query("create index study_critical on study (received_at)");
+    await reader.query("update pg_index set indisvalid = false where indexrelid = 'study_critical'::regclass");
+    // The build waits for the end of this transaction, and other writers pass meanwhile.
+    await writer.query("begin; update study set device_name = device_name");
+    const migrating = migrate({ connectionString: url });
+    migrating.catch(() => undefined);
+    const builds =
+      "select 1 from pg_stat_activity where query like '% index concurrently%' and wait_event_type = 'Lock'";
+    await until("the build waits", async () => (await reader.query(builds)).rowCount !== 0);
+    await reader.query(
+      "update clinic set name = name; insert into study_revision select * from study_revision where false",
+    );
+    await writer.query("commit");
+    await migrating;
+    const valid =
+      "select indisvalid as valid, pg_get_expr(indpred, indrelid) as of from pg_index where indexrelid = 'study_critical'::regclass";
+    expect((await reader.query(valid)).rows).toEqual([{ valid: true, of: "(severity = 2)" }]);
+    await writer.end();
     await reader.end();
   });
 
