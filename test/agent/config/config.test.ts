@@ -363,7 +363,7 @@ describe("destinations of images", () => {
   });
 
   test.each([
-    ["{ id: pacs }", "destinations[0] has neither dial nor stow, expected one"],
+    ["{ id: pacs }", "destinations[0] has none of dial, stow and s3, expected one"],
     ['{ id: pacs, dial: "1.2.3.4:104" }', "destinations[0] has no aeTitle, which C-STORE needs"],
     [
       '{ id: pacs, dial: "1.2.3.4", aeTitle: PACS }',
@@ -371,7 +371,7 @@ describe("destinations of images", () => {
     ],
     [
       '{ id: pacs, dial: "1.2.3.4:104", aeTitle: PACS, stow: "http://x" }',
-      "destinations[0] has both dial and stow, expected one",
+      "destinations[0] has dial and stow, expected one",
     ],
     ['{ id: pacs, stow: "http://x", aeTitle: PACS }', "destinations[0].aeTitle belongs to destinations with dial"],
     ['{ id: pacs, stow: "ftp://x" }', 'destinations[0].stow is "ftp://x", expected text like ^https?://'],
