@@ -8,6 +8,7 @@ import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
 import { readSecret } from "./secret-file.ts";
+import { tlsProblem } from "./tls-files.ts";
 
 /** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
 export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] {
@@ -111,12 +112,9 @@ function bucketProblems(
   if ("kmsKeyId" in bucket && encryption !== "aws:kms") {
     report([...at, "kmsKeyId"], "needs encryption: aws:kms");
   }
-  for (const [key, file] of [
-    ["secretFile", secretFile],
-    ["ca", ca],
-  ] as const) {
-    fileProblem(file, [...at, key], folder, report);
-  }
+  fileProblem(secretFile, [...at, "secretFile"], folder, report);
+  const fault = typeof ca === "string" ? tlsProblem({ ca }, false, folder) : null;
+  if (fault !== null) report([...at, "ca"], fault);
 }
 
 function fileProblem(file: unknown, at: readonly string[], folder: string, report: ReportProblem): void {

@@ -82,11 +82,6 @@ export class ObjectStore {
     }
   }
 
-  /** Removes an object. One that the bucket does not have is no error. */
-  async remove(name: string): Promise<void> {
-    await this.#exchange({ method: "DELETE", key: this.#keyOf(name) }, readText);
-  }
-
   /** Begins an upload and ends it at once, which leaves no object. @throws ObjectError if the key may not write */
   async tryWriting(): Promise<void> {
     const key = this.#keyOf("vetwire-check");

@@ -413,7 +413,7 @@ describe("destinations of images", () => {
     ],
     ["kmsKeyId: k, encryption: AES256", ".kmsKeyId needs encryption: aws:kms"],
     ["secretFile: gone", ".secretFile names FOLDER/gone, which does not exist"],
-    ["ca: gone", ".ca names FOLDER/gone, which does not exist"],
+    ["ca: gone", /\.ca cannot be used: ENOENT/],
     ["prefix: ../other", /\.prefix is "\.\.\/other", expected text like/],
     ["prefix: /a", /\.prefix is "\/a", expected text like/],
   ])("a bucket with %s is a problem", (changed, message) => {

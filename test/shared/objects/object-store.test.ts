@@ -4,6 +4,7 @@ import fs from "node:fs";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ObjectSource, ObjectStore, PART_BYTES } from "../../../shared/objects/object-store.ts";
 import type { ObjectTarget } from "../../../shared/objects/object-target.ts";
+import { makeCertificates } from "../../support/certificates.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { S3_KEY, type S3Call, type S3Fault, type S3Options, S3Server } from "../../support/s3-server.ts";
 
@@ -77,8 +78,7 @@ describe("an object", () => {
     expect(kept()).toEqual([`clinic/a/1/a.dcm ${small.sha256}`]);
     expect(server.objects.get("clinic/a/1/a.dcm")?.headers).toEqual({ "content-type": "application/dicom" });
     expect(Buffer.from((await storeOf().read("1/a.dcm", 100))!).toString()).toBe("a picture");
-    await storeOf().remove("1/a.dcm");
-    expect(await storeOf().read("1/a.dcm", 100)).toBeNull();
+    expect(await storeOf().read("1/b.dcm", 100)).toBeNull();
   });
 
   test("is not sent again if the bucket has its bytes", async () => {
@@ -290,6 +290,18 @@ describe("a store that", () => {
       /RequestTimeTooSkewed.*set the clock of this machine/,
     );
   });
+});
+
+test("a store with a certificate of its own needs its authority", async () => {
+  const { ca, agent } = makeCertificates(folder);
+  const tls = { cert: fs.readFileSync(agent.certificate, "utf8"), key: fs.readFileSync(agent.key, "utf8") };
+  await serve({ tls });
+  const endpoint = target.endpoint.replace("http://localhost", "https://127.0.0.1");
+  await storeOf({ endpoint, ca }).store("a", "application/dicom", small);
+  expect(kept()).toEqual([`clinic/a/a ${small.sha256}`]);
+  await expect(storeOf({ endpoint }).store("b", "application/dicom", small)).rejects.toThrow(
+    "unable to verify the first certificate",
+  );
 });
 
 test("A check of a bucket leaves no object and no upload", async () => {
