@@ -135,12 +135,12 @@ describe("a store with faults", () => {
     faults.push(...(await lost()));
     expect(faults).toEqual([]);
     expect(Array.from(hashes.keys()).filter((message) => fs.existsSync(imageFile(used.folder, message)))).toEqual([]);
-    expect(server.calls.length).toBeGreaterThan(6 * IMAGES);
+    expect(server.calls.length).toBeGreaterThan(4 * IMAGES);
   });
 
-  test(`an agent that trusts status 200 loses images (SEED=${SEED})`, { timeout: 600_000 }, async () => {
+  test("an agent that trusts status 200 loses images", { timeout: 600_000 }, async () => {
     await receive(IMAGES);
-    faultsOf(diceOf(SEED));
+    server.fault = ({ nth }) => (nth % 2 === 0 ? { do: "flip" } : null);
     const target = bucketOf(port, used.folder);
     while ((await queued()) > 0) {
       for (const { message } of await used.spool.call("queuedForwards", "vault", IMAGES)) {
@@ -154,7 +154,7 @@ describe("a store with faults", () => {
         }
       }
     }
-    expect(await lost()).not.toEqual([]);
+    expect(await lost()).toHaveLength(Math.floor(IMAGES / 2));
   });
 });
 
