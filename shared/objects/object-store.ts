@@ -207,9 +207,7 @@ export class ObjectStore {
         .filter(({ number, bytes }) => bytes === Math.min(partBytes, size - (number - 1) * partBytes));
       return { id, parts: new Map(parts.map(({ number, etag }) => [number, etag])) };
     } catch (error) {
-      if (error instanceof ObjectError && error.status !== null && error.status < 500 && error.status !== 429) {
-        return null;
-      }
+      if (error instanceof ObjectError && isRefusal(error)) return null;
       throw error;
     }
   }
@@ -262,4 +260,9 @@ export class ObjectStore {
 
 function isMissing(error: unknown): boolean {
   return error instanceof ObjectError && error.status === 404 && error.code !== "NoSuchBucket";
+}
+
+/** The store will say the same again: it has no such upload, knows no lists, or the key may not ask for them. */
+function isRefusal({ status }: ObjectError): boolean {
+  return status === 501 || (status !== null && status < 500 && status !== 429);
 }

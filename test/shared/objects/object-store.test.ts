@@ -191,6 +191,7 @@ describe("a large object", () => {
       { do: "refuse", status: 404, code: "NoSuchUpload" },
     ],
     ["a key that may not list uploads", "ListMultipartUploads", { do: "refuse", status: 403, code: "AccessDenied" }],
+    ["a store without lists", "ListMultipartUploads", { do: "refuse", status: 501, code: "NotImplemented" }],
   ] as const)("begins anew after %s", async (_, operation, fault) => {
     await serve();
     server.fault = once("UploadPart", { do: "refuse", status: 500, code: "InternalError" }, 2);
