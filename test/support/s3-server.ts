@@ -137,7 +137,8 @@ export class S3Server {
     if (fault?.do === "stall") return;
     if (fault?.do === "cut") return void response.destroy();
     if (bytes === undefined) return reply(status, text, headers);
-    const sent = damage(bytes, fault);
+    // Another bit than in a stored object: two changes must not make the bytes right.
+    const sent = damage(bytes, fault, 2);
     if (request.method === "HEAD") {
       response.writeHead(status, { ...headers, "content-length": bytes.length }).end();
     } else if (fault?.do === "truncate") {
@@ -261,12 +262,12 @@ function operationOf(method: string, key: string, query: URLSearchParams): S3Ope
   return byMethod[method]!;
 }
 
-function damage(bytes: Buffer, fault: S3Fault | null): Buffer {
+function damage(bytes: Buffer, fault: S3Fault | null, bit = 1): Buffer {
   if (fault?.do === "truncate") return bytes.subarray(0, Math.floor(bytes.length / 2));
   if (fault?.do !== "flip" || bytes.length === 0) return bytes;
   const changed = Buffer.from(bytes);
   const at = Math.floor(changed.length / 2);
-  changed[at] = changed[at]! ^ 1;
+  changed[at] = changed[at]! ^ bit;
   return changed;
 }
 

@@ -413,17 +413,17 @@ describe("destinations of images", () => {
     ],
     ["kmsKeyId: k, encryption: AES256", ".kmsKeyId needs encryption: aws:kms"],
     ["secretFile: gone", ".secretFile names FOLDER/gone, which does not exist"],
-    ["ca: gone", /\.ca cannot be used: ENOENT/],
-    ["prefix: ../other", /\.prefix is "\.\.\/other", expected text like/],
-    ["prefix: /a", /\.prefix is "\/a", expected text like/],
+    ["ca: gone", ".ca cannot be used: ENOENT"],
+    ["prefix: ../other", '.prefix is "../other", expected text like'],
+    ["prefix: /a", '.prefix is "/a", expected text like'],
   ])("a bucket with %s is a problem", (changed, message) => {
     fs.writeFileSync(path.join(folder, "s3.secret"), "not-a-real-secret\n");
     const valid = { endpoint: '"https://s3.example"', bucket: "images", accessKeyId: "AK", secretFile: "s3.secret" };
     const others = Object.entries(valid).filter(([key]) => !changed.includes(`${key}:`));
     const bucket = [changed, ...others.map(([key, value]) => `${key}: ${value}`)].join(", ");
     const found = at(`{ id: vault, s3: { ${bucket} } }`).map((line) => line.replace(/^\d+: /, ""));
-    const expected = typeof message === "string" ? `destinations[0].s3${message}`.replace("FOLDER", folder) : null;
-    expect(found).toEqual([expected ?? expect.stringMatching(message)]);
+    const start = `destinations[0].s3${message}`.replace("FOLDER", folder);
+    expect(found).toEqual([expect.stringContaining(start)]);
   });
 
   test.each([
