@@ -146,7 +146,7 @@ export class S3Server {
     } else if (fault?.do === "trickle") {
       response.writeHead(status, { ...headers, "content-length": bytes.length });
       let at = 0;
-      const timer = setInterval(() => response.write(bytes.subarray(at, (at += 1))), 100);
+      const timer = setInterval(() => response.write(bytes.subarray(at, (at += 1))), 400);
       response.once("close", () => clearInterval(timer));
     } else {
       response.writeHead(status, { ...headers, "content-length": sent.length }).end(sent);
