@@ -3,12 +3,16 @@ import type { Language, Role } from "../../shared/dashboard/session.ts";
 import type { Versions } from "../store/database/cache-versions.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
+import { Drain } from "./drain.ts";
 import type { HeaderList } from "./response-headers.ts";
+
+/** The config of a route, with its pattern. A request without a route has none. */
+export type RouteConfig = FastifyContextConfig & { readonly url?: string };
 
 /** The state of one request. Each plugin fills in its own fields, in the order in which app.ts registers the plugins. */
 interface RequestContext {
   /** The config of the route. Fastify builds `routeOptions` anew at each access, so it is read once. */
-  readonly route: FastifyContextConfig;
+  readonly route: RouteConfig;
   /** The active key of the request, set by authentication. Null without one. */
   key: ApiKey | null;
   /** The presented key, if it is revoked or expired. The audit trail names it. */
@@ -49,10 +53,11 @@ declare module "fastify" {
   }
 }
 
-/** Gives each request its context. Register it before all other hooks. */
-export function startRequestContext(app: FastifyInstance): void {
+/** Gives each request its context, and the connection of each response its end during a drain. Register it before all other hooks. */
+export function startRequestContext(app: FastifyInstance, drain = new Drain()): void {
   app.decorateRequest("context");
-  app.addHook("onRequest", (request, _reply, done) => {
+  app.addHook("onRequest", (request, reply, done) => {
+    if (drain.hasBegun) reply.raw.setHeader("connection", "close");
     request.context = {
       route: request.routeOptions.config,
       key: null,

@@ -598,6 +598,20 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
       alter table study drop column checksum;
     `,
   }),
+  // What is computed anew every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
+  // patient, and the rhythm of each device. On SQLite an index holds the columns of the rhythm, because a row is long.
+  (_id, { shared }) => ({
+    sql: `
+      create index study_critical on study (received_at) where severity = 2;
+      create index study_to_place on study (clinic_id, received_at) where patient_id is null and rejected_reason is null;
+      ${shared ? "" : "create index study_times on study (clinic_id, acquired_at, device_name, source) where source is not null;"}
+    `,
+    undo: `
+      ${shared ? "" : "drop index study_times;"}
+      drop index study_to_place;
+      drop index study_critical;
+    `,
+  }),
 ];
 
 /** Version of the schema that this program knows. */

@@ -16,7 +16,7 @@ import { firstWhole, wholeRows } from "./checksum.ts";
 import { DamagedRecords } from "./damaged-records.ts";
 import { APPLICATION, migrate } from "./postgres-schema.ts";
 import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
-import type { Store } from "./store.ts";
+import type { PoolState, Store } from "./store.ts";
 
 // The store on a PostgreSQL database that several servers may share.
 
@@ -63,7 +63,12 @@ export async function openPostgres(url: string, lockWaitMs: number, undoNewer = 
       await Promise.all(transactions);
       await Promise.all([readers.end(), writers.end()]);
     },
+    pools: () => [poolState("read", readers), poolState("write", writers)],
   };
+}
+
+function poolState(name: string, { totalCount, idleCount, waitingCount }: Pool): PoolState {
+  return { name, open: totalCount, idle: idleCount, waiting: waitingCount, lagMs: null };
 }
 
 type Run = (statement: QueryConfig) => Promise<QueryResult>;

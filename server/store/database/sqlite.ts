@@ -81,6 +81,7 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
       writer.close();
       mark.close();
     },
+    pools: () => [],
   };
 }
 

@@ -25,4 +25,18 @@ export interface Store extends Session {
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
+  /** The pools of connections to PostgreSQL. Empty on SQLite. */
+  pools(): readonly PoolState[];
+}
+
+/** A pool of connections at this moment. */
+export interface PoolState {
+  readonly name: string;
+  /** Open connections, the idle ones included. */
+  readonly open: number;
+  readonly idle: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+  /** Time in milliseconds by which its database lags behind the primary, as last seen. Null for the primary. */
+  readonly lagMs: number | null;
 }

@@ -237,6 +237,17 @@ describe("counters in the database", () => {
     await close();
   });
 
+  test("a request that waited, or another server's clock behind, begins no new window", async () => {
+    const { one, other, close } = await twoStores();
+    const nodes = [storeCounters(one).keys, storeCounters(other).keys];
+    const taken: (boolean | undefined)[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      taken.push((await nodes[index % 2]?.take("a", windows, noon - index * 500))?.taken);
+    }
+    expect(taken.filter(Boolean)).toHaveLength(4);
+    await close();
+  });
+
   test("counters separate keys from addresses, and ended windows are deleted", async () => {
     const store = await openStore(await temporaryDatabase());
     const { keys, addresses } = storeCounters(store);
