@@ -22,9 +22,11 @@ import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
+import { PictureObjects } from "../store/studies/picture-objects.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
+import { type ObjectOptions, objectStoreOf, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { openServedStore } from "./served-store.ts";
 import { serveUpgrades } from "./serve-upgrades.ts";
@@ -88,8 +90,9 @@ export const runCommand = new Command("run")
   .action(run);
 for (const option of careOptions()) runCommand.addOption(option);
 withAlertOptions(runCommand);
+withObjectOptions(runCommand);
 
-interface RunOptions extends DataOption, AlertOptions, CareOptions {
+interface RunOptions extends DataOption, AlertOptions, CareOptions, ObjectOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -105,6 +108,7 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions {
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
+  const objects = objectStoreOf(options);
   const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
@@ -158,8 +162,13 @@ async function run(options: RunOptions): Promise<void> {
     certificate,
     allowPrivateWebhooks,
     releaseFolder: join(data, RELEASES),
+    pictures: objects && new PictureObjects(objects),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
+
+  void objects?.tryWriting().catch((error: unknown) => {
+    logger.warn({ reason: errorMessage(error) }, "the bucket of the pictures cannot be used now: results do not wait");
+  });
 
   let metricsServer: MetricsServer | undefined;
   try {
