@@ -66,13 +66,15 @@ const LOCK_TRIES_MAX = 5;
  */
 export async function migrate(config: ClientConfig, options: Partial<SchemaOptions> = {}): Promise<void> {
   const schema = { migrations: migrationsFor(postgres), undoNewer: false, ...options };
+  const released = schema.migrations.filter(({ undo }) => undo === null).length;
   await withClient(config, async (client) => {
     for (let tries = 1; ; tries += 1) {
       const stored = await storedSchema(client, schema.migrations.length);
       const steps = schemaSteps(DATABASE, stored, schema);
       if (steps.length === 0) return;
       try {
-        if (stored.version > 0) await buildIndexes(client, steps);
+        // A database before 0.1.0 may lack their columns. Its update stops the servers anyway.
+        if (stored.version >= released) await buildIndexes(client, steps);
         await migrateNow(client, schema);
         return;
       } catch (error) {
