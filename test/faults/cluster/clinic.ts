@@ -105,11 +105,11 @@ export class ClusterClinic {
     });
   }
 
-  /** Stops a server as an upgrade does, and starts it again. @returns its exit code */
-  async restartServer(index: number): Promise<number | null> {
+  /** Stops a server as an upgrade does, and starts it again. @throws if it did not end by itself */
+  async restartServer(index: number): Promise<void> {
     const code = await this.#servers[index]!.end("SIGTERM");
+    if (code !== 0) throw new Error(`expected exit code 0, got ${code}: ${this.state()}`);
     await this.startServer(index);
-    return code;
   }
 
   /** The last lines of the programs' logs, for the message of a failure. */

@@ -131,7 +131,7 @@ async function strike(clinic: ClusterClinic, pusher: Pusher, fault: Fault): Prom
       primary.freeze();
       break;
     case "servers restarted":
-      for (let server = 0; server < SERVERS; server += 1) expect(await clinic.restartServer(server)).toBe(0);
+      for (let server = 0; server < SERVERS; server += 1) await clinic.restartServer(server);
       break;
   }
   await nextPush(pusher);

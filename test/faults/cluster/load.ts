@@ -35,8 +35,9 @@ export class Pusher {
   }
 
   async run(): Promise<void> {
-    for (let number = 1; this.#isOpen; number += 1) {
-      await this.#push(number);
+    let number = 0;
+    while (this.#isOpen) {
+      await this.#push((number += 1));
       await pause(PUSH_EVERY_MS);
     }
   }
@@ -49,8 +50,9 @@ export class Pusher {
   async #push(number: number): Promise<void> {
     const fp = newFp("cds");
     const studies = [this.#study(this.counterFp, number, number), this.#study(fp, 1, number)];
-    for (let attempt = number; this.#isOpen; attempt += 1) {
-      const answer = await request(`${this.#clinic.url(attempt % SERVERS)}/agent/v1/studies`, {
+    let attempt = number;
+    while (this.#isOpen) {
+      const answer = await request(`${this.#clinic.url((attempt += 1) % SERVERS)}/agent/v1/studies`, {
         method: "POST",
         headers: { "x-api-key": this.#clinic.agentKey, "content-type": "application/json" },
         body: JSON.stringify({ studies }),
@@ -111,7 +113,9 @@ export class Reader {
   async run(): Promise<void> {
     await Promise.all(
       Array.from({ length: READERS }, async (_, reader) => {
-        for (let turn = reader; this.#isOpen; turn += 1) {
+        let turn = reader;
+        while (this.#isOpen) {
+          turn += 1;
           await (turn % 2 === 0 ? this.#readCounter(turn) : this.#readTotal(turn));
           await pause(READ_EVERY_MS);
         }
