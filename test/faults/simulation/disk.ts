@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
+import { imageFolder } from "../../../agent/imaging/image-folder.ts";
 import { openDatabase } from "../../../agent/spool/database.ts";
 import { GroupCommit } from "../../../agent/spool/group-commit.ts";
 import { operationsOn } from "../../../agent/spool/queries/operations.ts";
@@ -16,6 +17,9 @@ import type { Chance } from "./chance.ts";
 
 // The disk of the clinic's PC, with the thread of the spool on it. The real group commit writes a real database. A committed
 // group is durable, unless the power is cut: then the groups since the last fsynced one are lost too.
+
+/** Operations whose group is fsynced, of those that the simulated agent calls. */
+const FSYNCED: ReadonlySet<string> = new Set(["takeQueued", "addInstance"]);
 
 export type DiskFault = "full" | "read-only";
 
@@ -105,6 +109,7 @@ export class Disk {
   /** Ends the process and loses what was not fsynced. */
   cutPower(): void {
     this.close();
+    this.#undoRename();
     if (this.#fsynced === null) return;
     const file = path.join(this.folder, "spool.db");
     writeFileSync(file, this.#fsynced);
@@ -112,10 +117,18 @@ export class Disk {
     this.#fsynced = null;
   }
 
+  /** Nothing syncs the final name of the newest image: the next one, or the next start, makes it durable. */
+  #undoRename(): void {
+    const folder = imageFolder(this.folder);
+    const newest = existsSync(folder) ? readdirSync(folder).toSorted().at(-1) : undefined;
+    if (newest?.endsWith(".dcm") !== true || this.#chance.happens(0.5)) return;
+    renameSync(path.join(folder, newest), path.join(folder, newest.replace(/dcm$/, "part")));
+  }
+
   #serve(first: WorkerRequest, others: readonly WorkerRequest[], serve: (request: WorkerRequest) => void): void {
     const { db } = this;
     const group = [first, ...others].filter((request) => typeof request === "object" && "events" in request);
-    const isFsynced = group.some(({ durable, calls }) => durable || calls.some(({ name }) => name === "takeQueued"));
+    const isFsynced = group.some(({ durable, calls }) => durable || calls.some(({ name }) => FSYNCED.has(name)));
     if (this.keepsFsynced && !isFsynced) this.#fsynced ??= db.serialize();
     const pages = db.pragma("max_page_count", { simple: true }) as number;
     if (this.fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);

@@ -170,7 +170,10 @@ const FAILED: HttpAnswer = {
   body: Buffer.from(JSON.stringify({ success: false, error: { code: "SERVER.INTERNAL", message: "failed" } })),
 };
 
+/** The ALT of a study of images. */
+export const NO_ALT = -1;
+
 /** The ALT of a study, which is the number of its message. */
 export function altOf(results: PushedStudy["results"]): number {
-  return results.find(({ analyte }) => analyte === "ALT")?.value ?? -1;
+  return results.find(({ analyte }) => analyte === "ALT")?.value ?? NO_ALT;
 }
