@@ -126,7 +126,11 @@ export class SimulatedAgent {
     const context = { config, spool, directory, metrics, log, now, queued: () => push.scheduleSend() };
     const cables = new Map(this.#devices.map(({ id, cable }) => [id, cable]));
     const group = await createAnalyzers(context, ({ id }) => cables.get(id)!.transport(process));
-    const imaging = await createImages(context, ({ id }) => cables.get(id)!.transport(process));
+    const imaging = await createImages(
+      context,
+      ({ id }) => cables.get(id)!.transport(process),
+      (error) => this.faults.push(`an error of the imaging: ${String(error)}`),
+    );
     await spool.call("disconnectAll");
     await group.resume();
     imaging.resume();

@@ -18,8 +18,8 @@ import type { Chance } from "./chance.ts";
 // The disk of the clinic's PC, with the thread of the spool on it. The real group commit writes a real database. A committed
 // group is durable, unless the power is cut: then the groups since the last fsynced one are lost too.
 
-/** Operations whose group is fsynced, of those that the simulated agent calls. */
-const FSYNCED: ReadonlySet<string> = new Set(["takeQueued", "addInstance"]);
+/** The value of SQLite's `synchronous` with which a commit is fsynced. */
+const FULL = 2;
 
 export type DiskFault = "full" | "read-only";
 
@@ -127,9 +127,8 @@ export class Disk {
 
   #serve(first: WorkerRequest, others: readonly WorkerRequest[], serve: (request: WorkerRequest) => void): void {
     const { db } = this;
-    const group = [first, ...others].filter((request) => typeof request === "object" && "events" in request);
-    const isFsynced = group.some(({ durable, calls }) => durable || calls.some(({ name }) => FSYNCED.has(name)));
-    if (this.keepsFsynced && !isFsynced) this.#fsynced ??= db.serialize();
+    const isCommit = [first, ...others].every((request) => typeof request === "object" && "events" in request);
+    if (this.keepsFsynced) this.#fsynced ??= db.serialize();
     const pages = db.pragma("max_page_count", { simple: true }) as number;
     if (this.fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);
     if (this.fault === "read-only") db.pragma("query_only = ON");
@@ -138,6 +137,6 @@ export class Disk {
     db.pragma("query_only = OFF");
     db.pragma(`max_page_count = ${pages}`);
     // A checkpoint fsyncs the log.
-    if (isFsynced || group.length < 1 + others.length) this.#fsynced = null;
+    if (!isCommit || db.pragma("synchronous", { simple: true }) === FULL) this.#fsynced = null;
   }
 }

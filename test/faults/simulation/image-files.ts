@@ -49,17 +49,20 @@ export function installImageFiles(disk: Disk, clock: Clock, chance: Chance): () 
       real.closeSync(handle);
     },
     writevSync(file: number, pieces: readonly NodeJS.ArrayBufferView[]) {
-      refuse();
+      if (open.has(file)) refuse();
       return real.writevSync(file, pieces);
     },
     renameSync(from: fs.PathLike, to: fs.PathLike) {
       if (isImage(to)) refuse();
       real.renameSync(from, to);
     },
-    createReadStream(file: string, { start }: { start: number }) {
+    createReadStream(file: string, options: { start: number }) {
+      if (!isImage(file)) return real.createReadStream(file, options);
+      const { start } = options;
       return Readable.from([fs.readFileSync(file).subarray(start)]);
     },
-    createWriteStream(file: string) {
+    createWriteStream(file: string, options: object) {
+      if (!isImage(file)) return real.createWriteStream(file, options);
       const parts: Buffer[] = [];
       return new Writable({
         write(part: Buffer, _encoding, done) {
@@ -75,7 +78,9 @@ export function installImageFiles(disk: Disk, clock: Clock, chance: Chance): () 
     },
   };
   Object.assign(fs, replaced);
-  Reflect.set(fs.promises, "open", async (file: string) => handleOf(fs.readFileSync(file)));
+  Reflect.set(fs.promises, "open", async (file: string, ...rest: readonly []) =>
+    isImage(file) ? handleOf(fs.readFileSync(file)) : realOpen(file, ...rest),
+  );
   return () => {
     for (const name of Object.keys(replaced) as (keyof typeof replaced)[]) Reflect.set(fs, name, real[name]);
     Reflect.set(fs.promises, "open", realOpen);

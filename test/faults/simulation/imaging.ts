@@ -41,6 +41,7 @@ const headers = {
 export async function createImages(
   context: AgentContext,
   transportOf: (device: DeviceConfig) => Transport,
+  fault: (error: unknown) => void,
 ): Promise<SimulatedImaging> {
   const { config, spool, directory, queued, now } = context;
   const imaging = imagingOf(config);
@@ -52,9 +53,6 @@ export async function createImages(
   await recoverImageFolder(config.data, spool);
   const lookup = { spool, directory, matchPatientsByName: false };
   const stages = { data: config.data, headers, deviceById: (id: string) => imaging.get(id), lookup };
-  const fault = (error: unknown) => {
-    throw error;
-  };
   const filing = new StudyAssembly(stages, { settled: () => queued(), fault });
   const store = new ImageStore(config.data, spool, headers, 0, now);
   const devices = config.devices

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BROKEN } from "./broken.ts";
 import type { DeviceKind } from "./devices.ts";
-import { makeTemplates, type Outcome, runWorld, type Templates } from "./world.ts";
+import { KINDS, makeTemplates, type Outcome, runWorld, type Templates } from "./world.ts";
 
 // Goal: no order of faults breaks a promise. Method: worlds that run in virtual time, each from one seed. `SEED=49` replays one
 // world and tells its steps. `SOAK=1` runs ten thousand.
@@ -105,3 +105,15 @@ test.runIf(SEED === undefined).each(Object.entries(BROKEN))("an agent that %s is
   }
   expect.fail(`no problem within ${CONTROL_SEEDS} seeds`);
 });
+
+test.runIf(SEED === undefined).each(KINDS)(
+  "a world of %s devices alone finds an agent that acknowledges too early",
+  async (kind) => {
+    const broken = BROKEN["acknowledges before the commit"];
+    for (let seed = 1; seed <= CONTROL_SEEDS; seed++) {
+      const { problems } = await runWorld(seed, templates, { broken, kinds: [kind] });
+      if (problems.length > 0) return;
+    }
+    expect.fail(`no problem within ${CONTROL_SEEDS} seeds`);
+  },
+);

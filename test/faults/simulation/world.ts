@@ -25,7 +25,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const STORM_MS = 2 * MINUTE_MS;
 /** Time for the rest after the faults. The push waits up to five minutes after a failure. */
 const DRAIN_MS = HOUR_MS;
-const KINDS: readonly DeviceKind[] = ["hl7", "astm", "poct1", "dicom"];
+export const KINDS: readonly DeviceKind[] = ["hl7", "astm", "poct1", "dicom"];
 const JUMPS_MS = [-24, 24, -1, 1, 0.25].map((hours) => hours * HOUR_MS);
 
 /** The folders that each world starts with. */
