@@ -21,6 +21,7 @@ import type { Broken } from "./broken.ts";
 import { type Clock, type Machine, Process } from "./clock.ts";
 import type { Device } from "./devices.ts";
 import type { Disk } from "./disk.ts";
+import { isRefusal } from "./image-files.ts";
 import { createImages } from "./imaging.ts";
 
 // The agent: its parts as agent.ts connects them, without the page and the heartbeat.
@@ -77,7 +78,7 @@ export class SimulatedAgent {
   #failed(process: Process, error: unknown): void {
     if (!process.isAlive) return;
     this.crash(false);
-    if (!isStorageFault(error) && !(error instanceof StorageError))
+    if (!isStorageFault(error) && !(error instanceof StorageError) && !isRefusal(error))
       this.faults.push(`the agent did not start: ${String(error)}`);
     this.#startAgain();
   }

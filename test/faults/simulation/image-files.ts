@@ -13,6 +13,11 @@ type Done = (error: NodeJS.ErrnoException | null) => void;
 
 const CODES = { full: "ENOSPC", "read-only": "EROFS" } as const;
 
+/** Returns whether the simulated disk refused a call with this error. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && "code" in error && Object.values<unknown>(CODES).includes(error.code);
+}
+
 /** Replaces functions of node:fs for one world. @returns a function that puts them back */
 export function installImageFiles(disk: Disk, clock: Clock, chance: Chance): () => void {
   const real = { ...fs };
