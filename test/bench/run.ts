@@ -5,6 +5,7 @@ import { print } from "./figure.ts";
 import { growth } from "./growth.ts";
 import { hl7 } from "./hl7.ts";
 import { importing } from "./import.ts";
+import { limits } from "./limits.ts";
 import { poct1a } from "./poct1a.ts";
 import { scale } from "./scale.ts";
 import { starting } from "./start.ts";
@@ -13,7 +14,7 @@ import { starting } from "./start.ts";
 
 const benches = {
   ...{ astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard },
-  ...{ import: importing, start: starting, growth, scale },
+  ...{ import: importing, start: starting, growth, limits, scale },
 };
 
 function isBench(name: string | undefined): name is keyof typeof benches {

@@ -147,7 +147,12 @@ async function push(url: string, key: string, patient_fp: string, fp: string, ro
     ...{ fp, patient_fp, modality: "BIOCHEMISTRY", device_name: "Tester", status: "COMPLETED" },
     acquired_at: "2026-11-01T08:00:00.000Z",
     results: [{ analyte: "ALT", value: round, unit: "U/L", reference_range: null, flag: null }],
-    ...{ revision: 1, dedupe_key: `bench:${fp}`, source: { device_id: "bench", message_id: "1" }, patient_hint: NO_HINT },
+    ...{
+      revision: 1,
+      dedupe_key: `bench:${fp}`,
+      source: { device_id: "bench", message_id: "1" },
+      patient_hint: NO_HINT,
+    },
   };
   return ask(`${url}/agent/v1/studies`, {
     method: "POST",

@@ -105,15 +105,16 @@ export class ClusterClinic {
     });
   }
 
-  /** Stops a server as an upgrade does, and starts it again. @returns its exit code */
-  async restartServer(index: number): Promise<number | null> {
+  /** Stops a server as an upgrade does, and starts it again. @throws if it did not end by itself */
+  async restartServer(index: number): Promise<void> {
     const code = await this.#servers[index]!.end("SIGTERM");
+    if (code !== 0) throw new Error(`expected exit code 0, got ${code}: ${this.state()}`);
     await this.startServer(index);
-    return code;
   }
 
-  serverOutput(index: number): string {
-    return this.#servers[index]!.output();
+  /** The last lines of the programs' logs, for the message of a failure. */
+  state(): string {
+    return [...this.#servers, ...this.#agents].map((running) => running.output().slice(-1_500)).join("\n");
   }
 
   async #startAgent(index: number): Promise<void> {

@@ -59,11 +59,11 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
         await clinic.cluster.settled();
         const sent = await clinic.stopDevices();
         await until(
-          "every result of the devices is filed",
+          "the results of the devices are filed",
           async () => String(await clinic.filed()) === String(sent),
-          90_000,
-          200,
-        );
+        ).catch((error: unknown) => {
+          throw new Error(`sent ${String(sent)}; ${clinic.state()}`, { cause: error });
+        });
         for (const each of [pusher, ...readers]) each.stop();
         await Promise.all(running);
         report({ pusher, readers, recoveriesMs, sent });
@@ -131,7 +131,7 @@ async function strike(clinic: ClusterClinic, pusher: Pusher, fault: Fault): Prom
       primary.freeze();
       break;
     case "servers restarted":
-      for (let server = 0; server < SERVERS; server += 1) expect(await clinic.restartServer(server)).toBe(0);
+      for (let server = 0; server < SERVERS; server += 1) await clinic.restartServer(server);
       break;
   }
   await nextPush(pusher);

@@ -12,6 +12,10 @@ const READERS = 3;
 /** An agent waits this long for an answer. */
 const ANSWER_MS = 30_000;
 const RETRY_MS = 200;
+const NO_HINT = {
+  ...{ identifier: null, name: null, species: null, breed: null, sex: null },
+  ...{ owner: null, date_of_birth: null, weight_kg: null },
+};
 
 /** Pushes corrections of one study, and a new study with each. Both name a number that rises. */
 export class Pusher {
@@ -31,8 +35,9 @@ export class Pusher {
   }
 
   async run(): Promise<void> {
-    for (let number = 1; this.#isOpen; number += 1) {
-      await this.#push(number);
+    let number = 0;
+    while (this.#isOpen) {
+      await this.#push((number += 1));
       await pause(PUSH_EVERY_MS);
     }
   }
@@ -45,8 +50,9 @@ export class Pusher {
   async #push(number: number): Promise<void> {
     const fp = newFp("cds");
     const studies = [this.#study(this.counterFp, number, number), this.#study(fp, 1, number)];
-    for (let attempt = number; this.#isOpen; attempt += 1) {
-      const answer = await request(`${this.#clinic.url(attempt % SERVERS)}/agent/v1/studies`, {
+    let attempt = number;
+    while (this.#isOpen) {
+      const answer = await request(`${this.#clinic.url((attempt += 1) % SERVERS)}/agent/v1/studies`, {
         method: "POST",
         headers: { "x-api-key": this.#clinic.agentKey, "content-type": "application/json" },
         body: JSON.stringify({ studies }),
@@ -78,7 +84,7 @@ export class Pusher {
       revision,
       dedupe_key: `load:${fp}`,
       source: { device_id: "load", message_id: String(number) },
-      patient_hint: null,
+      patient_hint: NO_HINT,
     };
   }
 }
@@ -107,7 +113,9 @@ export class Reader {
   async run(): Promise<void> {
     await Promise.all(
       Array.from({ length: READERS }, async (_, reader) => {
-        for (let turn = reader; this.#isOpen; turn += 1) {
+        let turn = reader;
+        while (this.#isOpen) {
+          turn += 1;
           await (turn % 2 === 0 ? this.#readCounter(turn) : this.#readTotal(turn));
           await pause(READ_EVERY_MS);
         }

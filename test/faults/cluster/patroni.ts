@@ -43,6 +43,7 @@ export class Node {
     fs.mkdirSync(this.#folder, { mode: 0o700 });
     const { uid, gid } = postgresUser();
     fs.chownSync(this.#folder, uid, gid);
+    process.once("exit", () => this.kill());
   }
 
   get #data(): string {
@@ -66,7 +67,6 @@ export class Node {
     });
     fs.closeSync(log);
     this.#patroni = child;
-    process.once("exit", () => this.kill());
   }
 
   #configuration(): object {
