@@ -118,7 +118,8 @@ async function requests(
   // Study n belongs to patient n % patients + 1.
   const studyOf = (patient: number, round: number) =>
     patient - 1 + (round % STUDIES_OF_A_PATIENT) * patients || patients;
-  const get = async (key: string, target: string) => ask(`${url}${target}`, { headers: { "x-api-key": key } });
+  const get = async (key: string, target: string) =>
+    ask(`${url}${target}`, { headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
   const list = "/api/v1/lab/diagnostics";
   const since = encodeURIComponent("2026-10-31T00:00:00.000Z");
   const kinds: Record<string, (round: number) => Promise<number>> = {
