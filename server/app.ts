@@ -32,6 +32,7 @@ import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
+import { SteadyTime } from "./store/steady-time.ts";
 import type { Store } from "./store/database/store.ts";
 
 export interface AppOptions {
@@ -83,7 +84,7 @@ export function buildApp(
   store.damaged.report = ({ message, table, subject }, count) =>
     logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
   const operations = collectOperations(app);
-  const trail = startAuditTrail(app, new AuditQueue(store, logger, now));
+  const trail = startAuditTrail(app, new AuditQueue(store, logger, now, new SteadyTime({ wall: now })));
   const limiter = new RateLimiter(limits, counters);
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const context = { store, now, concealUnconnected, releaseFolder };
