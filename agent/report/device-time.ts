@@ -49,6 +49,22 @@ function utc(match: RegExpExecArray, timeZone: string): string | null {
   return new Date(first).toISOString();
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+/** Max time that a set clock is ahead, in ms. The server refuses later times. */
+const AHEAD_MS_MAX = DAY_MS;
+/** A device may send results that it has kept. Beyond this time in ms its date was more likely never set. */
+const BEHIND_MS_MAX = 365 * DAY_MS;
+
+/** Returns whether a time in UTC lies after the receipt of its message, so that it cannot be right. `receivedAt` is in ms since 1970. */
+export function isAfterReceipt(time: string, receivedAt: number): boolean {
+  return Date.parse(time) > receivedAt + AHEAD_MS_MAX;
+}
+
+/** Returns whether the device's clock is suspect: its time lies after the receipt, or more than a year before it. */
+export function isSuspect(time: string, receivedAt: number): boolean {
+  return isAfterReceipt(time, receivedAt) || Date.parse(time) < receivedAt - BEHIND_MS_MAX;
+}
+
 /** Formats a time as `YYYYMMDDHHMMSS` of the zone, the format of LIS02-A2. */
 export function writeTime(ms: number, timeZone: string): string {
   return DateTime.fromMillis(ms, { zone: timeZone }).toFormat("yyyyMMddHHmmss");

@@ -255,6 +255,33 @@ describe("acquired_at", () => {
     expect(report.notes).toEqual(["the results carry no readable time: that of receipt stands for it"]);
   });
 
+  test.each([
+    ["the header's", "20261121120000", "2026-11-21T09:00:00.000Z"],
+    ["that of receipt", "20991231235900", "2026-11-21T13:00:00.000Z"],
+  ])("a time after the receipt gives way to %s, and keeps the identity of the result", (_, sent, acquired_at) => {
+    const header = `H|\\^&||||||||||||${sent}`;
+    const make = (time: string) =>
+      only(reportsOf(readWith(genericAstm, header, PATIENT, "O|1|S-1", withTime(time), "L|1|N")));
+    const report = make("20991231235800");
+    expect(report).toMatchObject({ acquired_at, suspectTime: "2099-12-31T20:58:00.000Z" });
+    expect(report.notes).toEqual([
+      "the device's clock is suspect: 2099-12-31T20:58:00.000Z",
+      "the device's time lies after the receipt: an earlier one stands for it",
+    ]);
+    expect(make("20991231235800").dedupe_key).toBe(report.dedupe_key);
+    expect(make("20991231235700").dedupe_key).not.toBe(report.dedupe_key);
+  });
+
+  test.each([
+    ["19700101000000", "1969-12-31T22:00:00.000Z", true],
+    ["20251121150000", "2025-11-21T12:00:00.000Z", true],
+    ["20251121170000", "2025-11-21T14:00:00.000Z", false],
+    ["20261122150000", "2026-11-22T12:00:00.000Z", false],
+  ])("%s is kept as sent, and is suspect beyond a year", (time, acquired_at, isSuspect) => {
+    const report = reportOf([PATIENT, "O|1|S-1", withTime(time)]);
+    expect([report.acquired_at, report.suspectTime]).toEqual([acquired_at, isSuspect ? acquired_at : undefined]);
+  });
+
   test("acquired_at is the time of the first result that has one", () => {
     const report = reportOf([PATIENT, ORDER, resultRecord("^^^AST", "1", "U/L"), ALT, WBC.replace("WBC", "GGT")]);
     expect(report.acquired_at).toBe("2026-11-21T08:30:15.000Z");
@@ -276,7 +303,9 @@ describe("acquired_at", () => {
     ["America/New_York", "20260715120000", "2026-07-15T16:00:00.000Z"],
     ["America/New_York", "20260715120000+0000", "2026-07-15T12:00:00.000Z"],
   ])("in %s %s is %s", (timeZone, sent, time) => {
-    expect(reportOf([PATIENT, ORDER, withTime(sent)], { timeZone }).acquired_at).toBe(time);
+    expect(reportOf([PATIENT, ORDER, withTime(sent)], { timeZone, receivedAt: Date.UTC(2027, 0, 1) }).acquired_at).toBe(
+      time,
+    );
   });
 });
 
