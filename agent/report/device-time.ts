@@ -1,4 +1,6 @@
 import { DateTime } from "luxon";
+import { timestampProblem } from "../../shared/api/timestamp.ts";
+import { ACQUIRED_FROM } from "../../shared/clinical/study-checks.ts";
 
 /**
  * Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS).
@@ -50,19 +52,20 @@ function utc(match: RegExpExecArray, timeZone: string): string | null {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Max time that a set clock is ahead, in ms. The server refuses later times. */
-const AHEAD_MS_MAX = DAY_MS;
 /** A device may send results that it has kept. Beyond this time in ms its date was more likely never set. */
 const BEHIND_MS_MAX = 365 * DAY_MS;
 
-/** Returns whether a time in UTC lies after the receipt of its message, so that it cannot be right. `receivedAt` is in ms since 1970. */
-export function isAfterReceipt(time: string, receivedAt: number): boolean {
-  return Date.parse(time) > receivedAt + AHEAD_MS_MAX;
+/**
+ * Returns whether the server would refuse a time in UTC: it lies more than a day after the receipt (`receivedAt`, in ms since
+ * 1970), or before ACQUIRED_FROM.
+ */
+export function isImpossible(time: string, receivedAt: number): boolean {
+  return timestampProblem(time, receivedAt, ACQUIRED_FROM) !== null;
 }
 
-/** Returns whether the device's clock is suspect: its time lies after the receipt, or more than a year before it. */
+/** Returns whether the device's clock is suspect: its time is impossible, or more than a year before the receipt. */
 export function isSuspect(time: string, receivedAt: number): boolean {
-  return isAfterReceipt(time, receivedAt) || Date.parse(time) < receivedAt - BEHIND_MS_MAX;
+  return isImpossible(time, receivedAt) || Date.parse(time) < receivedAt - BEHIND_MS_MAX;
 }
 
 /** Formats a time as `YYYYMMDDHHMMSS` of the zone, the format of LIS02-A2. */

@@ -3,7 +3,7 @@ import { readSpecies } from "../../shared/clinical/species.ts";
 import type { Modality } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
 import { describe, type ReadContext, type Reading, type Report } from "./report.ts";
-import { hasClock, isAfterReceipt, isSuspect, readTime } from "./device-time.ts";
+import { hasClock, isImpossible, isSuspect, readTime } from "./device-time.ts";
 import { readRows, type SampleRows } from "./sample-rows.ts";
 import type { Sample, SampleProfile } from "./sample.ts";
 
@@ -85,7 +85,7 @@ interface SampleTimes {
   readonly identifying: string | null;
   /** The identifying time has hour and minute. */
   readonly isExact: boolean;
-  /** The device's time lies after the receipt, so that another one stands for it. */
+  /** The device's time is impossible, so that another one stands for it. */
   readonly isReplaced: boolean;
   /** Undefined if each time of the device may be right. */
   readonly suspect: string | undefined;
@@ -110,9 +110,9 @@ function readTimes({ times }: Sample, context: ReadContext): SampleTimes {
   const candidates = [firstResult, ordered, sentTime].filter((time) => time !== null);
   const suspect = candidates.find((time) => isSuspect(time, context.receivedAt));
   if (suspect !== undefined) notes.push(`the device's clock is suspect: ${suspect}`);
-  const isReplaced = candidates[0] !== undefined && isAfterReceipt(candidates[0], context.receivedAt);
-  if (isReplaced) notes.push("the device's time lies after the receipt: an earlier one stands for it");
-  const possible = candidates.find((time) => !isAfterReceipt(time, context.receivedAt));
+  const isReplaced = candidates[0] !== undefined && isImpossible(candidates[0], context.receivedAt);
+  if (isReplaced) notes.push("the device's time is impossible: another one stands for it");
+  const possible = candidates.find((time) => !isImpossible(time, context.receivedAt));
   return {
     acquired_at: possible ?? new Date(context.receivedAt).toISOString(),
     isReplaced,

@@ -7,7 +7,7 @@ import type { Code } from "./elements.ts";
 import type { Header } from "./header.ts";
 import type { Report } from "../../report/report.ts";
 import { hintText } from "../../report/specimen.ts";
-import { isAfterReceipt, isSuspect, readDate, readTime } from "../../report/device-time.ts";
+import { isImpossible, isSuspect, readDate, readTime } from "../../report/device-time.ts";
 
 // Reads the instances of one DICOM study into Reports, one per modality of the API. Pure.
 
@@ -113,7 +113,7 @@ function imageReport(
     identifiers.size === 0 && all.every((instance) => instance.header.otherPatientIds.length === 0);
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
   const times = images.map(acquired).filter((time) => time !== null);
-  const possible = times.filter((time) => !isAfterReceipt(time, received));
+  const possible = times.filter((time) => !isImpossible(time, received));
   const suspect = times.find((time) => isSuspect(time, received));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
   const measured = all.flatMap((instance) => instance.header.measurements);
@@ -122,7 +122,7 @@ function imageReport(
     ...(times.length === 0 ? ["the images have no readable time: the time of receipt is used"] : []),
     ...(suspect === undefined ? [] : [`the modality's clock is suspect: ${suspect}`]),
     ...(times.length > 0 && possible.length === 0
-      ? ["the modality's time lies after the receipt: the time of receipt is used"]
+      ? ["the modality's time is impossible: the time of receipt is used"]
       : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
     ...[...cutShort].map((reason) => `a header was read in part: ${reason}`),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { contains } from "../../../agent/protocols/astm/resumption.ts";
+import { readTime } from "../../../agent/report/device-time.ts";
 import {
   ALT,
   ORDER,
@@ -256,24 +257,27 @@ describe("acquired_at", () => {
   });
 
   test.each([
-    ["the header's", "20261121120000", "2026-11-21T09:00:00.000Z"],
-    ["that of receipt", "20991231235900", "2026-11-21T13:00:00.000Z"],
-  ])("a time after the receipt gives way to %s, and keeps the identity of the result", (_, sent, acquired_at) => {
+    ["after the receipt", "20991231235800", "the header's", "20261121120000", "2026-11-21T09:00:00.000Z"],
+    ["after the receipt", "20991231235800", "that of receipt", "20991231235900", "2026-11-21T13:00:00.000Z"],
+    ["before 1990", "19800101000100", "the header's", "20261121120000", "2026-11-21T09:00:00.000Z"],
+    ["before 1990", "19800101000100", "that of receipt", "19800101000200", "2026-11-21T13:00:00.000Z"],
+  ])("a time %s (%s) gives way to %s (%s), and keeps the identity of the result", (_, time, __, sent, acquired_at) => {
     const header = `H|\\^&||||||||||||${sent}`;
-    const make = (time: string) =>
-      only(reportsOf(readWith(genericAstm, header, PATIENT, "O|1|S-1", withTime(time), "L|1|N")));
-    const report = make("20991231235800");
-    expect(report).toMatchObject({ acquired_at, suspectTime: "2099-12-31T20:58:00.000Z" });
+    const make = (observed: string) =>
+      only(reportsOf(readWith(genericAstm, header, PATIENT, "O|1|S-1", withTime(observed), "L|1|N")));
+    const report = make(time);
+    const suspectTime = readTime(time, "Europe/Istanbul")!;
+    expect(report).toMatchObject({ acquired_at, suspectTime });
     expect(report.notes).toEqual([
-      "the device's clock is suspect: 2099-12-31T20:58:00.000Z",
-      "the device's time lies after the receipt: an earlier one stands for it",
+      `the device's clock is suspect: ${suspectTime}`,
+      "the device's time is impossible: another one stands for it",
     ]);
-    expect(make("20991231235800").dedupe_key).toBe(report.dedupe_key);
-    expect(make("20991231235700").dedupe_key).not.toBe(report.dedupe_key);
+    expect(make(time).dedupe_key).toBe(report.dedupe_key);
+    expect(make(time.replace(/00$/, "30")).dedupe_key).not.toBe(report.dedupe_key);
   });
 
   test.each([
-    ["19700101000000", "1969-12-31T22:00:00.000Z", true],
+    ["19900101020000", "1990-01-01T00:00:00.000Z", true],
     ["20251121150000", "2025-11-21T12:00:00.000Z", true],
     ["20251121170000", "2025-11-21T14:00:00.000Z", false],
     ["20261122150000", "2026-11-22T12:00:00.000Z", false],

@@ -134,9 +134,11 @@ test("results of a device whose clock is wrong by years are filed once, listed, 
   await settled(clinic);
   check(clinic);
   const acquired = numbers.map((number) => clinic.filed().find((each) => each.number === number)?.acquiredAt ?? 0);
-  expect(acquired.slice(0, 2)).toEqual([Date.UTC(1970, 0, 1), Date.UTC(2000, 0, 1, 0, 5)]);
-  expect(acquired[2]).toBeGreaterThanOrEqual(begin);
-  expect(acquired[2]).toBeLessThanOrEqual(end);
+  expect(acquired[1]).toBe(Date.UTC(2000, 0, 1, 0, 5));
+  for (const time of [acquired[0], acquired[2]]) {
+    expect(time).toBeGreaterThanOrEqual(begin);
+    expect(time).toBeLessThanOrEqual(end);
+  }
   const told = () => clinic.world.status().devices.find(({ id }) => id === "hema")?.last_warning?.reason;
   const sentence = "the device dates a result 2099-12-31T23:59:00.000Z: set its date and time";
   await clinic.passUntil("the wrong clock is told", () => told() === sentence);
