@@ -144,6 +144,7 @@ test("results of a device whose clock is wrong by years are filed once, listed, 
   const told = () => clinic.world.status().devices.find(({ id }) => id === "hema")?.last_warning?.reason;
   const sentence = "the device dates a result 2099-12-31T23:59:00.000Z: set its date and time";
   await clinic.passUntil("the wrong clock is told", () => told() === sentence);
+  await clinic.passUntil("the server knows the wrong clock", () => clinic.warningAtServer("hema") === sentence);
   const since = new Date(begin - HOUR).toISOString();
   expect(await clinic.listedSince(since)).toEqual(expect.arrayContaining(acquired));
 });

@@ -6,6 +6,7 @@ import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../agent/tools/simulator/line.ts";
+import type { Heartbeat } from "../../../shared/api/study.ts";
 import { session, vetScanRecords } from "../../support/astm.ts";
 import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
 import { bloodCount, MllpClient, verdict } from "../../support/hl7.ts";
@@ -206,9 +207,17 @@ export class TimedClinic {
   }
 
   #heartbeatOffset(): number | undefined {
+    return this.#heartbeat().clock_offset_s ?? undefined;
+  }
+
+  /** The last warning of a device that the server knows. */
+  warningAtServer(device: string): string | undefined {
+    return this.#heartbeat().devices?.find(({ id }) => id === device)?.last_warning?.reason;
+  }
+
+  #heartbeat(): Heartbeat {
     const [body] = this.#query("SELECT body FROM heartbeat") as { body: string }[];
-    const { clock_offset_s } = JSON.parse(body?.body ?? "{}") as { clock_offset_s?: number | null };
-    return clock_offset_s ?? undefined;
+    return JSON.parse(body?.body ?? "{}") as Heartbeat;
   }
 
   #query(sql: string): unknown[] {
