@@ -37,6 +37,7 @@ export class AuditQueue {
   readonly #refusals = new Map<string, Refusal>();
   /** Number of dropped rows, as a row. */
   #lost: AuditRow | undefined;
+  #dropped = 0;
   #flushing: Promise<void> | undefined;
   /** True from a failed flush to the next successful one. */
   #isFailing = false;
@@ -47,6 +48,16 @@ export class AuditQueue {
     this.#logger = logger;
     this.#now = now;
     this.#steady = steady;
+  }
+
+  /** Rows that wait for the next flush. Repeated refusals change a row, and do not count. */
+  get waiting(): number {
+    return this.#entries.length;
+  }
+
+  /** Rows that were dropped, because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   /** Adds a row to the next flush. */
@@ -138,6 +149,7 @@ export class AuditQueue {
     const [oldest] = this.#entries.splice(0, count);
     this.#lost ??= { ...emptyRow, at: oldest?.at ?? this.#now(), times: 0 };
     this.#lost.times += count;
+    this.#dropped += count;
   }
 
   #removeOldRefusals(): void {
