@@ -121,6 +121,8 @@ test("results that wait for the server keep their order over a jump", async () =
 });
 
 test("results of a device whose clock is wrong by years are filed once, listed, kept and told, and none in the future", async () => {
+  // From a jump back to the right time until the server's answer, a receipt has too early a time.
+  await clinic.told(0);
   const begin = clinic.right;
   const times = ["19700101000000", "20000101000500", "20991231235900"];
   const numbers: number[] = [];
