@@ -10,7 +10,7 @@ import { residentMegabytes } from "./astm/memory.ts";
 import { fillCluster, FIRST_CLINIC_SHARE } from "./cluster/fill.ts";
 import { type Figure, median, milliseconds, percentile, whole } from "./figure.ts";
 
-// What each endpoint costs as the number of studies grows, on one PostgreSQL.
+// The cost of each endpoint as the number of studies grows, on one PostgreSQL.
 
 const SIZES = (process.env["STUDIES"] ?? "1000000,10000000").split(",").map(Number);
 /** Studies of the database that the larger ones are compared with. */
