@@ -3,6 +3,8 @@ import { byteText, printError, printLine, progressLine } from "../../shared/cli/
 import { makeBackup } from "../../shared/care/backup.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import { backupSource, configFiles } from "../care/backup-source.ts";
+import { readSpool } from "../spool/access.ts";
+import { damagedRows } from "../care/damaged-rows.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const backupCommand = new Command("backup")
@@ -19,6 +21,8 @@ async function backup(file: string, options: ConfigOption & { images?: boolean }
   const line = progressLine();
   const made = await makeBackup(backupSource(config, options.images ?? false), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, all messages up to ${localTime(made.manifest.made_at)}`);
+  const { damage } = readSpool(config.data, (db) => damagedRows(db));
+  for (const { sentence, remedy } of damage) printError(`warning: ${sentence}, and the backup has them so: ${remedy}`);
   const { missing } = made.manifest;
   if (missing > 0) printError(`${missing} images were removed meanwhile and are not in it`);
   for (const outside of configFiles(config).outside) {

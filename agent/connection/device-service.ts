@@ -133,7 +133,8 @@ function warnOfFault(reason: string, repeats: Repeats, log: Logger): void {
   // Two faults that differ only in counts or checksums are the same one.
   const kind = reason.replaceAll(/\d+|\b[0-9A-F]{2}\b/g, "#");
   const max = REFUSAL.test(reason) ? 1 : undefined;
-  if (repeats.shouldReport(kind, sumUp, max)) log.warn({ stage: "message", reason }, "a fault of the device or its line");
+  if (repeats.shouldReport(kind, sumUp, max))
+    log.warn({ stage: "message", reason }, "a fault of the device or its line");
 }
 
 /** Logs noise once a minute, with its counts and without its bytes: they may hold a patient's name. */

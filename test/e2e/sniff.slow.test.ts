@@ -80,7 +80,7 @@ test("agent sniff reads what a configured device sent outside its messages, also
     `server: { url: "http://127.0.0.1:1", keyFile: ./agent.key }\ndata: ./data\ntimeZone: UTC\nstatus: { listen: "127.0.0.1:${await freePort()}" }
 devices:\n  - { id: chem-1, profile: abaxis-vetscan-vs2, connection: { listen: "127.0.0.1:${port}" } }\n`,
   );
-  const agent = startProgram(process.execPath, [AGENT, "run", "--config", config]);
+  const agent = startProgram(process.execPath, [AGENT, "run", "--config", config], process.env);
   const stored = (...options: string[]) =>
     run(process.execPath, [AGENT, "sniff", "--config", config, "--device", "chem-1", ...options]);
   const message = fs.readFileSync(path.join(fixturesFolder, "generic-hl7/oru-r01.hl7"));

@@ -12,8 +12,7 @@ import { SendError } from "../../runtime/send-error.ts";
 import type { ServerClient } from "../../push/server-client.ts";
 import type { SpoolCalls } from "../../spool/spool.ts";
 import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
-import { withDamage } from "../../spool/queries/messages/filing-queue.ts";
-import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
+import { type StoredMessage, withDamage } from "../../spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../spool/queries/operations.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
 

@@ -1,7 +1,8 @@
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
-import type { StudyDraft, StudyRevisions } from "./revisions.ts";
+import { DAMAGED_STUDY } from "../row-checks.ts";
+import { DamagedStudy, type StudyDraft, type StudyRevisions } from "./revisions.ts";
 
 // The outcome of filing one message: its studies and its state.
 
@@ -13,6 +14,8 @@ export interface Settlement extends MessageOutcome {
   readonly waiting?: MatchKeys | null;
   /** The message is assessed again for its patient alone. Later messages of its studies keep precedence. */
   readonly rematch?: boolean;
+  /** The studies hold the results of all their messages, and may replace damaged ones. */
+  readonly isWhole?: boolean;
 }
 
 /** Part of operationsOn(). */
@@ -26,7 +29,14 @@ export function studyOperationsOn(
     settle(settlement: Settlement): string[] {
       const { message, state, reason, studies, completes, waiting = null, at } = settlement;
       for (const incomplete of completes) outcomes.complete(incomplete, message);
-      const fps = studies.map((study) => revisions.store(study, settlement)).filter((fp) => fp !== null);
+      let fps: string[];
+      try {
+        fps = studies.map((study) => revisions.store(study, settlement)).filter((fp) => fp !== null);
+      } catch (error) {
+        if (!(error instanceof DamagedStudy)) throw error;
+        outcomes.quarantine(message, DAMAGED_STUDY, at);
+        return [];
+      }
       const isFiled = fps.length > 0;
       pendingMatches.set(message, isFiled ? waiting : null);
       outcomes.record({ message, state: isFiled ? "pending" : state, reason, at });
@@ -44,7 +54,12 @@ export function studyOperationsOn(
       return [key, revisions.numberOf(key)];
     },
 
-    /** The latest revision under a dedupe key; null if there is none. */
+    /** Whether the latest revision under a dedupe key is not as it was stored. */
+    isDamagedStudy(dedupeKey: string): boolean {
+      return revisions.isDamaged(dedupeKey);
+    },
+
+    /** The latest revision under a dedupe key; null if there is none, or it is damaged. */
     latestStudy(dedupeKey: string): HeldStudy | null {
       return revisions.latest(dedupeKey);
     },
