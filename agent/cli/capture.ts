@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { printableLines } from "../../shared/runtime/printable.ts";
 import { printError } from "../../shared/cli/output.ts";
 import { analyzersOf } from "../analyzers.ts";
 import { readSpool } from "../spool/access.ts";
@@ -16,6 +17,7 @@ export const captureCommand = new Command("capture")
     const { bytes, notes } = readSpool(config.data, (db) =>
       capture(db, config.data, id, (device) => devices.get(device), options.raw ?? false),
     );
-    process.stdout.write(bytes);
+    // A terminal carries out control characters; a file or a program gets the bytes themselves.
+    process.stdout.write(process.stdout.isTTY ? printableLines(Buffer.from(bytes).toString("latin1")) : bytes);
     for (const note of notes) printError(`note: ${note}`);
   });

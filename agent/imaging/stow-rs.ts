@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import http from "node:http";
 import https from "node:https";
@@ -13,7 +14,8 @@ import { SendError } from "../runtime/send-error.ts";
 const TIMEOUT_MS = 60_000;
 /** Max bytes of a response body that are read. A server writes some hundred bytes per instance. */
 const RESPONSE_BYTES_MAX = 65_536;
-const BOUNDARY = "vetwire-instance";
+/** Max characters of a redirect's target in an error. */
+const LOCATION_CHARS_MAX = 100;
 
 /** Sends an instance. @throws SendError if the server did not store it; its kind says whether to retry */
 export async function stow(
@@ -22,13 +24,15 @@ export async function stow(
   transferSyntax: string,
 ): Promise<void> {
   const type = `application/dicom; transfer-syntax=${transferSyntax}`;
-  const before = Buffer.from(`--${BOUNDARY}\r\nContent-Type: ${type}\r\n\r\n`);
-  const after = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+  // Unpredictable, so that no image holds the delimiter (RFC 2046 §5.1.1).
+  const boundary = randomUUID();
+  const before = Buffer.from(`--${boundary}\r\nContent-Type: ${type}\r\n\r\n`);
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`);
   const { size } = await fs.promises.stat(file);
-  const { status, retryAfterMs, text } = await post(
+  const { status, location, retryAfterMs, text } = await post(
     new URL(`${url.replace(/\/+$/, "")}/studies`),
     {
-      "content-type": `multipart/related; type="application/dicom"; boundary=${BOUNDARY}`,
+      "content-type": `multipart/related; type="application/dicom"; boundary=${boundary}`,
       "content-length": before.length + size + after.length,
       accept: "application/dicom+json",
       ...(authorizationFile === null ? {} : { authorization: readSecret(authorizationFile) }),
@@ -40,6 +44,11 @@ export async function stow(
     },
   );
   if (status === 200) return;
+  // Never followed, because image and credentials belong to this server. A user mends the URL, so the image stays queued.
+  if (status >= 300 && status < 400) {
+    const target = location.slice(0, LOCATION_CHARS_MAX);
+    throw new SendError("transient", `the server redirects (${status}) to ${target}: expected the final URL in stow`);
+  }
   const reason = `the server responded with ${status}: ${text.slice(0, 200) || "no body"}`;
   // 202: some instances were stored with warnings or not at all (PS3.18 table 10.5.3-1). The request has one instance.
   if (status === 202 && !text.includes(FAILED_SOP_SEQUENCE)) return;
@@ -53,6 +62,8 @@ const FAILED_SOP_SEQUENCE = "00081198";
 
 interface StowResponse {
   readonly status: number;
+  /** Target of a redirect; empty without one. */
+  readonly location: string;
   readonly retryAfterMs: number | null;
   readonly text: string;
 }
@@ -80,6 +91,7 @@ async function post(
     const seconds = Number(response.headers["retry-after"] ?? "");
     return {
       status: response.statusCode ?? 0,
+      location: response.headers.location ?? "",
       retryAfterMs: seconds > 0 ? seconds * 1000 : null,
       text: text.replace(/\s+/g, " ").trim(),
     };

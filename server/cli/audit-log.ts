@@ -1,4 +1,5 @@
 import { csvLine } from "../dashboard/csv.ts";
+import { printable } from "../../shared/runtime/printable.ts";
 import { type Table, tableText } from "../../shared/cli/output.ts";
 import type { AuditDescription } from "../store/audit.ts";
 
@@ -25,7 +26,7 @@ const columns = [
 /** Formats the rows as lines, each with its line end. */
 export async function* auditLines(rows: AsyncIterable<AuditDescription>, format: AuditFormat): AsyncGenerator<string> {
   if (format === "text") {
-    for await (const line of tableText(auditTable, rows)) yield `${line}\n`;
+    for await (const line of tableText(auditTable, rows)) yield `${printable(line)}\n`;
     return;
   }
   if (format === "csv") yield csvLine(columns);
@@ -33,7 +34,7 @@ export async function* auditLines(rows: AsyncIterable<AuditDescription>, format:
 }
 
 const formatters: Record<Exclude<AuditFormat, "text">, (row: AuditDescription) => string> = {
-  json: (row) => `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`,
+  json: (row) => `${printable(JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]]))))}\n`,
   csv: (row) => csvLine(columns.map((column) => row[column])),
 };
 

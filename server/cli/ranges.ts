@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { type ClinicRange, rangeCells } from "../../shared/clinical/clinic-ranges.ts";
 import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
+import { printableLines } from "../../shared/runtime/printable.ts";
 import { readRanges } from "../import/clinic-ranges.ts";
 import { currentRanges, replaceRanges } from "../store/ranges.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
@@ -75,7 +76,7 @@ async function exportRanges(path: string | undefined, { data, clinic }: RangesOp
   await withStore(data, async (store) => {
     const ranges = await currentRanges(store, await clinicIdOf(store, clinic));
     const text = (ranges?.rows ?? []).map((row) => `${JSON.stringify(row)}\n`).join("");
-    if (path === undefined) process.stdout.write(text);
+    if (path === undefined) process.stdout.write(printableLines(text));
     else writeFileSync(path, text);
   });
 }

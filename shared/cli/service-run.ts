@@ -6,6 +6,7 @@ import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { Launcher } from "../upgrade/launcher.ts";
 import { EXIT_CONFIG } from "./exit-codes.ts";
+import { printError } from "./output.ts";
 
 /** Time that a new version has to live and to be healthy. */
 const PROBATION_MS = 60_000;
@@ -45,5 +46,5 @@ async function run(
 
 function openLog(file: string): LogFile {
   const options = { file, bytesMax: DEFAULT_LOG.megabytes * 1e6, keep: DEFAULT_LOG.keep };
-  return new LogFile(options, (sentence) => process.stderr.write(`${sentence}\n`), RETRY_MS);
+  return new LogFile(options, printError, RETRY_MS);
 }

@@ -21,6 +21,7 @@ import {
 } from "../service/manage.ts";
 import { show } from "../service/shell.ts";
 import { type LauncherNotes, serviceStatus, type ServiceStatus, statusLines } from "../service/status.ts";
+import { printableLines } from "../runtime/printable.ts";
 import { moduleFile, PROGRAM_FOLDER } from "../runtime/program-files.ts";
 import { readRunning, readStarts, readUpgrades } from "../upgrade/version-store.ts";
 import { EXIT_FAILURE } from "./exit-codes.ts";
@@ -197,7 +198,7 @@ async function logs(
   if (!follow) return;
   const end = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => end.abort());
-  await followFile(file, (text) => process.stdout.write(text), end.signal);
+  await followFile(file, (text) => process.stdout.write(printableLines(text)), end.signal);
 }
 
 /** @throws Error with the command for an administrator. Windows itself refuses those who are none. */

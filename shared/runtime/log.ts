@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { type Logger, type LoggerOptions, pino } from "pino";
+import { printable } from "./printable.ts";
 import { LogFile, type LogFileOptions } from "./log-file.ts";
 import type { RecentLog } from "./recent-log.ts";
 
@@ -35,7 +36,9 @@ export function createLog(
   // The notice waits for the line that caused it.
   const logFile = file && new LogFile(file, (text, details) => setImmediate(() => log.warn(details, text)), retryMs);
   const log = pino(options, {
-    write(line) {
+    write(entry) {
+      // JSON leaves DEL, C1 and marks of text direction raw. The escapes keep the value of the entry.
+      const line = `${printable(entry.trimEnd())}\n`;
       destination.write(line);
       logFile?.write(line);
       recent?.add(line);

@@ -1,7 +1,7 @@
 // Makes text of devices, patients and files safe for a terminal, where a control character is a command.
 
 /** C0, DEL and C1 controls, line and paragraph separators, and marks of text direction. */
-const CONTROLS = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Shows each control character as `\u001b`, so that one line stays one line. */
 export function printable(line: string): string {

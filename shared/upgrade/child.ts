@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
 import { Compile } from "typebox/compile";
 import { errorMessage } from "../runtime/error-message.ts";
+import { printableLines } from "../runtime/printable.ts";
 import { moduleFile } from "../runtime/program-files.ts";
 import { type FromLauncher, ToLauncher, UNDO_VARIABLE, VERSIONS_VARIABLE } from "./launcher-messages.ts";
 import { LastWords } from "./last-words.ts";
@@ -120,7 +121,7 @@ function startProcess(order: ChildOrder): ChildProcess {
 function relay({ stdout, stderr }: ChildProcess, output: ChildOrder["output"], words: LastWords): void {
   if (output !== null) stdout?.setEncoding("utf8").on("data", output);
   stderr?.setEncoding("utf8").on("data", (text: string) => {
-    if (output === null) process.stderr.write(text);
+    if (output === null) process.stderr.write(printableLines(text));
     else output(text);
     words.add(text);
   });

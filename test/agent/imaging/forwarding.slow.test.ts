@@ -256,16 +256,17 @@ describe.skipIf(!dcmtk)("forwarding to a STOW-RS server", () => {
     await until("it is sent", async () => (await counts())[0] === "pacs sent 1");
     const [{ url, headers, body }] = requests as [(typeof requests)[0]];
     expect(url).toBe("/dicom-web/studies");
+    const [, boundary = ""] = /boundary=(\S+)$/.exec(headers["content-type"] ?? "") ?? [];
     expect(headers).toMatchObject({
-      "content-type": 'multipart/related; type="application/dicom"; boundary=vetwire-instance',
+      "content-type": `multipart/related; type="application/dicom"; boundary=${boundary}`,
       "content-length": String(body.length),
       authorization: "Bearer secret",
     });
     const message = (await used.spool.call("instancesOf", "2.25.4711"))[0]?.message ?? "";
     const part = Buffer.concat([
-      Buffer.from("--vetwire-instance\r\nContent-Type: application/dicom; transfer-syntax=1.2.840.10008.1.2.1\r\n\r\n"),
+      Buffer.from(`--${boundary}\r\nContent-Type: application/dicom; transfer-syntax=1.2.840.10008.1.2.1\r\n\r\n`),
       fs.readFileSync(imageFile(used.folder, message)),
-      Buffer.from("\r\n--vetwire-instance--\r\n"),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
     ]);
     expect(body.equals(part)).toBe(true);
   });

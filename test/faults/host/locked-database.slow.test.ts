@@ -29,12 +29,13 @@ afterEach(async () => {
   await world.end();
 });
 
-/** Takes the write lock of a database for that time. */
-async function lockFor(file: string, ms: number): Promise<void> {
+/** Takes the write lock of a database for that time, and longer until `seen` resolves. */
+async function lockFor(file: string, ms: number, seen: () => Promise<unknown> = async () => null): Promise<void> {
   const db = new Database(file, { timeout: 5_000 });
   lock = db;
   db.exec("BEGIN IMMEDIATE");
   await new Promise((resolve) => setTimeout(resolve, ms));
+  await seen();
   db.close();
   lock = null;
 }
@@ -87,7 +88,9 @@ test(
   "results stay with the agent while the server's database is locked, and are filed once after the release",
   LONG_TEST,
   async () => {
-    const locked = lockFor(path.join(world.serverData, "vetwire.db"), LONG_LOCK_MS);
+    // The server waits for its lock before it refuses a push. A shorter lock would not show what the agent does then.
+    const refused = () => until("a push is refused", () => world.agent.output().includes("the server answered 503"));
+    const locked = lockFor(path.join(world.serverData, "vetwire.db"), LONG_LOCK_MS, refused);
     const id = lastId + 1;
     expect(await send()).toBe("AA");
     expect(await send()).toBe("AA");

@@ -97,16 +97,23 @@ describe("fifteen good devices beside a hostile client", () => {
 });
 
 describe("an agent without its protection breaks the bounds", () => {
-  test("closed connections without a bound take its memory", { timeout: 180_000 }, async () => {
+  test.each([
+    [
+      "closed connections without a bound take its memory",
+      "DEVICE_PENDING_BYTES_MAX = 16 * 1024 * 1024",
+      "resident MB",
+    ],
+    ["warnings without a bound fill its log", "REPORTED_PER_WINDOW = 10", "warnings in the log"],
+  ])("%s", { timeout: 180_000 }, async (_title, declared, problem) => {
     const folder = temporaryFolder();
     onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
-    const { clinic, base } = await openCalm(brokenBuild(folder, "DEVICE_PENDING_BYTES_MAX = 16 * 1024 * 1024"));
+    const { clinic, base } = await openCalm(brokenBuild(folder, declared));
     onTestFinished(() => clinic.end());
     const flooded: Stretch = { ...newStretch(), latencies: base.latencies };
     const problems = () => problemsOf({ calm: base, flooded }, base);
     await clinic.begin(FLOODS.find((flood) => flood.name === "deep XML")!);
     await clinic.watchUntil(flooded, () => problems().length > 0);
-    expect(problems()).toEqual([expect.stringContaining("resident MB")]);
+    expect(problems()).toEqual([expect.stringContaining(problem)]);
   });
 });
 

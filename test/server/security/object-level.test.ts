@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
+import { onPostgres } from "../harness.ts";
 import { bodiesOf } from "./bodies.ts";
+import { forgetClinic } from "./holes.ts";
 import {
   asPage,
   headersAt,
@@ -25,17 +27,16 @@ const BY_CONSENT = "PUT /clinic/v1/clinics/:clinic/patients/:fp/connection";
 /** The published contract tells 403 for a record of an unconnected patient, and 404 with --conceal-unconnected. */
 const TELLS_403 = /^GET \/api\/v1\/(patients|soap|lab\/diagnostics)\/:fp$/;
 
+type World = Awaited<ReturnType<typeof startTwoClinics>>;
+
 /** @returns an id of the same form that no record has */
 function absentLike(id: string): string {
   const kind = /^(patient|soap|cds|calevt|invitem|agent)_/.exec(id)?.[1];
   return kind === undefined ? id.replaceAll(/[0-9A-Za-z]/g, "0") : newFp(kind as "patient");
 }
 
-test("an id of another clinic in a path gets the answer of an absent one, at every route", {
-  timeout: 240_000,
-}, async () => {
-  const { server, ours, theirs } = await startTwoClinics();
-  const before = await viewOf(server, theirs);
+/** Asks every route of a server for ids of another clinic and for absent ones. @returns what differs, and the number of ids */
+async function foreignPaths({ server, ours, theirs }: World) {
   const bodies = bodiesOf(ours);
   const faults: string[] = [];
   let asked = 0;
@@ -44,6 +45,8 @@ test("an id of another clinic in a path gets the answer of an absent one, at eve
       (name) => name !== "clinic",
     );
     if (names.length === 0 || rowOf(route) === BY_CONSENT) continue;
+    // A HEAD request runs the query of its GET. SQLite has both.
+    if (route.method === "HEAD" && onPostgres()) continue;
     const answerTo = async (ids: readonly string[]) => {
       const path = names.reduce((url, name, at) => url.replace(`:${name}`, ids[at] ?? ""), route.url);
       const url = path.replace(":clinic", ours.fp);
@@ -66,9 +69,18 @@ test("an id of another clinic in a path gets the answer of an absent one, at eve
       if (foreign.startsWith("2") || foreign.includes(theirs.marker)) faults.push(`${rowOf(route)} ${id}: ${foreign}`);
     }
   }
+  return { faults, asked };
+}
+
+test("an id of another clinic in a path gets the answer of an absent one, at every route", {
+  timeout: 240_000,
+}, async () => {
+  const world = await startTwoClinics();
+  const before = await viewOf(world.server, world.theirs);
+  const { faults, asked } = await foreignPaths(world);
   expect(faults).toEqual([]);
-  expect(asked).toBeGreaterThan(200);
-  expect(await viewOf(server, theirs)).toEqual(before);
+  expect(asked).toBeGreaterThan(onPostgres() ? 100 : 200);
+  expect(await viewOf(world.server, world.theirs)).toEqual(before);
 });
 
 test("the own id at the same routes is served, so that the refusals above are those of the id", async () => {
@@ -88,9 +100,8 @@ test("the own id at the same routes is served, so that the refusals above are th
   expect(missing.toSorted()).toEqual([sessions, "GET /agent/v1/releases/:file", resend]);
 });
 
-test("an id of another clinic in a body gets the answer of an absent one", async () => {
-  const { server, ours, theirs } = await startTwoClinics();
-  const before = await viewOf(server, theirs);
+/** Puts ids of another clinic and absent ones into bodies. @returns what differs */
+async function foreignBodies({ server, ours, theirs }: World): Promise<string[]> {
   const answerTo = async (row: string, path: string, names: MarkedClinic["named"]) => {
     const [method = "", url = ""] = row.split(" ");
     const full = `${method} /clinic/v1/clinics/:clinic/${url}`;
@@ -99,6 +110,7 @@ test("an id of another clinic in a body gets the answer of an absent one", async
     const { statusCode, body: text } = await send(server.app, route, asPage(ours.admin), body);
     return `${statusCode} ${Object.values(names).reduce((shown, name) => shown.replaceAll(name, "NAME"), text)}`;
   };
+  const faults: string[] = [];
   for (const [row, path] of [
     ["POST to-place/:fp/assign", ours.pathTo("to-place/:fp/assign")],
     ["POST records", "records"],
@@ -112,14 +124,20 @@ test("an id of another clinic in a body gets the answer of an absent one", async
     const { named } = theirs;
     const missing = { ...named, animal: newFp("patient"), agent: newFp("agent"), member: "nobody", message: "x.1" };
     const [foreign, absent] = [await answerTo(row, path, named), await answerTo(row, path, missing)];
-    expect([row, foreign]).toEqual([row, absent]);
-    expect([row, foreign]).toEqual([row, expect.stringMatching(/^4(00|04|09) /)]);
+    if (foreign !== absent || !/^4(00|04|09) /.test(foreign)) faults.push(`${row}: ${foreign}, absent ${absent}`);
   }
-  expect(await viewOf(server, theirs)).toEqual(before);
+  return faults;
+}
+
+test("an id of another clinic in a body gets the answer of an absent one", async () => {
+  const world = await startTwoClinics();
+  const before = await viewOf(world.server, world.theirs);
+  expect(await foreignBodies(world)).toEqual([]);
+  expect(await viewOf(world.server, world.theirs)).toEqual(before);
 });
 
-test("a filter with an id of another clinic finds what an absent one finds, and a search finds nothing of others", async () => {
-  const { server, ours, theirs } = await startTwoClinics();
+/** Filters by ids of another clinic and by absent ones, and searches for its words. @returns what differs */
+async function foreignFilters({ server, ours, theirs }: World): Promise<string[]> {
   await server.app.ready();
   const { animal } = theirs.named;
   const pages = ["results?patient=", "results.csv?patient=", "records?patient=", "audit?fp=", "audit.csv?fp="];
@@ -127,18 +145,42 @@ test("a filter with an id of another clinic finds what an absent one finds, and 
     ...pages.map((path) => `/clinic/v1/clinics/${ours.fp}/${path}`),
     "/api/v1/lab/diagnostics?patient_fp=",
   ];
+  const faults: string[] = [];
   for (const path of paths) {
-    const [foreign, absent] = await Promise.all(
-      [animal, newFp("patient")].map((fp) =>
-        send(server.app, { method: "GET", url: path + fp }, headersAt(path, ours)),
-      ),
-    );
-    expect([path, foreign?.statusCode, foreign?.body]).toEqual([path, absent?.statusCode, absent?.body]);
-    expect([path, foreign?.statusCode]).toEqual([path, 200]);
+    const answers = [animal, newFp("patient")].map(async (fp) => {
+      const { statusCode, body } = await send(server.app, { method: "GET", url: path + fp }, headersAt(path, ours));
+      return `${statusCode} ${body}`;
+    });
+    const [foreign = "", absent = ""] = await Promise.all(answers);
+    if (foreign !== absent || !foreign.startsWith("200 ")) faults.push(`${path}: ${foreign}, absent ${absent}`);
   }
   for (const path of ["patients?search=", "to-place/patients?text=", "results?q=", "audit?text=", "audit?user="]) {
     const url = `/clinic/v1/clinics/${ours.fp}/${path}Theirs`;
     const { statusCode, body } = await send(server.app, { method: "GET", url }, asPage(ours.admin));
-    expect([path, statusCode, body.includes(theirs.marker)]).toEqual([path, 200, false]);
+    if (statusCode !== 200 || body.includes(theirs.marker)) faults.push(`${path}: ${statusCode} ${body}`);
   }
+  return faults;
+}
+
+test("a filter with an id of another clinic finds what an absent one finds, and a search finds nothing of others", async () => {
+  expect(await foreignFilters(await startTwoClinics())).toEqual([]);
+});
+
+test("a query without its clinic is found: behind a path, a body, a filter and a search", async () => {
+  const clinic = "/clinic/v1/clinics/:clinic";
+  const [paths, bodies, filters] = [
+    [`GET ${clinic}/stock/:fp`, "GET /api/v1/lab/diagnostics/:fp", `POST ${clinic}/calendar/:fp/move`],
+    [`POST ${clinic}/records`],
+    [`GET ${clinic}/results`, "GET /api/v1/lab/diagnostics"],
+  ];
+  const rows = [...paths, ...bodies, ...filters];
+  const world = await startTwoClinics((app) => rows.map(forgetClinic).forEach((plant) => plant(app)));
+  const found = [
+    ...(await foreignFilters(world)),
+    ...(await foreignBodies(world)),
+    ...(await foreignPaths(world)).faults,
+  ].join("\n");
+  for (const row of paths) expect(found).toContain(row);
+  expect(found).toContain("POST records: 200");
+  for (const filter of ["/results?patient=", "diagnostics?patient_fp=", "results?q="]) expect(found).toContain(filter);
 });

@@ -4,6 +4,7 @@ import path from "node:path";
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../../../shared/runtime/log.ts";
+import { RecentLog } from "../../../shared/runtime/recent-log.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 // Method: real descriptors that take nothing. /dev/full returns "no space left", and an unread pipe blocks.
@@ -50,6 +51,25 @@ test("an unread pipe blocks nothing, and once it is read a line reports the drop
   const kept = lines.filter(({ line }) => line !== undefined).length;
   expect(kept).toBeGreaterThan(900);
   expect(lines.reduce((sum, { lines: dropped = 0 }) => sum + dropped, kept)).toBe(3_000);
+});
+
+test("an entry with control characters is one line of escapes with the same value, also in the file and in memory", async () => {
+  const { fd, read } = openPipe();
+  const file = path.join(temporaryFolder(), "agent.log");
+  onTestFinished(() => fs.rmSync(path.dirname(file), { recursive: true }));
+  const recent = new RecentLog();
+  const text = "x\u001b[2J\u009b31m\u007f\r\n{}\u202egpj.exe\u2028\u061c";
+  const log = createLog({ base: null, timestamp: false }, { file: { file, bytesMax: 1e6, keep: 1 }, recent }, fd, 10);
+  log.warn({ userAgent: text }, text);
+  const out = await vi.waitFor(() => {
+    const got = read();
+    if (got === "") throw new Error("nothing came, expected a line");
+    return got;
+  });
+  for (const copy of [out, fs.readFileSync(file, "utf8")]) {
+    expect(copy.slice(0, -1)).not.toMatch(/[\p{Cc}\u061c\u202a-\u202e\u2066-\u2069\u2028]/u);
+    expect(JSON.parse(copy)).toMatchObject({ userAgent: text, msg: text });
+  }
 });
 
 test("a full disk does not stop the program or its exit", async () => {

@@ -5,8 +5,8 @@ import { printable, printableJson, printableLines } from "../../../shared/runtim
 const ESC = "\u001b";
 
 test("control characters and marks of direction become escapes, and letters stay", () => {
-  expect(printable(`Pamuk ${ESC}[2J\r\nKarabaş\u009b31m \u202eevil\u2028 ışık 犬 \t`)).toBe(
-    "Pamuk \\u001b[2J\\u000d\\u000aKarabaş\\u009b31m \\u202eevil\\u2028 ışık 犬 \\u0009",
+  expect(printable(`Pamuk ${ESC}[2J\r\nKarabaş\u009b31m \u202eevil\u2028\u061c ışık 犬 \t`)).toBe(
+    "Pamuk \\u001b[2J\\u000d\\u000aKarabaş\\u009b31m \\u202eevil\\u2028\\u061c ışık 犬 \\u0009",
   );
 });
 
