@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { asOwner } from "../../shared/runtime/folder-owner.ts";
-import { syncFolder } from "../../shared/runtime/private-folder.ts";
+import { makePrivateFolder, syncFolder } from "../../shared/runtime/private-folder.ts";
 
 // The file of the configuration, which this process reads and replaces.
 
@@ -35,7 +35,7 @@ export function markOf(text: string | null): string {
 /** Replaces the file at once and for good. The text before stays beside it. */
 export function writeText(file: string, text: string, before: string | null): void {
   const folder = folderOf(file);
-  fs.mkdirSync(folder, { recursive: true });
+  makePrivateFolder(folder);
   // The service of the folder has to read a file that an administrator changed.
   asOwner(folder, (here) => {
     const name = path.join(here, path.basename(file));

@@ -1,6 +1,6 @@
 import { createReadStream, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { archiveName, readArchiveName, type Release } from "../../shared/api/upgrade.ts";
 import { storageAdvice } from "../../shared/care/storage-advice.ts";
 import { syncFolder } from "../../shared/runtime/private-folder.ts";
@@ -62,6 +62,7 @@ export function removeRelease(folder: string, version: string): string[] {
     // Without its archive, a signature is no release.
     for (const file of [name, `${name}${SIGNATURE}`]) rmSync(join(folder, file), { force: true });
   }
+  syncFolder(folder);
   return names;
 }
 
@@ -103,6 +104,7 @@ function makeFolder(folder: string): void {
   } finally {
     process.umask(mask);
   }
+  syncFolder(dirname(folder));
 }
 
 async function copyDurably(from: string, part: string): Promise<void> {

@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import type { Mark } from "../runtime/commit-mark.ts";
+import { makePrivateFolder } from "../runtime/private-folder.ts";
 
 // The format of a backup. The database comes first, so that SQLite opens the file as it is; SQLite ignores what follows the
 // last page. The other members, a manifest and a footer follow. The footer is written last: a cut file has none.
@@ -159,7 +160,7 @@ export function withBackup<Result>(file: string, work: (backup: OpenBackup) => R
 
 /** Writes a member to a new private file and syncs it. @throws Error if its bytes differ from the manifest */
 export function extractMember(backup: OpenBackup, { name, offset, bytes, sha256 }: Member, target: string): void {
-  fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+  makePrivateFolder(path.dirname(target));
   fs.rmSync(target, { force: true });
   // A new file alone, so that a link in its place is not followed.
   const to = fs.openSync(target, "wx", 0o600);

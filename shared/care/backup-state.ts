@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import { writePrivateFile } from "../runtime/private-folder.ts";
 
 // The outcome of the backups of a data folder. It is a file, because alerts, pages and `doctor` read it, also when the program
 // does not run and on either database.
@@ -35,10 +36,8 @@ export function readBackupState(folder: string): BackupState | null {
 /** Records an attempt. A full disk keeps the earlier state in the file. @returns the new state */
 export function recordBackup(folder: string, last: BackupAttempt): BackupState {
   const state = { last, succeeded: last.bytes !== null ? last : (readBackupState(folder)?.succeeded ?? null) };
-  const part = path.join(folder, `${FILE}.part`);
   try {
-    fs.writeFileSync(part, JSON.stringify(state), { mode: 0o600 });
-    fs.renameSync(part, path.join(folder, FILE));
+    writePrivateFile(path.join(folder, FILE), JSON.stringify(state));
   } catch {
     // The caller reports the attempt itself.
   }

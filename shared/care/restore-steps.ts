@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { lockFolder } from "../runtime/folder-lock.ts";
 import { asOwner } from "../runtime/folder-owner.ts";
-import { syncFolder } from "../runtime/private-folder.ts";
+import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
 
 // The last steps of a restore: renames that replace the files of a data folder. A plan on the disk makes them one step. A kill
 // before the plan leaves the old state; after it, the next start or restore repeats the renames to the end.
@@ -79,16 +79,18 @@ function namesAreInside({ database, files, later, aside }: RestorePlan): boolean
 function replaceFiles(folder: string, { database, files, later, aside }: RestorePlan): void {
   const kept = path.join(folder, aside);
   const staged = (name: string) => path.join(folder, STAGING, name);
-  fs.mkdirSync(kept, { recursive: true, mode: 0o700 });
+  makePrivateFolder(kept);
   for (const name of files.filter((each) => fs.existsSync(staged(each)))) {
     moveAside(folder, kept, name);
     fs.renameSync(staged(name), path.join(folder, name));
   }
   for (const { file, kept: name } of later) {
     const to = path.join(kept, name);
-    fs.mkdirSync(path.dirname(to), { recursive: true, mode: 0o700 });
+    makePrivateFolder(path.dirname(to));
     if (fs.existsSync(path.join(folder, file))) fs.renameSync(path.join(folder, file), to);
   }
+  // Without the plan the next start would remove images that the new database does not know.
+  for (const place of new Set(later.map(({ kept: name }) => path.dirname(path.join(kept, name))))) syncFolder(place);
   if (fs.existsSync(staged(database))) {
     // The old write-ahead log must be gone before the new database is there. SQLite would apply it to that.
     for (const name of [`${database}-wal`, `${database}-shm`, database]) moveAside(folder, kept, name);

@@ -96,6 +96,7 @@ export function removeOthers(folder: string, kept: readonly string[]): void {
     // Under its own name a part of it would count as whole.
     const doomed = path.join(draftsFolder(folder), `old-${version}`);
     fs.renameSync(versionFolder(folder, version), doomed);
+    syncFolder(folder);
     fs.rmSync(doomed, { recursive: true, force: true });
   }
   syncFolder(folder);

@@ -9,6 +9,9 @@ import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../../ag
 import type { InstanceContent } from "../../../agent/spool/queries/images/instance-file.ts";
 import { operationsOn } from "../../../agent/spool/queries/operations.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
+import { createKeyLookup } from "../../../server/http/auth/key-lookup.ts";
+import { loadPepper } from "../../../server/http/auth/pepper.ts";
+import { countKeys } from "../../../server/store/keys.ts";
 import { openSqlite } from "../../../server/store/database/sqlite.ts";
 import { recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import type { Acknowledged } from "./recordings.ts";
@@ -42,12 +45,21 @@ export async function agentProblems(data: string, acknowledged: readonly Acknowl
 
 /** The server's start. @returns what is missing, doubled or damaged */
 export async function serverProblems(data: string, acknowledged: readonly Acknowledged[]): Promise<string[]> {
-  await (await openSqlite(data, 5_000)).close();
+  const store = await openSqlite(data, 5_000);
+  try {
+    const findKey = createKeyLookup(store, loadPepper(data, (await countKeys(store)) > 0));
+    const keys = await Promise.all(marksOf(acknowledged, "key").map(findKey));
+    if (keys.includes(undefined)) return ["a key does not work"];
+  } finally {
+    await store.close();
+  }
   const db = new Database(path.join(data, "vetwire.db"));
   try {
-    const fps = db.prepare("SELECT fp FROM study").pluck().all() as string[];
-    const count = countOf(fps);
-    return [...damage(db), ...marksOf(acknowledged, "study").flatMap((fp) => problemOf(fp, count.get(fp) ?? 0))];
+    const missing = (["study", "patient"] as const).flatMap((kind) => {
+      const count = countOf(db.prepare(`SELECT fp FROM ${kind}`).pluck().all() as string[]);
+      return marksOf(acknowledged, kind).flatMap((fp) => problemOf(fp, count.get(fp) ?? 0));
+    });
+    return [...damage(db), ...missing];
   } finally {
     db.close();
   }

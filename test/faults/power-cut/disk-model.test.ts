@@ -74,8 +74,39 @@ describe("names", () => {
   });
 
   test("a renamed file has its old name or its new one", () => {
-    const calls: DiskCall[] = [...synced, { is: "rename", path: "f", to: "g", file: 1, at }];
+    const calls: DiskCall[] = [...synced, { is: "rename", path: "f", to: "g", at }];
     expect(treesAfter(calls)).toEqual(new Set(["f=a1024", "g=a1024"]));
+  });
+
+  test("a file that was removed from a renamed folder is missing also under the folder's old name", () => {
+    const calls: DiskCall[] = [
+      { is: "folder", path: "d", at },
+      create(1, "d/f"),
+      { is: "sync folder", path: "", calls: 1, at },
+      { is: "sync folder", path: "d", calls: 2, at },
+      { is: "rename", path: "d", to: "e", at },
+      { is: "remove", path: "e/f", at },
+    ];
+    expect(treesAfter(calls)).toEqual(new Set(["d=/ d/f=", "e=/ e/f=", "d=/", "e=/"]));
+  });
+
+  test("a rename into another folder is kept by a sync of either folder", () => {
+    const calls: DiskCall[] = [
+      ...synced,
+      { is: "folder", path: "d", at },
+      { is: "sync folder", path: "", calls: 5, at },
+      { is: "rename", path: "f", to: "d/f", at },
+    ];
+    expect(treesAfter(calls)).toEqual(new Set(["f=a1024 d=/", "d=/ d/f=a1024"]));
+    for (const folder of ["", "d"])
+      expect(treesAfter([...calls, { is: "sync folder", path: folder, calls: 7, at }])).toEqual(
+        new Set(["d=/ d/f=a1024"]),
+      );
+  });
+
+  test("a file with two names keeps the synced one", () => {
+    const calls: DiskCall[] = [...synced, { is: "link", path: "f", to: "g", at }];
+    expect(treesAfter(calls)).toEqual(new Set(["f=a1024", "f=a1024 g=a1024"]));
   });
 
   test("an unsynced removal is lost or kept, and a synced one is kept", () => {

@@ -3,14 +3,28 @@ import { type Dice, pick } from "../../support/dice.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
 
 // A disk that keeps what was synced and, of the rest, as much or as little as a cut of the power may leave: writes are lost, torn
-// at 512 bytes and reordered, and a name is kept only for certain once its folder was synced. A rename is atomic.
+// at 512 bytes and reordered, and a name is kept only for certain once its folder was synced. A rename is atomic; between two
+// folders the sync of one of them keeps it.
 
 const SECTOR = 512;
 
 type Change = Extract<DiskCall, { readonly is: "write" | "truncate" }>;
-type Naming = Extract<DiskCall, { readonly is: "create" | "folder" | "rename" | "remove" }>;
 /** A call with its number in the recording. */
 type Pending<Call> = { readonly call: Call; readonly number: number };
+
+/** The names of each folder, by the folder's number. */
+type Folders = Map<number, Map<string, number>>;
+interface Place {
+  readonly folder: number;
+  readonly name: string;
+}
+/** A change of names. Folders have numbers, so a name in a folder is changed also if the folder's own renaming is lost. */
+type Naming =
+  | { readonly is: "set"; readonly place: Place; readonly node: number }
+  | { readonly is: "remove"; readonly place: Place }
+  | { readonly is: "rename"; readonly place: Place; readonly to: Place; readonly node: number };
+
+const ROOT = 0;
 
 interface File {
   readonly durable: Content;
@@ -51,17 +65,23 @@ type Kept = "none" | "some" | "all";
 export class Disk {
   readonly #calls: readonly DiskCall[];
   readonly #files = new Map<number, File>();
-  /** The names that survive for certain: a file, or null for a folder. */
-  readonly #names = new Map<string, number | null>();
+  /** The names as the programs see them. */
+  readonly #seen: Folders = new Map([[ROOT, new Map()]]);
+  /** The names that survive for certain. */
+  readonly #durable: Folders = new Map([[ROOT, new Map()]]);
   #pendingNames: Pending<Naming>[] = [];
+  /** Files have positive numbers, folders other ones. */
+  #nextFolder = -1;
   #done = 0;
 
   constructor(calls: readonly DiskCall[], initial: Tree) {
     this.#calls = calls;
     let file = 1;
     for (const [name, content] of initial) {
-      this.#names.set(name, content === null ? null : file);
-      if (content !== null) this.#files.set(file++, { durable: new Content(content), pending: [] });
+      const node = content === null ? this.#newFolder() : file++;
+      if (content !== null) this.#files.set(node, { durable: new Content(content), pending: [] });
+      const naming: Naming = { is: "set", place: this.#placeOf(name), node };
+      for (const folders of [this.#seen, this.#durable]) changeNames(naming, folders);
     }
   }
 
@@ -74,15 +94,17 @@ export class Disk {
   afterCut(dice: Dice): Tree {
     const [keptNames, keptBytes] = [pick<Kept>(dice, KEPT), pick<Kept>(dice, KEPT)];
     const isKept = (kept: Kept) => kept === "all" || (kept === "some" && dice(2) === 0);
-    const names = new Map(this.#names);
-    for (const { call } of this.#pendingNames) if (isKept(keptNames)) changeNames(call, names);
+    const folders: Folders = new Map([...this.#durable].map(([folder, names]) => [folder, new Map(names)]));
+    for (const { call } of this.#pendingNames) if (isKept(keptNames)) changeNames(call, folders);
     const tree = new Map<string, Buffer | null>();
-    // A folder stands before its content, because its path is shorter.
-    for (const [name, file] of [...names].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-      const folder = path.dirname(name);
-      if (folder !== "." && tree.get(folder) !== null) continue;
-      tree.set(name, file === null ? null : this.#content(file, () => isKept(keptBytes)));
-    }
+    const walk = (folder: number, place: string) => {
+      for (const [name, node] of folders.get(folder)!) {
+        const inner = path.join(place, name);
+        tree.set(inner, node < ROOT ? null : this.#content(node, () => isKept(keptBytes)));
+        if (node < ROOT) walk(node, inner);
+      }
+    };
+    walk(ROOT, "");
     return tree;
   }
 
@@ -104,13 +126,17 @@ export class Disk {
     switch (call.is) {
       case "create":
         this.#files.set(call.file, { durable: new Content(Buffer.alloc(0)), pending: [] });
-        this.#pendingNames.push({ call, number });
-        return;
+        return this.#rename({ is: "set", place: this.#placeOf(call.path), node: call.file }, number);
       case "folder":
-      case "rename":
+        return this.#rename({ is: "set", place: this.#placeOf(call.path), node: this.#newFolder() }, number);
+      case "link":
+        return this.#rename({ is: "set", place: this.#placeOf(call.to), node: this.#nodeAt(call.path) }, number);
+      case "rename": {
+        const [place, to] = [this.#placeOf(call.path), this.#placeOf(call.to)];
+        return this.#rename({ is: "rename", place, to, node: this.#nodeAt(call.path) }, number);
+      }
       case "remove":
-        this.#pendingNames.push({ call, number });
-        return;
+        return this.#rename({ is: "remove", place: this.#placeOf(call.path) }, number);
       case "write":
       case "truncate":
         this.#files.get(call.file)!.pending.push({ call, number });
@@ -122,28 +148,52 @@ export class Disk {
         return;
       }
       case "sync folder": {
-        const isSynced = (pending: Pending<Naming>) => pending.number < call.calls && isIn(call.path, pending.call);
-        for (const pending of this.#pendingNames) if (isSynced(pending)) changeNames(pending.call, this.#names);
+        const folder = call.path === "" ? ROOT : this.#nodeAt(call.path);
+        const isSynced = ({ call: naming, number: nth }: Pending<Naming>) =>
+          nth < call.calls &&
+          (naming.place.folder === folder || (naming.is === "rename" && naming.to.folder === folder));
+        for (const pending of this.#pendingNames) if (isSynced(pending)) changeNames(pending.call, this.#durable);
         this.#pendingNames = this.#pendingNames.filter((pending) => !isSynced(pending));
+        return;
       }
+      case "lost sync":
     }
+  }
+
+  #rename(naming: Naming, number: number): void {
+    changeNames(naming, this.#seen);
+    this.#pendingNames.push({ call: naming, number });
+  }
+
+  #newFolder(): number {
+    const folder = this.#nextFolder--;
+    for (const folders of [this.#seen, this.#durable]) folders.set(folder, new Map());
+    return folder;
+  }
+
+  #placeOf(name: string): Place {
+    const folder = path.dirname(name);
+    return { folder: folder === "." ? ROOT : this.#nodeAt(folder), name: path.basename(name) };
+  }
+
+  #nodeAt(name: string): number {
+    let node: number | undefined = ROOT;
+    for (const part of name.split(path.sep)) node = this.#seen.get(node)?.get(part) ?? missing(name);
+    return node;
   }
 }
 
 const KEPT: readonly Kept[] = ["none", "some", "all"];
 
-function isIn(folder: string, { path: name }: Naming): boolean {
-  return path.dirname(name) === (folder === "" ? "." : folder);
+function missing(name: string): never {
+  throw new Error(`the disk has no ${name}`);
 }
 
-function changeNames(call: Naming, names: Map<string, number | null>): void {
-  if (call.is === "create") names.set(call.path, call.file);
-  else if (call.is === "folder") names.set(call.path, null);
-  else if (call.is === "remove") names.delete(call.path);
-  else {
-    names.delete(call.path);
-    names.set(call.to, call.file);
-  }
+function changeNames(naming: Naming, folders: Folders): void {
+  const { place } = naming;
+  if (naming.is === "set") return void folders.get(place.folder)!.set(place.name, naming.node);
+  folders.get(place.folder)!.delete(place.name);
+  if (naming.is === "rename") folders.get(naming.to.folder)!.set(naming.to.name, naming.node);
 }
 
 function apply(call: Change, content: Content): void {

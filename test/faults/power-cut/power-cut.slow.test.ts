@@ -1,10 +1,11 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
-import { type Dice, diceOf } from "../../support/dice.ts";
+import { describe, expect, test } from "vitest";
+import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import { soakCount } from "../../support/soak.ts";
 import { agentProblems, serverProblems } from "./after-cut.ts";
+import { momentsOf } from "./cut-moments.ts";
 import type { DiskCall } from "./disk-call.ts";
 import { Disk } from "./disk-model.ts";
 import { type Acknowledged, type Recording, recordAgent, recordServer, recordUpkeep } from "./recordings.ts";
@@ -17,6 +18,9 @@ const SEED = Number(process.env["SEED"] ?? 1);
 const problem = straceProblem();
 if (problem !== null) process.stderr.write(`no power cuts: strace cannot record (${problem})\n`);
 
+/** The load. A cut writes and reads the whole disk, so its duration grows with the load. */
+const [AGENT_MS, SERVER_REQUESTS] = process.env["SOAK"] === "1" ? [12_000, 200] : [4_000, 80];
+
 /** Removes the syncs that a broken program would not make. */
 type Without = (call: DiskCall, nameOf: (file: number) => string) => boolean;
 
@@ -27,27 +31,37 @@ interface Cut {
 
 const PROGRAMS = {
   agent: {
-    record: () => recordAgent(soakCount(40_000)),
+    record: () => recordAgent(AGENT_MS),
     cuts: soakCount(600),
     check: inFolder("agent", agentProblems),
   },
   upkeep: { record: recordUpkeep, cuts: soakCount(200), check: inFolder("agent", agentProblems) },
-  server: { record: () => recordServer(soakCount(20_000)), cuts: soakCount(200), check: serverProblems },
+  server: {
+    record: () => recordServer(SERVER_REQUESTS),
+    cuts: soakCount(200),
+    check: inFolder("server", serverProblems),
+  },
 } as const;
 
 type Program = keyof typeof PROGRAMS;
 
 describe.runIf(problem === null)("cuts of the power", () => {
-  const recordings = new Map<Program, Recording>();
-
-  beforeAll(async () => {
-    for (const name of ["agent", "upkeep", "server"] as const) recordings.set(name, await PROGRAMS[name].record());
-  }, 600_000);
+  const recordings = new Map<Program, Promise<Recording>>();
+  const recordingOf = (name: Program) => {
+    const recording = recordings.get(name) ?? PROGRAMS[name].record();
+    recordings.set(name, recording);
+    return recording;
+  };
 
   test.each(["agent", "upkeep", "server"] as const)(
     `a cut loses nothing that was acknowledged: %s`,
     async (name) => {
-      const { lost, checked } = await cutOften(recordings.get(name)!, name);
+      const recording = await recordingOf(name);
+      const checkpoint = checkpointCalls(recording);
+      expect(checkpoint.length).toBeGreaterThan(0);
+      // The log is emptied while nothing happens, and not by the end of the program alone.
+      expect(name === "upkeep" || checkpoint.some((call) => recording.calls[call]!.is === "truncate")).toBe(true);
+      const { lost, checked } = await cutOften(recording, name);
       process.stdout.write(`${name}: ${PROGRAMS[name].cuts} cuts, ${checked} acknowledgements checked\n`);
       expect(lost).toEqual([]);
       expect(checked).toBeGreaterThan(PROGRAMS[name].cuts);
@@ -65,25 +79,26 @@ describe.runIf(problem === null)("cuts of the power", () => {
   ] as [string, Program, Without][])(
     "a program that %s loses results: %s",
     async (_fault, name, without) => {
-      const { lost } = await cutOften(recordings.get(name)!, name, without);
+      const { lost } = await cutOften(await recordingOf(name), name, without);
       expect(lost).not.toEqual([]);
     },
     3_600_000,
   );
 });
 
-/** Cuts the power after random calls, half of them right after an acknowledgement. */
+/** Cuts the power after random calls: anywhere, right after an acknowledgement, and in a checkpoint. */
 async function cutOften(
-  { calls, initial, acknowledged }: Recording,
+  recording: Recording,
   program: Program,
   without: Without | null = null,
 ): Promise<{ lost: string[]; checked: number }> {
+  const { calls, initial } = recording;
   const { cuts: count, check } = PROGRAMS[program];
   const dice = diceOf(SEED);
   const disk = new Disk(without === null ? calls : withoutSyncs(calls, without), initial);
   let checked = 0;
   const lost: string[] = [];
-  for (const cut of cutsOf(calls, acknowledged, count, dice)) {
+  for (const cut of cutsOf(recording, count, dice)) {
     disk.advance(cut.count);
     checked += cut.acknowledged.length;
     const folder = fs.mkdtempSync(path.join(fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir(), "vetwire-cut-"));
@@ -100,24 +115,29 @@ async function cutOften(
   return { lost, checked };
 }
 
-function cutsOf(calls: readonly DiskCall[], acknowledged: readonly Acknowledged[], count: number, dice: Dice): Cut[] {
-  // A call that is not carried out may have started before the one in front of it.
-  const startOfRest = new Float64Array(calls.length + 1).fill(Number.POSITIVE_INFINITY);
-  for (let index = calls.length - 1; index >= 0; index--) {
-    startOfRest[index] = Math.min(startOfRest[index + 1]!, calls[index]!.at);
-  }
+function cutsOf(recording: Recording, count: number, dice: Dice): Cut[] {
+  const { calls, acknowledged } = recording;
+  const checkpoint = checkpointCalls(recording);
+  const moments = momentsOf(calls, acknowledged);
   const cutAt = (): number => {
-    if (dice(2) === 0) return dice(calls.length + 1);
-    const { at } = acknowledged[dice(acknowledged.length)]!;
-    const next = startOfRest.findIndex((start) => start > at + 1);
-    return Math.min(calls.length, next + dice(8));
+    const kind = dice(5);
+    if (kind < 2) return dice(calls.length + 1);
+    if (kind === 2) return pick(dice, checkpoint) + dice(2);
+    return Math.min(calls.length, moments.callsBy(pick(dice, acknowledged).at) + dice(8));
   };
   const at = Array.from({ length: count }, cutAt).toSorted((a, b) => a - b);
-  return at.map((done) => {
-    const lastStart = calls.slice(0, done).reduce((latest, call) => Math.max(latest, call.at), 0);
-    // The times of the test have whole milliseconds.
-    const isThere = (one: Acknowledged) => one.at + 1 < startOfRest[done]! && lastStart < (one.until ?? Infinity) - 1;
-    return { count: done, acknowledged: acknowledged.filter(isThere) };
+  return at.map((done) => ({ count: done, acknowledged: moments.toldBefore(done) }));
+}
+
+/** Returns the calls of checkpoints: writes and syncs of the database itself, and those that empty its log. */
+function checkpointCalls({ calls, initial }: Recording): number[] {
+  const names = new Map<number, string>();
+  for (const [name, content] of initial) if (content !== null) names.set(names.size + 1, name);
+  return calls.flatMap((call, index) => {
+    if (call.is === "create") names.set(call.file, call.path);
+    const name = "file" in call ? (names.get(call.file) ?? "") : "";
+    const isDatabase = name.endsWith(".db") && (call.is === "write" || call.is === "sync");
+    return isDatabase || (name.endsWith(".db-wal") && call.is === "truncate" && call.length === 0) ? [index] : [];
   });
 }
 
@@ -126,9 +146,7 @@ function withoutSyncs(calls: readonly DiskCall[], without: Without): DiskCall[] 
   const names = new Map<number, string>();
   return calls.map((call) => {
     if (call.is === "create") names.set(call.file, call.path);
-    return without(call, (file) => names.get(file) ?? "")
-      ? { is: "sync folder", path: "nowhere", calls: 0, at: call.at }
-      : call;
+    return without(call, (file) => names.get(file) ?? "") ? { is: "lost sync", at: call.at } : call;
   });
 }
 

@@ -11,7 +11,7 @@ import {
   clinicFile,
   freePort,
   ROOT,
-  runServerCommand,
+  type Running,
   SERVER,
   temporaryFolder,
   testPatients,
@@ -20,7 +20,7 @@ import {
 } from "../../support/processes.ts";
 import { study } from "../../server/harness.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
-import { callsOf, readTree, startTraced } from "./traced-program.ts";
+import { callsOf, readTree, runTraced, startTraced } from "./traced-program.ts";
 
 // The disk calls of programs under load, with the times of their acknowledgements.
 
@@ -32,9 +32,9 @@ export interface Recording {
 }
 
 export interface Acknowledged {
-  /** Text that only this message has: its time of measurement, an instance's UID, a study's fp. */
+  /** Text that only this one has: the time of a measurement, an instance's UID, the fp of a study or patient, a key. */
   readonly mark: string;
-  readonly kind: "message" | "instance" | "study";
+  readonly kind: "message" | "instance" | "study" | "patient" | "key";
   /** Milliseconds since 1970; the acknowledgement had arrived by then. */
   readonly at: number;
   /** The time from which the program may remove it; absent if never. */
@@ -80,24 +80,39 @@ export async function recordAgent(ms: number): Promise<Recording> {
       logs.push(log);
       world.agent = startTraced(log, [AGENT, "run", "--config", world.config]);
       await until("the agent runs", () => world.agent.output().includes("the agent is running"));
-      const load = new Load(world, ports.slice(0, 2), acknowledged.length + 1);
-      const isOver = { now: false };
-      const others = [
-        sendObservations(ports[2]!, acknowledged, isOver),
-        sendInstances(ports[3]!, acknowledged, isOver),
-      ];
-      load.start();
-      await new Promise((resolve) => setTimeout(resolve, ms / 2));
-      isOver.now = true;
-      await Promise.all([load.stop(), ...others]);
-      for (const { number, at } of load.acknowledged)
-        acknowledged.push({ mark: measuredAt(number), kind: "message", at });
+      await sendOnAllLines(world, ports, acknowledged, ms / 3);
+      if (end === "SIGTERM") {
+        await emptiedLog(path.join(world.agentData, "spool.db"));
+        await sendOnAllLines(world, ports, acknowledged, ms / 3);
+      }
       await world.agent.end(end);
     }
     return { calls: callsOf(logs, world.folder, EMPTY), initial: EMPTY, acknowledged };
   } finally {
     await world.end();
   }
+}
+
+/** Sends results and images for some time, as fast as they are acknowledged. */
+async function sendOnAllLines(
+  world: World,
+  ports: readonly number[],
+  acknowledged: Acknowledged[],
+  ms: number,
+): Promise<void> {
+  const load = new Load(world, ports.slice(0, 2), acknowledged.length + 1);
+  const isOver = { now: false };
+  const others = [sendObservations(ports[2]!, acknowledged, isOver), sendInstances(ports[3]!, acknowledged, isOver)];
+  load.start();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  isOver.now = true;
+  await Promise.all([load.stop(), ...others]);
+  for (const { number, at } of load.acknowledged) acknowledged.push({ mark: measuredAt(number), kind: "message", at });
+}
+
+/** Waits for the checkpoint that a program makes while nothing happens. */
+async function emptiedLog(database: string): Promise<void> {
+  await until("the log is emptied into the database", () => fs.statSync(`${database}-wal`).size === 0);
 }
 
 let nextObservation = 0;
@@ -159,38 +174,53 @@ export async function recordUpkeep(): Promise<Recording> {
   }
 }
 
-/** The built server on SQLite in a new folder, while an agent pushes studies. */
-export async function recordServer(ms: number): Promise<Recording> {
+/** The built server on SQLite from an empty folder on: the clinic, a key, and requests with studies of an agent. */
+export async function recordServer(requests: number): Promise<Recording> {
   const folder = temporaryFolder();
   const data = path.join(folder, "server");
-  const log = path.join(folder, "strace.log");
+  const logs = ["import", "keys", "run"].map((name) => path.join(folder, `${name}.log`));
   const clinic = path.join(folder, "clinic.ndjson");
+  const acknowledged: Acknowledged[] = [];
+  let server: Running | null = null;
   try {
     const patients = testPatients(4);
     fs.writeFileSync(clinic, clinicFile(patients));
-    runServerCommand("import", clinic, "--data", data);
-    const key = runServerCommand("keys", "create", ...AGENT_KEY_OPTIONS, "--data", data).trim();
-    const initial = readTree(data);
-    const server = startTraced(log, [SERVER, "run", "--port", "0", "--data", data]);
+    await runTraced(logs[0]!, [SERVER, "import", clinic, "--data", data]);
+    for (const { fp: mark } of patients) acknowledged.push({ mark, kind: "patient", at: Date.now() });
+    const key = (await runTraced(logs[1]!, [SERVER, "keys", "create", ...AGENT_KEY_OPTIONS, "--data", data])).trim();
+    acknowledged.push({ mark: key, kind: "key", at: Date.now() });
+    server = startTraced(logs[2]!, [SERVER, "run", "--port", "0", "--data", data]);
+    const { output } = server;
     const listening = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
-    const url = await until("the server listens", () => listening.exec(server.output())?.[1]);
-    const acknowledged: Acknowledged[] = [];
-    const end = Date.now() + ms;
-    while (Date.now() < end) {
-      const studies = Array.from({ length: 3 }, () => study({ fp: newFp("cds"), patient_fp: patients[0]!.fp }));
-      const headers = { "X-API-Key": key, "content-type": "application/json" };
-      const answer = await fetch(`${url}/agent/v1/studies`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify({ studies }),
-      });
-      if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${await answer.text()}`);
-      await answer.text();
-      for (const { fp: mark } of studies) acknowledged.push({ mark, kind: "study", at: Date.now() });
-    }
+    const url = await until("the server listens", () => listening.exec(output())?.[1]);
+    await pushStudies(url, key, patients[0]!.fp, acknowledged, requests / 2);
+    await emptiedLog(path.join(data, "vetwire.db"));
+    await pushStudies(url, key, patients[0]!.fp, acknowledged, requests / 2);
     await server.end("SIGKILL");
-    return { calls: callsOf([log], data, initial), initial, acknowledged };
+    return { calls: callsOf(logs, folder, EMPTY), initial: EMPTY, acknowledged };
   } finally {
+    await server?.end("SIGKILL");
     fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function pushStudies(
+  url: string,
+  key: string,
+  patient: string,
+  acknowledged: Acknowledged[],
+  requests: number,
+): Promise<void> {
+  const headers = { "X-API-Key": key, "content-type": "application/json" };
+  for (let left = requests; left > 0; left--) {
+    const studies = Array.from({ length: 3 }, () => study({ fp: newFp("cds"), patient_fp: patient }));
+    const answer = await fetch(`${url}/agent/v1/studies`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ studies }),
+    });
+    if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${await answer.text()}`);
+    await answer.text();
+    for (const { fp: mark } of studies) acknowledged.push({ mark, kind: "study", at: Date.now() });
   }
 }

@@ -9,8 +9,12 @@ export const TRACED = [
   ...["rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "link", "linkat", "lseek"],
   ...["sendfile", "copy_file_range", "fallocate"],
 ];
-/** Longest string in the log. Only the file `reserve` has longer ones, whose content does not matter: they are left out. */
+/** Longest string in the log of a program that runs. Only the file `reserve` has longer ones, whose content does not matter. */
 export const STRING_BYTES = 300_000;
+/** Longest string in the log of a command, which copies files in longer pieces. */
+export const LONG_STRING_BYTES = 1_100_000;
+/** Ends the path of a removed file that is still open. */
+const DELETED = " (deleted)";
 const CUT_STRING = '"...';
 
 interface Call {
@@ -31,9 +35,9 @@ interface Started {
 }
 
 /** @throws Error for a call that changes files in a way the model does not know */
-export function readLog(log: string, root: string, initial: Tree): DiskCall[] {
+export function readLog(lines: Iterable<string>, root: string, initial: Tree): DiskCall[] {
   const reader = new LogReader(root, initial);
-  for (const line of log.split("\n")) reader.read(line);
+  for (const line of lines) reader.read(line);
   return reader.calls;
 }
 
@@ -43,8 +47,8 @@ class LogReader {
   readonly #started = new Map<string, Started>();
   /** The file at each path, as the program sees it. */
   readonly #files = new Map<string, number>();
-  /** The file and position of each open descriptor. */
-  readonly #open = new Map<number, { readonly file: number; at: number }>();
+  /** The file and position of each open descriptor, by its number and path: a child process has numbers of its own. */
+  readonly #open = new Map<string, { readonly file: number; at: number }>();
   #nextFile = 1;
 
   constructor(root: string, initial: Tree) {
@@ -77,7 +81,7 @@ class LogReader {
 
   #add(call: Call): void {
     const { name, args, result, at, before } = call;
-    const paths = stringsOf(args, 2).map((text) => this.#inRoot(text));
+    const paths = pathsOf(args).map((text) => this.#inRoot(text));
     const [first = null, second = null] = paths;
     switch (name) {
       case "open":
@@ -94,6 +98,10 @@ class LogReader {
       case "renameat2":
         if (first !== null && second !== null) this.#renamed(first, second, at);
         return;
+      case "link":
+      case "linkat":
+        if (first !== null && second !== null) this.#linked(first, second, at);
+        return;
       case "unlink":
       case "unlinkat":
       case "rmdir":
@@ -105,7 +113,7 @@ class LogReader {
       case "fdatasync": {
         const place = this.#descriptor(args);
         if (place === null) return;
-        const file = this.#open.get(place.number)?.file;
+        const file = this.#open.get(place.key)?.file;
         if (file !== undefined) this.calls.push({ is: "sync", file, calls: before, at });
         else this.calls.push({ is: "sync folder", path: place.path, calls: before, at });
         return;
@@ -118,9 +126,13 @@ class LogReader {
   #content({ name, args, result, at }: Call): void {
     const place = this.#descriptor(args);
     if (place === null) return;
-    const open = this.#open.get(place.number);
-    if (name === "close") return void this.#open.delete(place.number);
-    if (open === undefined) return;
+    const open = this.#open.get(place.key);
+    if (name === "close") return void this.#open.delete(place.key);
+    if (open === undefined) {
+      const isHarmless = name === "lseek" || place.path.endsWith(DELETED);
+      if (isHarmless) return;
+      throw new Error(`the disk model does not know the file of ${name}(${place.key})`);
+    }
     switch (name) {
       case "lseek":
         open.at = result;
@@ -143,7 +155,12 @@ class LogReader {
   }
 
   #write(file: number, offset: number, args: string, length: number, at: number): void {
-    if (args.includes(CUT_STRING)) return;
+    if (args.includes(CUT_STRING)) {
+      const [name] = [...this.#files].find(([, id]) => id === file) ?? [];
+      if (name !== undefined && !/(^|\/)reserve(\.part)?$/.test(name))
+        throw new Error(`a write to ${name} is too long`);
+      return;
+    }
     const bytes = Buffer.concat(bytesOf(args)).subarray(0, length);
     if (bytes.length !== length)
       throw new Error(`expected ${length} bytes, got ${bytes.length}: ${args.slice(0, 200)}`);
@@ -151,14 +168,23 @@ class LogReader {
   }
 
   #renamed(from: string, to: string, at: number): void {
-    const file = this.#files.get(from);
-    if (file === undefined) throw new Error(`the disk model does not know how to rename ${from}`);
-    this.calls.push({ is: "rename", path: from, to, file, at });
-    this.#files.delete(from);
-    this.#files.set(to, file);
+    this.calls.push({ is: "rename", path: from, to, at });
+    this.#files.delete(to);
+    // A renamed folder takes its content with it.
+    for (const [name, file] of this.#files) {
+      if (name !== from && !name.startsWith(from + path.sep)) continue;
+      this.#files.delete(name);
+      this.#files.set(to + name.slice(from.length), file);
+    }
+  }
+
+  #linked(from: string, to: string, at: number): void {
+    this.calls.push({ is: "link", path: from, to, at });
+    this.#files.set(to, this.#files.get(from)!);
   }
 
   #opened(name: string, args: string, descriptor: number, at: number): void {
+    if (args.includes("O_APPEND")) throw new Error(`the disk model does not know how to append to ${name}`);
     let file = this.#files.get(name);
     if (file === undefined) {
       if (!/O_CREAT/.test(args)) return; // a folder
@@ -166,14 +192,14 @@ class LogReader {
       this.#files.set(name, file);
       this.calls.push({ is: "create", path: name, file, at });
     } else if (args.includes("O_TRUNC")) this.calls.push({ is: "truncate", file, length: 0, at });
-    this.#open.set(descriptor, { file, at: 0 });
+    this.#open.set(`${descriptor} ${name}`, { file, at: 0 });
   }
 
   /** The descriptor of the first argument; null outside the folder and for a removed file. */
-  #descriptor(args: string): { readonly number: number; readonly path: string } | null {
+  #descriptor(args: string): { readonly key: string; readonly path: string } | null {
     const [, number, name] = /^(\d+)<((?:\\x[0-9a-f]{2})+)>/.exec(args) ?? [];
     const at = name === undefined ? null : this.#inRoot(decode(name).toString());
-    return at === null ? null : { number: Number(number), path: at };
+    return at === null ? null : { key: `${number} ${at}`, path: at };
   }
 
   /** The path within the folder; "" for the folder itself. */
@@ -191,8 +217,10 @@ function bytesOf(args: string): Buffer[] {
   return [...args.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, text]) => decode(text!));
 }
 
-function stringsOf(args: string, count: number): string[] {
-  return bytesOf(args.slice(0, 4_000))
-    .slice(0, count)
-    .map((bytes) => bytes.toString());
+/** The paths among the arguments. A path of the calls with -at starts at a folder. */
+function pathsOf(args: string): string[] {
+  const found = args.slice(0, 4_000).matchAll(/(?:<((?:\\x[0-9a-f]{2})*)>, )?"((?:\\x[0-9a-f]{2})*)"/g);
+  return [...found]
+    .slice(0, 2)
+    .map(([, folder = "", text]) => path.resolve(decode(folder).toString(), decode(text!).toString()));
 }
