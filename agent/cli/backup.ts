@@ -4,7 +4,7 @@ import { makeBackup } from "../../shared/care/backup.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import { backupSource, configFiles } from "../care/backup-source.ts";
 import { readSpool } from "../spool/access.ts";
-import { damagedRows } from "../care/damaged-rows.ts";
+import { damagedRows } from "../spool/damaged-rows.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const backupCommand = new Command("backup")

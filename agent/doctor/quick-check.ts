@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { type DamagedRows, damagedRows } from "../care/damaged-rows.ts";
+import { type DamagedRows, damagedRows } from "../spool/damaged-rows.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 
 // The thread that checks the tables of a database one by one, until its time is over.

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { eventCheck } from "./queries/row-checks.ts";
+import { eventCheck } from "./queries/checks/row-checks.ts";
 import type { Reserve } from "./reserve.ts";
 import type { Room } from "./room.ts";
 import { type Batch, type OpenedSession, unpackEvents } from "./wire-format.ts";

@@ -277,7 +277,7 @@ export const MIGRATIONS: readonly Migration[] = [
     undo: "ALTER TABLE message DROP COLUMN checksum;",
   },
   {
-    // Checksums of the other rows that decide what is filed, and for whom; see row-checks.ts. NULL for rows of older versions.
+    // Checksums of the other rows that decide what is filed, and for whom; see queries/checks/row-checks.ts. NULL for rows of older versions.
     sql: `
       ALTER TABLE event ADD COLUMN checksum INTEGER;
       ALTER TABLE study ADD COLUMN checksum INTEGER;

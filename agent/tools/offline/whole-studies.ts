@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type HeldStudy, revise, type StudyBody } from "../../report/revision.ts";
-import { DAMAGED_STUDY } from "../../spool/queries/row-checks.ts";
+import { DAMAGED_STUDY } from "../../spool/queries/checks/row-checks.ts";
 import type { Operations } from "../../spool/queries/operations.ts";
 import type { StudyDraft } from "../../spool/queries/studies/revisions.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
@@ -54,10 +54,10 @@ export class WholeStudies {
     let isWhole = true;
     for (const draft of [...own.studies, ...this.#leftStudies(message, own.studies)]) {
       studies.push(await this.#whole(message, draft, own.studies));
-      isWhole &&= await this.#hasAllMessages(message, this.#operations.studyKey(draft));
+      isWhole &&= await this.#hasAllMessages(message, this.#operations.studyKey(draft, message));
     }
     const isLost =
-      !isWhole && studies.some((draft) => this.#operations.isDamagedStudy(this.#operations.studyKey(draft)));
+      !isWhole && studies.some((draft) => this.#operations.isDamagedStudy(this.#operations.studyKey(draft, message)));
     return isLost ? { ...own, studies: [], state: "quarantined", reason: DAMAGED_STUDY } : { ...own, studies, isWhole };
   }
 
@@ -77,17 +77,21 @@ export class WholeStudies {
 
   /** Joins a message's draft of a study with those of the study's other messages, in the order of their storage. */
   async #whole(message: string, own: StudyDraft, drafts: readonly StudyDraft[]): Promise<StudyDraft> {
-    const key = this.#operations.studyKey(own);
+    const key = this.#operations.studyKey(own, message);
     let whole: StudyDraft | null = null;
     for (const id of this.#messagesOf.all({ message, key }) as string[]) {
       const others = id === message ? [own] : ((await this.#once(id))?.studies ?? []);
       for (const draft of others) {
-        if (this.#operations.studyKey(draft) === key) whole = whole === null ? draft : joined(whole, draft);
+        if (this.#operations.studyKey(draft, id) === key) whole = whole === null ? draft : joined(whole, draft);
       }
     }
     const held = this.#operations.latestStudy(key);
     if (whole === null) return own;
-    if (held === null) return this.#operations.isDamagedStudy(key) ? whole : own;
+    // The draft names the damaged study itself: once replaced, the study would collect other drafts than now.
+    if (held === null) {
+      const named = { ...whole, collect: null, body: { ...whole.body, dedupe_key: key } };
+      return this.#operations.isDamagedStudy(key) ? named : own;
+    }
     // A filed study stays with its patient, whoever has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
     if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
@@ -97,7 +101,7 @@ export class WholeStudies {
   /** Returns empty drafts of the message's earlier studies of which it has no draft any more. */
   #leftStudies(message: string, drafts: readonly StudyDraft[]): StudyDraft[] {
     if (drafts.length === 0) return [];
-    const keys = new Set(drafts.map((draft) => this.#operations.studyKey(draft)));
+    const keys = new Set(drafts.map((draft) => this.#operations.studyKey(draft, message)));
     const left = (this.#keysOf.all(message) as string[]).filter((key) => !keys.has(key));
     return left.flatMap((key) => {
       const held = this.#operations.latestStudy(key);

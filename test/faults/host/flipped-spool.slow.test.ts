@@ -9,7 +9,7 @@ import { createServerClient } from "../../../agent/push/server-client.ts";
 import { openDatabase } from "../../../agent/spool/database.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { type Operations, operationsOn } from "../../../agent/spool/queries/operations.ts";
-import { eventCheck } from "../../../agent/spool/queries/row-checks.ts";
+import { eventCheck } from "../../../agent/spool/queries/checks/row-checks.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
@@ -163,7 +163,8 @@ beforeEach(async () => {
   for (const [key, study] of await start(whole)) expected.set(key, study);
   whole.close();
   fs.rmSync(folder, { recursive: true });
-  expect(expected.size).toBe(COUNTS.queued + COUNTS.stored + COUNTS.received);
+  const total = COUNTS.queued + COUNTS.stored + COUNTS.received;
+  if (expected.size !== total) throw new Error(`expected ${total} results of the whole spool, got ${expected.size}`);
 });
 
 const ORDER = ["identical", "refused", "found by a check", "lost and said", "missing", "changed", "crash"] as const;

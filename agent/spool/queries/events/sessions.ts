@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { eventCheck } from "../row-checks.ts";
+import { eventCheck } from "../checks/row-checks.ts";
 import type { EventKind } from "./event-log.ts";
 import type { StoredBytes } from "../devices/stored-bytes.ts";
 

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Attributes } from "../../../protocols/dicom/attribute-table.ts";
-import { orderCheck, patientCheck } from "../row-checks.ts";
+import { orderCheck, patientCheck } from "../checks/row-checks.ts";
 import { newAccession } from "../orders/accession.ts";
 import { WORKLIST_MAX } from "../orders/orders.ts";
 

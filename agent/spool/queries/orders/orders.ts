@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { orderCheck } from "../row-checks.ts";
+import { orderCheck } from "../checks/row-checks.ts";
 
 // Test orders. An accession names the sample of one patient and is never used again.
 

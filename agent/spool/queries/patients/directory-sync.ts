@@ -1,6 +1,5 @@
 import type Database from "better-sqlite3";
-import { identifierCheck, patientCheck } from "../row-checks.ts";
-import type { MetaOperations } from "../meta.ts";
+import { identifierCheck, patientCheck } from "../checks/row-checks.ts";
 import type { PendingMatches } from "./pending-matches.ts";
 
 // Updates of the stored patient directory: patients and their identifiers, as the server sent them.
@@ -25,7 +24,7 @@ export interface RemovedPatient {
 export function directorySyncOperationsOn(
   db: Database.Database,
   pendingMatches: PendingMatches,
-  { setMeta }: Pick<MetaOperations, "setMeta">,
+  { setMeta }: { readonly setMeta: (key: string, value: string) => void },
 ) {
   const sql = {
     body: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),

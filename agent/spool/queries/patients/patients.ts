@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { identifierCheck, patientCheck } from "../row-checks.ts";
+import { identifierCheck, patientCheck } from "../checks/row-checks.ts";
 import type { OrderOperations, TestOrder } from "../orders/orders.ts";
 import type { PendingMatches } from "./pending-matches.ts";
 

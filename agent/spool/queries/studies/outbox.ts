@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import { AFTER_CLOCK } from "../../../../shared/api/timestamp.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
-import { DAMAGED_STUDY, type StudyContent, studyCheck } from "../row-checks.ts";
+import { DAMAGED_STUDY, type StudyContent, studyCheck } from "../checks/row-checks.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";
 
 // The outbox: study revisions that are queued for the server.
@@ -36,12 +36,14 @@ export function outboxOperationsOn(
     ),
     // The rowid leads to the row, whatever became of its fp.
     refuseRow: db.prepare("UPDATE study SET state = 'rejected', reason = ?, settled_at = ? WHERE rowid = ?"),
-    // The indexes have the fp as it was stored, also if that of the row is damaged.
+    // If the fp of the row is damaged, the index has it as it was stored, or the message has no study at all.
     messagesOfRow: db
       .prepare(
         `SELECT l.message FROM message_study l CROSS JOIN study s INDEXED BY sqlite_autoindex_study_1
            ON s.fp = l.fp AND s.revision = l.revision WHERE +s.rowid = ?
-         UNION SELECT message FROM message_study WHERE fp = ? AND revision = ?`,
+         UNION SELECT message FROM message_study WHERE fp = ? AND revision = ?
+         UNION SELECT m.id FROM message_study l JOIN message m ON m.id = l.message WHERE m.state = 'pending'
+           AND NOT EXISTS (SELECT 1 FROM study s WHERE s.fp = l.fp AND s.revision = l.revision)`,
       )
       .pluck(),
     restoreStates: db.prepare(

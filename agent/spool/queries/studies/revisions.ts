@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { type StudyContent, studyCheck } from "../row-checks.ts";
+import { type StudyContent, studyCheck } from "../checks/row-checks.ts";
 import type { Collection } from "../../../report/report.ts";
 import { type HeldStudy, isRepeated, isWithdrawal, type StudyBody, nextRevision } from "../../../report/revision.ts";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
@@ -46,11 +46,18 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
     return near.find((key) => !isDamaged(key) && !isRepeated(asHeld(latestRow(key)!), body, repeatedBy)) ?? null;
   }
 
-  /** @returns the key of the study that the draft belongs to: of one that collects it, else its own */
-  function keyOf({ body, collect }: Pick<StudyDraft, "body" | "collect">): string {
+  /** @returns the key of the damaged study that already holds this message; null without any */
+  function damagedKey({ prefix }: Collection, message: string): string | null {
+    return (sql.keysOfMessage.all(message, prefix, `${prefix}~`) as string[]).find(isDamaged) ?? null;
+  }
+
+  /** @returns the key of the study that the draft belongs to: of one that collects it or its message, else its own */
+  function keyOf({ body, collect }: Pick<StudyDraft, "body" | "collect">, message: string): string {
+    if (isDamaged(body.dedupe_key)) return body.dedupe_key;
     const ownKey = collect?.ownKey;
     if (ownKey !== undefined && latestRow(ownKey) !== undefined) return ownKey;
-    return (collect ? collectingKey(collect, body) : null) ?? body.dedupe_key;
+    const collecting = collect ? (damagedKey(collect, message) ?? collectingKey(collect, body)) : null;
+    return collecting ?? body.dedupe_key;
   }
 
   function insertRevision(fp: string, revision: number, study: StudyBody, at: number): void {
@@ -91,7 +98,7 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
       { freshFp, collect, body, ...rest }: StudyDraft,
       { message, rematch = false, isWhole = false, at }: DraftSource,
     ): string | null {
-      const dedupe_key = keyOf({ body, collect: collect ?? null });
+      const dedupe_key = keyOf({ body, collect: collect ?? null }, message);
       const draft = { body: { ...body, dedupe_key }, ...rest };
       const held = latestRow(dedupe_key);
       if (held !== undefined && isDamaged(dedupe_key)) return replace(draft, { message, isWhole, at }, held);
@@ -145,6 +152,12 @@ function statementsOn(db: Database.Database) {
       `SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study
        WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ? AND json_valid(body)`,
     ),
+    keysOfMessage: db
+      .prepare(
+        `SELECT DISTINCT s.dedupe_key FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
+         WHERE l.message = ? AND s.dedupe_key >= ? AND s.dedupe_key < ?`,
+      )
+      .pluck(),
     insert: db.prepare(
       `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at, checksum)
        VALUES (@fp, @revision, @dedupeKey, @patientFp, @body, @snapshot, 'queued', @at, @checksum)`,

@@ -1,7 +1,7 @@
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
-import { DAMAGED_STUDY } from "../row-checks.ts";
+import { DAMAGED_STUDY } from "../checks/row-checks.ts";
 import { DamagedStudy, type StudyDraft, type StudyRevisions } from "./revisions.ts";
 
 // The outcome of filing one message: its studies and its state.
@@ -43,14 +43,17 @@ export function studyOperationsOn(
       return fps;
     },
 
-    /** The dedupe key under which a draft is stored. */
-    studyKey(draft: Pick<StudyDraft, "body" | "collect">): string {
-      return revisions.keyOf(draft);
+    /** The dedupe key under which a draft of a message is stored. */
+    studyKey(draft: Pick<StudyDraft, "body" | "collect">, message: string): string {
+      return revisions.keyOf(draft, message);
     },
 
-    /** The dedupe key under which a draft is stored, and the number of the latest revision under it; 0 if there is none. */
-    latestRevision(draft: Pick<StudyDraft, "body" | "collect">): [dedupeKey: string, revision: number] {
-      const key = revisions.keyOf(draft);
+    /** The dedupe key under which a draft of a message is stored, and the number of its latest revision; 0 if there is none. */
+    latestRevision(
+      draft: Pick<StudyDraft, "body" | "collect">,
+      message: string,
+    ): [dedupeKey: string, revision: number] {
+      const key = revisions.keyOf(draft, message);
       return [key, revisions.numberOf(key)];
     },
 

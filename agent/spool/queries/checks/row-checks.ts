@@ -1,4 +1,4 @@
-import { isWhole, rowChecksum } from "../../../shared/runtime/row-checksum.ts";
+import { isWhole, rowChecksum } from "../../../../shared/runtime/row-checksum.ts";
 
 // Checksums of the rows besides messages that decide what is filed, and for whom. NULL means unchecked: an older version stored
 // the row.
@@ -30,8 +30,8 @@ interface OrderContent {
 
 /** The checksum of a row, and whether a stored row is as it was stored. */
 interface RowCheck<Content> {
-  of(row: Content): number;
-  isWhole(row: Content & { readonly checksum: number | null }): boolean;
+  readonly of: (row: Content) => number;
+  readonly isWhole: (row: Content & { readonly checksum: number | null }) => boolean;
 }
 
 function rowCheck<Content extends object>(

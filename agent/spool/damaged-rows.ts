@@ -1,8 +1,8 @@
 import type Database from "better-sqlite3";
 import { plural } from "../../shared/cli/output.ts";
-import { messageReader, type StoredMessageRow } from "../spool/queries/events/event-log.ts";
-import { MESSAGE_COLUMNS, type StoredMessage, withDamage } from "../spool/queries/messages/message-row.ts";
-import { identifierCheck, orderCheck, patientCheck, studyCheck } from "../spool/queries/row-checks.ts";
+import { messageReader, type StoredMessageRow } from "./queries/events/event-log.ts";
+import { MESSAGE_COLUMNS, type StoredMessage, withDamage } from "./queries/messages/message-row.ts";
+import { identifierCheck, orderCheck, patientCheck, studyCheck } from "./queries/checks/row-checks.ts";
 
 // The rows of a spool that are not as they were stored, and what can be rescued. For the doctor and for backups.
 
@@ -21,47 +21,44 @@ interface Kind {
   readonly noun: string;
   readonly remedy: string;
   readonly select: string;
-  /** @returns the name of a damaged row; null for a whole one */
-  damaged(row: unknown, read: ReadMessage): string | null;
-}
-
-/** Types the rows of a kind: those of its SELECT. */
-function kind<Row>(one: Omit<Kind, "damaged"> & { damaged(row: Row, read: ReadMessage): string | null }): Kind {
-  return { ...one, damaged: (row, read) => one.damaged(row as Row, read) };
+  /** Takes a row of `select`. @returns the name of a damaged row; null for a whole one */
+  readonly damaged: (row: never, read: ReadMessage) => string | null;
 }
 
 const KINDS: readonly Kind[] = [
-  kind<StoredMessageRow<StoredMessage>>({
+  {
     noun: "stored message",
     remedy: "send it again at its device, or restore a backup; a message that was filed before is on the server",
     select: `SELECT ${MESSAGE_COLUMNS} FROM message`,
-    damaged: (row, read) =>
+    damaged: (row: StoredMessageRow<StoredMessage>, read) =>
       withDamage(read<StoredMessage>(row), row.checksum).damage === undefined ? null : `${row.id} of ${row.device}`,
-  }),
-  kind<Parameters<typeof studyCheck.isWhole>[0] & { readonly state: string }>({
+  },
+  {
     noun: "stored study",
     remedy: "agent reprocess makes it again from its messages; a study that was filed before is whole on the server",
     select: `SELECT fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum FROM study`,
-    damaged: (row) => (studyCheck.isWhole(row) ? null : `${row.fp} (${row.state})`),
-  }),
-  kind<Parameters<typeof patientCheck.isWhole>[0]>({
+    damaged: (row: Parameters<typeof studyCheck.isWhole>[0] & { readonly state: string }) =>
+      studyCheck.isWhole(row) ? null : `${row.fp} (${row.state})`,
+  },
+  {
     noun: "stored patient",
     remedy: "start the agent again: it fetches all patients from the server",
     select: "SELECT fp, body, checksum FROM patient",
-    damaged: (row) => (patientCheck.isWhole(row) ? null : row.fp),
-  }),
-  kind<Parameters<typeof identifierCheck.isWhole>[0]>({
+    damaged: (row: Parameters<typeof patientCheck.isWhole>[0]) => (patientCheck.isWhole(row) ? null : row.fp),
+  },
+  {
     noun: "stored identifier",
     remedy: "start the agent again: it fetches all patients from the server",
     select: "SELECT identifier, patient_fp AS patientFp, checksum FROM identifier",
-    damaged: (row) => (identifierCheck.isWhole(row) ? null : `of ${row.patientFp}`),
-  }),
-  kind<Parameters<typeof orderCheck.isWhole>[0]>({
+    damaged: (row: Parameters<typeof identifierCheck.isWhole>[0]) =>
+      identifierCheck.isWhole(row) ? null : `of ${row.patientFp}`,
+  },
+  {
     noun: "stored order",
     remedy: "place it again with agent order",
     select: `SELECT accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, checksum FROM test_order`,
-    damaged: (row) => (orderCheck.isWhole(row) ? null : row.accession),
-  }),
+    damaged: (row: Parameters<typeof orderCheck.isWhole>[0]) => (orderCheck.isWhole(row) ? null : row.accession),
+  },
 ];
 
 /** Finds the damaged rows of a spool. `isOver` ends the search, which reads every row. */
@@ -75,7 +72,7 @@ export function damagedRows(
     const names: string[] = [];
     for (const row of db.prepare(select).iterate()) {
       if (isOver()) return { damage, isComplete: false };
-      const name = damaged(row, read);
+      const name = damaged(row as never, read);
       if (name !== null) names.push(name);
     }
     if (names.length === 0) continue;
