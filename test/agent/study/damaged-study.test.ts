@@ -1,8 +1,10 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test } from "vitest";
+import { recover } from "../../../agent/connection/recovery.ts";
+import { profileById } from "../../../agent/devices/index.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
-import { DAMAGED_STUDY } from "../../../agent/spool/queries/checks/row-checks.ts";
+import { DAMAGED_STUDY, eventCheck } from "../../../agent/spool/queries/checks/row-checks.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { listOutbox } from "../../../agent/spool/queries/studies/outbox-list.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -103,6 +105,45 @@ test("a damaged study stays as it is while a message of it is damaged too", asyn
   await clinic.reprocess();
   expect(await pushed()).toEqual([]);
   expect(states().map(([state]) => state)).toEqual(["quarantined", "quarantined"]);
+});
+
+test("a damaged chunk of a session without end is a quarantined message, and hides no message behind it", async () => {
+  const [first, second, third] = [1, 2, 3].map((number) =>
+    single("GLU", 90 + number, "20261121100000", `471${number}`),
+  );
+  const stored = { device: "hema-1", profile: "generic-hl7", receivedAt: 1, incomplete: null, session: 1 };
+  for (const [ordinal, lines] of [first!, second!].entries()) {
+    const message = { ...stored, id: `M${ordinal}`, ordinal, bytes: Buffer.from(`${lines.join("\r")}\r`) };
+    await used.spool.call("addMessages", [messageRow(message, `${ordinal}`)]);
+  }
+  const db = new Database(path.join(used.folder, "spool.db"));
+  db.exec(
+    "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (1, 'hema-1', 'generic-hl7', 1, 1)",
+  );
+  const insert = db.prepare(
+    "INSERT INTO event (id, session, kind, at, bytes, checksum) VALUES (?, 1, 'chunk', 1, ?, ?)",
+  );
+  for (const [index, lines] of [first!, second!, third!].entries()) {
+    const event = {
+      id: index + 1,
+      session: 1,
+      kind: "chunk",
+      at: 1,
+      bytes: Buffer.from(`\v${lines.join("\r")}\r\x1c\r`),
+    };
+    insert.run(event.id, event.bytes, eventCheck.of(event) + (index === 0 ? 1 : 0));
+  }
+  db.close();
+  await recover(used.spool, profileById);
+  await recover(used.spool, profileById);
+  await clinic.filing.acceptStored();
+  await clinic.filing.idle();
+  expect(states().filter(([state]) => state === "quarantined")).toEqual([
+    ["quarantined", expect.stringContaining("its stored bytes are damaged")],
+  ]);
+  expect((await pushed()).map(([, result]) => result).toSorted()).toEqual(
+    [91, 92, 93].map((value) => `GLU ${value} mg/dL no flag catalogue`),
+  );
 });
 
 test("a resend of a damaged message is stored as a message of its own", async () => {

@@ -14,6 +14,8 @@ export interface UnfinishedSession {
     readonly kind: EventKind;
     readonly at: number;
     readonly bytes: Uint8Array | null;
+    /** The content of a damaged event, which is a gap. Absent for others. */
+    readonly damagedBytes?: Uint8Array | null;
   }[];
 }
 
@@ -79,8 +81,8 @@ type UnfinishedEvent = UnfinishedSession["events"][number];
 
 type EventRow = UnfinishedEvent & { readonly session: number; readonly checksum: number | null };
 
-/** The link takes a gap as lost bytes: the message of a damaged event is incomplete. */
+/** The link takes a gap as lost bytes: a message of a damaged event and of others is incomplete. */
 function asEvent(row: EventRow): UnfinishedEvent {
   const { id, at, kind, bytes } = row;
-  return eventCheck.isWhole(row) ? { id, kind, at, bytes } : { id, kind: "gap", at, bytes: null };
+  return eventCheck.isWhole(row) ? { id, kind, at, bytes } : { id, kind: "gap", at, bytes: null, damagedBytes: bytes };
 }
