@@ -27,34 +27,34 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   {
-    noun: "stored message",
+    noun: "messages",
     remedy: "send it again at its device, or restore a backup; a message that was filed before is on the server",
     select: `SELECT ${MESSAGE_COLUMNS} FROM message`,
     damaged: (row: StoredMessageRow<StoredMessage>, read) =>
       withDamage(read<StoredMessage>(row), row.checksum).damage === undefined ? null : `${row.id} of ${row.device}`,
   },
   {
-    noun: "stored study",
+    noun: "studies",
     remedy: "agent reprocess makes it again from its messages; a study that was filed before is whole on the server",
     select: `SELECT fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum FROM study`,
     damaged: (row: Parameters<typeof studyCheck.isWhole>[0] & { readonly state: string }) =>
       studyCheck.isWhole(row) ? null : `${row.fp} (${row.state})`,
   },
   {
-    noun: "stored patient",
+    noun: "patients",
     remedy: "start the agent again: it fetches all patients from the server",
     select: "SELECT fp, body, checksum FROM patient",
     damaged: (row: Parameters<typeof patientCheck.isWhole>[0]) => (patientCheck.isWhole(row) ? null : row.fp),
   },
   {
-    noun: "stored identifier",
+    noun: "identifiers",
     remedy: "start the agent again: it fetches all patients from the server",
     select: "SELECT identifier, patient_fp AS patientFp, checksum FROM identifier",
     damaged: (row: Parameters<typeof identifierCheck.isWhole>[0]) =>
       identifierCheck.isWhole(row) ? null : `of ${row.patientFp}`,
   },
   {
-    noun: "stored order",
+    noun: "orders",
     remedy: "place it again with agent order",
     select: `SELECT accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, checksum FROM test_order`,
     damaged: (row: Parameters<typeof orderCheck.isWhole>[0]) => (orderCheck.isWhole(row) ? null : row.accession),
@@ -77,7 +77,7 @@ export function damagedRows(
     }
     if (names.length === 0) continue;
     const further = names.length > NAMED_MAX ? `, and ${names.length - NAMED_MAX} more` : "";
-    const sentence = `the disk changed ${plural(names.length, noun)}: ${names.slice(0, NAMED_MAX).join(", ")}${further}`;
+    const sentence = `the disk changed ${plural(names.length, "row")} of ${noun}: ${names.slice(0, NAMED_MAX).join(", ")}${further}`;
     damage.push({ sentence, remedy });
   }
   return { damage, isComplete: true };
