@@ -3,8 +3,6 @@ import { isWhole, rowChecksum } from "../../../shared/runtime/row-checksum.ts";
 
 // Values with a checksum that are kept by key: the progress of the directory, the state of the server, the clock's offset.
 
-export type MetaOperations = ReturnType<typeof metaOperationsOn>;
-
 /** Part of operationsOn(). */
 export function metaOperationsOn(db: Database.Database) {
   const sql = {

@@ -41,7 +41,7 @@ afterEach(async () => {
   if (problem !== null) return;
   await world.agent?.end("SIGKILL");
   await world.server.end("SIGKILL");
-  for (const disk of disks.reverse()) disk.remove();
+  for (const disk of disks.toReversed()) disk.remove();
   await world.end();
 });
 
