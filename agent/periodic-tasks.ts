@@ -133,7 +133,7 @@ async function syncDirectory({ groups, imaging, directory, time, push, log }: Ag
   imaging.clockIsAhead(time.aheadMs);
   const agreed = time.now();
   if (agreed !== null) await push.retryRefusedTimes(agreed);
-  push.wake();
+  push.serverResponded();
 }
 
 /**

@@ -9,6 +9,7 @@ import { auditRequests, startAuditTrail } from "./http/audit/audit-trail.ts";
 import { authenticateRequests } from "./http/auth/authentication.ts";
 import { authorizeRequests } from "./http/auth/authorization.ts";
 import type { Certificate } from "./http/certificate.ts";
+import { Drain } from "./http/drain.ts";
 import { handleErrors } from "./http/error-handler.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createHttpServer, defaultTimeouts, type HttpTimeouts } from "./http/http-server.ts";
@@ -23,6 +24,7 @@ import { defaultLimits, type Limits, RateLimiter } from "./http/rate-limit/rate-
 import { startRequestContext } from "./http/request-context.ts";
 import { cacheResponses } from "./http/response-cache/response-cache.ts";
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
@@ -33,6 +35,7 @@ import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
 import type { Store } from "./store/database/store.ts";
+import type { PictureObjects } from "./store/studies/picture-objects.ts";
 
 export interface AppOptions {
   /** The secret of the key digests. */
@@ -58,6 +61,12 @@ export interface AppOptions {
   alerts?: AlertTester;
   /** The folder with the releases of the agent. Without it, no agent is updated from here. */
   releaseFolder?: string | null;
+  /** The bucket of the pictures. Without it they are in the database. */
+  pictures?: PictureObjects | null;
+  /** Measures the requests. By default nothing does. */
+  metrics?: Metrics | undefined;
+  /** Tells the requests that the server is about to stop. */
+  drain?: Drain;
 }
 
 /** Builds the HTTP interface of a store. It does not listen. */
@@ -77,19 +86,25 @@ export function buildApp(
     certificate,
     alerts = new AlertWatch({ store, now, logger }),
     releaseFolder = null,
+    pictures = null,
+    metrics,
+    drain = new Drain(),
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
   store.damaged.report = ({ message, table, subject }, count) =>
     logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
   const operations = collectOperations(app);
-  const trail = startAuditTrail(app, new AuditQueue(store, logger, now));
+  const audit = new AuditQueue(store, logger, now);
+  const cache = { hits: 0, misses: 0, bytes: 0 };
+  const trail = startAuditTrail(app, audit);
   const limiter = new RateLimiter(limits, counters);
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
-  const context = { store, now, concealUnconnected, releaseFolder };
+  const context = { store, now, concealUnconnected, releaseFolder, pictures };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
-  startRequestContext(app);
+  startRequestContext(app, drain);
+  metrics?.watch(app, { store, audit, cache, drain });
   refuseUnknownRoutes(app); // 404, 405
   reportIgnoredParameters(app);
   handleErrors(app, logger);
@@ -97,7 +112,7 @@ export function buildApp(
   app.register(async (api) => {
     auditRequests(api, trail, now);
     authenticateRequests(api, keys);
-    cacheResponses(api, limiter, now); // 200 and 304 from memory, once the request is admitted
+    cacheResponses(api, limiter, now, cache); // 200 and 304 from memory, once the request is admitted
     limitRequests(api, limiter, now); // 429
     authorizeRequests(api); // 401, 403
     patientRoutes(api, context);
@@ -128,10 +143,11 @@ export function buildApp(
     allowPrivateWebhooks,
     alerts,
     releaseFolder,
+    pictures,
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, operations, limits));
-  healthRoutes(app, store);
+  healthRoutes(app, store, drain);
   return app;
 }

@@ -4,6 +4,7 @@ import { Compile } from "typebox/compile";
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
+import type { Encryption, ObjectTarget } from "../../shared/objects/object-target.ts";
 import { DEFAULT_LOG } from "../../shared/runtime/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
 import { asAlertConfig } from "./alert-config.ts";
@@ -13,6 +14,7 @@ import { furtherProblems } from "./further-problems.ts";
 import { lineAt, locate } from "./line-numbers.ts";
 import {
   type BackupSchema,
+  type BucketSchema,
   type DestinationSchema,
   type ImagesSchema,
   type Config,
@@ -116,14 +118,50 @@ function asLogFile(
 }
 
 function asDestination(
-  { id, dial, aeTitle = "", callingAeTitle = "VETWIRE", stow, authorizationFile }: Static<typeof DestinationSchema>,
+  { id, dial, aeTitle = "", callingAeTitle = "VETWIRE", stow, authorizationFile, s3 }: Static<typeof DestinationSchema>,
   inFolder: (name: string) => string,
 ): Destination {
   if (stow !== undefined) {
     const file = authorizationFile === undefined ? null : inFolder(authorizationFile);
     return { id, way: "stow", url: stow, authorizationFile: file };
   }
+  if (s3 !== undefined) return { id, way: "s3", ...asBucket(s3, inFolder) };
   const address = parseAddress(dial ?? "");
   if (address === null) throw new Error("destination without an address: expected a checked configuration");
   return { id, way: "store", address, aeTitle, callingAeTitle };
+}
+
+function asBucket(
+  {
+    region = "us-east-1",
+    prefix = "",
+    secretFile,
+    encryption,
+    kmsKeyId,
+    pathStyle = true,
+    ca,
+    ...bucket
+  }: Static<typeof BucketSchema>,
+  inFolder: (name: string) => string,
+): ObjectTarget {
+  return {
+    ...bucket,
+    region,
+    prefix,
+    secretFile: inFolder(secretFile),
+    encryption: asEncryption(encryption, kmsKeyId ?? null),
+    pathStyle,
+    ca: ca === undefined ? null : inFolder(ca),
+  };
+}
+
+function asEncryption(algorithm: "AES256" | "aws:kms" | undefined, kmsKeyId: string | null): Encryption | null {
+  switch (algorithm) {
+    case undefined:
+      return null;
+    case "AES256":
+      return { algorithm };
+    case "aws:kms":
+      return { algorithm, kmsKeyId };
+  }
 }

@@ -1,4 +1,5 @@
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
+import { secretFilesOf } from "./destination.ts";
 import type { Config } from "./schema.ts";
 
 /** Returns a sentence for each file with a secret that other users of this machine can read. */
@@ -6,7 +7,7 @@ export function exposedSecrets({ server, devices, destinations, alerts }: Config
   const files = [
     server.keyFile,
     ...devices.flatMap(({ tls }) => tls?.key ?? []),
-    ...destinations.flatMap((destination) => (destination.way === "stow" ? (destination.authorizationFile ?? []) : [])),
+    ...destinations.flatMap(secretFilesOf),
     alerts.email?.passwordFile ?? [],
     alerts.webhook?.secretFile ?? [],
   ].flat();

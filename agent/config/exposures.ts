@@ -1,5 +1,6 @@
 import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
+import { urlOfDestination } from "./destination.ts";
 import { exposedSecrets } from "./exposed-secrets.ts";
 import type { Config, DeviceConfig } from "./schema.ts";
 
@@ -13,8 +14,8 @@ function readableTraffic({ server, destinations }: Pick<Config, "server" | "dest
   const readable = readableServer(server.url);
   if (readable !== null) found.push(`server.url is ${readable}`);
   for (const destination of destinations) {
-    if (destination.way !== "stow" || !isReadable(destination.url)) continue;
-    const origin = originOf(destination.url);
+    const origin = readableOrigin(urlOfDestination(destination) ?? "");
+    if (origin === null) continue;
     found.push(`destination ${destination.id} is ${origin}: the network can read its images, use https`);
   }
   return found;

@@ -1,12 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-target.ts";
 import { parseAddress } from "../transport/address.ts";
 import { alertProblems } from "./alert-config.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
 import { readSecret } from "./secret-file.ts";
+import { tlsProblem } from "./tls-files.ts";
 
 /** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
 export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] {
@@ -54,28 +56,70 @@ function destinationProblems(destinations: unknown, folder: string, report: Repo
   for (const [index, value] of asArray(destinations).entries()) {
     const at = ["destinations", String(index)];
     const destination = asObject(value);
-    const { id, dial } = destination;
+    const { id } = destination;
     const first = destinationIds.indexOf(id);
     if (typeof id === "string" && first >= 0)
       report([...at, "id"], `is ${id}, which destinations[${first}] has already`);
     destinationIds.push(id);
-    if ("dial" in destination === "stow" in destination) {
-      report(at, `has ${"dial" in destination ? "both dial and stow" : "neither dial nor stow"}, expected one`);
-    }
-    const strangers = "stow" in destination ? ["aeTitle", "callingAeTitle"] : ["authorizationFile"];
-    for (const key of strangers) {
-      if (key in destination)
-        report([...at, key], `belongs to destinations with ${"stow" in destination ? "dial" : "stow"}`);
-    }
-    if ("dial" in destination && !("aeTitle" in destination)) report(at, "has no aeTitle, which C-STORE needs");
-    if (typeof dial === "string" && parseAddress(dial) === null) {
-      report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
-    }
-    const file = destination["authorizationFile"];
-    if (typeof file === "string" && !fs.existsSync(path.resolve(folder, file))) {
-      report([...at, "authorizationFile"], `names ${path.resolve(folder, file)}, which does not exist`);
+    wayProblems(destination, at, folder, report);
+  }
+}
+
+/** The keys of each way to an archive. */
+const WAYS = {
+  dial: ["aeTitle", "callingAeTitle"],
+  stow: ["authorizationFile"],
+  s3: [],
+} as const satisfies Record<string, readonly string[]>;
+
+function wayProblems(
+  destination: Record<string, unknown>,
+  at: readonly string[],
+  folder: string,
+  report: ReportProblem,
+): void {
+  const ways = Object.keys(WAYS).filter((way) => way in destination);
+  if (ways.length === 0) report(at, "has none of dial, stow and s3, expected one");
+  if (ways.length > 1) report(at, `has ${ways.join(" and ")}, expected one`);
+  for (const [way, keys] of Object.entries(WAYS)) {
+    if (ways.includes(way)) continue;
+    for (const key of keys) {
+      if (key in destination) report([...at, key], `belongs to destinations with ${way}`);
     }
   }
+  const { dial, authorizationFile, s3 } = destination;
+  if ("dial" in destination && !("aeTitle" in destination)) report(at, "has no aeTitle, which C-STORE needs");
+  if (typeof dial === "string" && parseAddress(dial) === null) {
+    report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
+  }
+  fileProblem(authorizationFile, [...at, "authorizationFile"], folder, report);
+  bucketProblems(asObject(s3), [...at, "s3"], folder, report);
+}
+
+function bucketProblems(
+  bucket: Record<string, unknown>,
+  at: readonly string[],
+  folder: string,
+  report: ReportProblem,
+): void {
+  const { endpoint, bucket: name, encryption, pathStyle, secretFile, ca } = bucket;
+  const problem = typeof endpoint === "string" ? endpointProblem(endpoint) : null;
+  if (problem !== null) report([...at, "endpoint"], problem);
+  if (pathStyle === false) {
+    const fault = hostStyleProblem(String(endpoint), String(name));
+    if (fault !== null) report([...at, "pathStyle"], fault);
+  }
+  if ("kmsKeyId" in bucket && encryption !== "aws:kms") {
+    report([...at, "kmsKeyId"], "needs encryption: aws:kms");
+  }
+  fileProblem(secretFile, [...at, "secretFile"], folder, report);
+  const fault = typeof ca === "string" ? tlsProblem({ ca }, false, folder) : null;
+  if (fault !== null) report([...at, "ca"], fault);
+}
+
+function fileProblem(file: unknown, at: readonly string[], folder: string, report: ReportProblem): void {
+  if (typeof file !== "string" || fs.existsSync(path.resolve(folder, file))) return;
+  report(at, `names ${path.resolve(folder, file)}, which does not exist`);
 }
 
 function keyProblem(file: string): string | null {

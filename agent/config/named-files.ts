@@ -1,4 +1,5 @@
 import path from "node:path";
+import { secretFilesOf } from "./destination.ts";
 import type { Config } from "./schema.ts";
 
 /** The files that a configuration names: the key, certificates, lists of operators, passwords of archives. */
@@ -6,7 +7,8 @@ export function namedFiles({ server, devices, destinations, alerts }: Config): s
   const files = [
     server.keyFile,
     ...devices.flatMap(({ tls, operatorListFile }) => [...Object.values(tls ?? {}), operatorListFile]),
-    ...destinations.map((destination) => (destination.way === "stow" ? destination.authorizationFile : null)),
+    ...destinations.flatMap(secretFilesOf),
+    ...destinations.map((destination) => (destination.way === "s3" ? destination.ca : null)),
     alerts.email?.passwordFile,
     alerts.webhook?.secretFile,
   ];

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Modality } from "../../shared/api/study.ts";
 import { type BackupSchedule, TIME_OF_DAY } from "../../shared/care/schedule.ts";
+import { BUCKET_PATTERN, PREFIX_PATTERN } from "../../shared/objects/object-target.ts";
 import type { LogFileOptions } from "../../shared/runtime/log-file.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
@@ -79,6 +80,23 @@ export const DeviceSchema = Type.Object(
   closed,
 );
 
+/** A bucket of a store with the S3 protocol. */
+export const BucketSchema = Type.Object(
+  {
+    endpoint: Type.String({ minLength: 1 }),
+    bucket: Type.String({ pattern: BUCKET_PATTERN }),
+    region: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),
+    prefix: Type.Optional(Type.String({ pattern: PREFIX_PATTERN, maxLength: 500 })),
+    accessKeyId: Type.String({ pattern: "^[!-.0-~]{1,128}$" }),
+    secretFile: Type.String({ minLength: 1 }),
+    encryption: Type.Optional(Type.Enum(["AES256", "aws:kms"])),
+    kmsKeyId: Type.Optional(Type.String({ pattern: "^[!-~]{1,2048}$" })),
+    pathStyle: Type.Optional(Type.Boolean()),
+    ca: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+
 /** A PACS or another archive that gets a copy of each image. */
 export const DestinationSchema = Type.Object(
   {
@@ -88,6 +106,7 @@ export const DestinationSchema = Type.Object(
     callingAeTitle: Type.Optional(AeTitle),
     stow: Type.Optional(Type.String({ pattern: "^https?://" })),
     authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
+    s3: Type.Optional(BucketSchema),
   },
   closed,
 );

@@ -1,6 +1,7 @@
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { backlog } from "./backlog.ts";
 import { backups } from "./backups.ts";
+import { buckets } from "./buckets.ts";
 import { type Check, type DoctorContext, type Facts, readFacts } from "./check.ts";
 import { configuration } from "./configuration.ts";
 import { dataFolder, freeSpace } from "./data-folder.ts";
@@ -31,6 +32,7 @@ const CHECKS: readonly Check[] = [
   listeners,
   serialLines,
   dialled,
+  buckets,
   server,
   timeZone,
   service,

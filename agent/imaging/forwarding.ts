@@ -10,6 +10,7 @@ import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runti
 import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { Spool } from "../spool/spool.ts";
+import { storeInBucket } from "./s3-archive.ts";
 import { stow } from "./stow-rs.ts";
 
 // Forwards every instance to one destination without transcoding. Each destination has its own queue in the spool, so that
@@ -31,6 +32,7 @@ export class ForwardQueue {
   readonly #destination: Destination;
   readonly #events: ForwardEvents;
   readonly #loop: DeliveryLoop;
+  readonly #stopping = new AbortController();
 
   constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: DeliveryTiming) {
     this.#data = data;
@@ -45,8 +47,9 @@ export class ForwardQueue {
     this.#loop.wake();
   }
 
-  /** Stops after the instance that is being sent. */
+  /** Stops after the instance that is being sent. A store goes on with its parts after the next start. */
   stop(): Promise<void> {
+    this.#stopping.abort();
     return this.#loop.stop();
   }
 
@@ -57,7 +60,7 @@ export class ForwardQueue {
     const batch = queued.filter(({ message }) => !isPartial(this.#data, message));
     if (batch.length === 0) return false;
     if (this.#destination.way === "store") await this.#sendByStore(this.#destination, batch);
-    else for (const instance of batch) await this.#sendByStow(this.#destination, instance);
+    else for (const instance of batch) await this.#sendByHttp(this.#destination, instance);
     return true;
   }
 
@@ -77,10 +80,14 @@ export class ForwardQueue {
     }
   }
 
-  async #sendByStow(target: Destination & { way: "stow" }, instance: InstanceFile): Promise<void> {
+  async #sendByHttp(target: Destination & { way: "stow" | "s3" }, instance: InstanceFile): Promise<void> {
     if (this.#loop.stopped) return;
-    const file = imageFile(this.#data, instance.message);
-    await this.#send(instance, () => stow(target, file, instance.transferSyntax));
+    const { signal } = this.#stopping;
+    await this.#send(instance, () =>
+      target.way === "stow"
+        ? stow(target, imageFile(this.#data, instance.message), instance.transferSyntax)
+        : storeInBucket(target, this.#data, instance, signal),
+    );
   }
 
   /** Sends an instance. A permanent failure is recorded; a transient one delays the queue. @throws a transient failure */
@@ -94,6 +101,8 @@ export class ForwardQueue {
         await this.#spool.call("settleForward", id, message, "refused", reason, Date.now());
         return this.#events.refused(message, reason);
       }
+      // An upload that the stop interrupts is no failure.
+      if (this.#loop.stopped && this.#destination.way === "s3") return;
       // The instance moves to the end of the queue, in case it breaks the destination.
       await this.#spool.call("delayForward", id, message, reason);
       throw error;

@@ -70,6 +70,11 @@ export class Push {
     this.#loop.wake();
   }
 
+  /** Sends the queued studies now, since the server has responded to another request. */
+  serverResponded(): void {
+    this.#loop.responded();
+  }
+
   /**
    * Schedules a request for queued studies: at once, or GATHER_MS after the last one. A request costs both programs more than
    * the studies in it, and delays acknowledgements to devices.

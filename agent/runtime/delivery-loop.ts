@@ -30,6 +30,8 @@ export class DeliveryLoop {
   #isWoken = false;
   #failures = 0;
   #cancelRetry: (() => void) | null = null;
+  /** Whether the retry waits by backoff, not for a Retry-After or a new key. */
+  #isBackoff = false;
   #stopped = false;
 
   /** `sendNext` sends a batch if there is one, and returns whether more items may wait. It throws if sending fails. */
@@ -48,6 +50,15 @@ export class DeliveryLoop {
     if (this.#stopped || this.#cancelRetry !== null) return;
     this.#isWoken = true;
     this.#running ??= this.#run().finally(() => (this.#running = null));
+  }
+
+  /** Reports that the receiver responds to another request: a backoff ends now. A Retry-After stays. */
+  responded(): void {
+    if (this.#isBackoff) {
+      this.#cancelRetry?.();
+      this.#cancelRetry = null;
+    }
+    this.wake();
   }
 
   /** Reports that the receiver has accepted an item. */
@@ -81,6 +92,7 @@ export class DeliveryLoop {
     if (this.#failures === 0) this.#events.failed(kind, errorMessage(error));
     this.#failures += 1;
     const ms = Math.min(this.#delayMs(error, kind), RETRY.lastMs);
+    this.#isBackoff = kind !== "unauthorized" && !(error instanceof SendError && error.retryAfterMs !== null);
     this.#cancelRetry = this.#timing.setTimer(ms, () => {
       this.#cancelRetry = null;
       this.wake();

@@ -91,8 +91,11 @@ export class EventStore {
     this.#broken = broken;
   }
 
+  /** Forgets sessions that have no further event. A device that is refused opens new ones without end. */
   finish(sessions: readonly number[]): void {
     this.#room.finish(sessions);
     for (const session of sessions) this.#unstored.delete(session);
+    const finished = new Set(sessions);
+    if (this.#broken.size > 0) this.#broken = new Set([...this.#broken].filter((session) => !finished.has(session)));
   }
 }

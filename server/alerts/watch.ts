@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import {
   type AlertBook,
@@ -93,6 +94,8 @@ export class AlertWatch {
       for (const clinic of clinics) {
         await this.#step(clinic, isShared ? null : ofMachine).catch(warn);
         this.#startDelivery(clinic);
+        // On SQLite no query gives up the turn, and a server may have hundreds of clinics.
+        await nextTurn();
       }
     } catch (error) {
       warn(error);

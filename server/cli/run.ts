@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
 import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
@@ -15,19 +16,28 @@ import { stopOrder } from "../../shared/upgrade/parent.ts";
 import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
+import { Drain } from "../http/drain.ts";
 import { isLoopback } from "../http/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
+import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
-import { isPostgresUrl, openStore } from "../store/database/open.ts";
+import { isPostgresUrl } from "../store/database/open.ts";
+import { PictureObjects } from "../store/studies/picture-objects.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
+import { type ObjectOptions, objectStoreOf, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
+import { openServedStore } from "./served-store.ts";
 import { serveUpgrades } from "./serve-upgrades.ts";
-import { loadStorePepper, storeLocation } from "./with-store.ts";
+import { loadStorePepper, readUrl, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
+/** With CLOSE_WAIT_MS it stays below the 25 s after which service managers kill the process. */
+const DRAIN_S_MAX = 15;
+/** A terminal and npm both pass on one Ctrl-C. A signal within this time is such a copy, and no second order. */
+const SIGNAL_COPY_MS = 500;
 const DATA_FILES = [
   "vetwire.db",
   "vetwire.db-wal",
@@ -65,12 +75,24 @@ export const runCommand = new Command("run")
     "--allow-private-webhooks",
     "send webhooks to receivers in the local network too, over plain http if their URL says so",
   )
+  .option(
+    "--metrics <address>",
+    "serve /metrics for Prometheus there: a port of 127.0.0.1, or host:port (off by default)",
+    parseMetricsAddress,
+  )
+  .option(
+    "--drain-seconds <seconds>",
+    `serve that long after the signal to stop, while /readyz says 503; at most ${DRAIN_S_MAX}`,
+    parseDrain,
+    0,
+  )
   .addOption(dataOption())
   .action(run);
 for (const option of careOptions()) runCommand.addOption(option);
 withAlertOptions(runCommand);
+withObjectOptions(runCommand);
 
-interface RunOptions extends DataOption, AlertOptions, CareOptions {
+interface RunOptions extends DataOption, AlertOptions, CareOptions, ObjectOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -79,11 +101,14 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly allowPrivateWebhooks?: boolean;
+  readonly metrics?: MetricsAddress;
+  readonly drainSeconds: number;
 }
 
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
+  const objects = objectStoreOf(options);
   const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
@@ -103,7 +128,13 @@ async function run(options: RunOptions): Promise<void> {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
-  const store = await openStore(location, undefined, isUndoRequested());
+  const listening = { port, host, certificate, logger };
+  const opening = { ...listening, location, readUrl: readUrl(), undoNewer: isUndoRequested() };
+  const store = await openServedStore(opening, stopSignal);
+  if (store === null) {
+    await backups?.stop();
+    return;
+  }
   if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
@@ -114,9 +145,13 @@ async function run(options: RunOptions): Promise<void> {
     senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
     machine: () => readMachine(data, location),
   });
-  // Loaded when it is needed: the help page and a wrong option appear at once.
+  // Loaded when they are needed: the help page and a wrong option appear at once.
   const { buildApp } = await import("../app.ts");
+  const metrics = options.metrics && new (await import("../metrics/metrics.ts")).Metrics();
+  const drain = new Drain();
   const app = buildApp(store, {
+    metrics,
+    drain,
     alerts,
     pepper,
     logger,
@@ -127,10 +162,23 @@ async function run(options: RunOptions): Promise<void> {
     certificate,
     allowPrivateWebhooks,
     releaseFolder: join(data, RELEASES),
+    pictures: objects && new PictureObjects(objects),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
 
+  void objects?.tryWriting().catch((error: unknown) => {
+    logger.warn({ reason: errorMessage(error) }, "the bucket of the pictures cannot be used now: results do not wait");
+  });
+
+  let metricsServer: MetricsServer | undefined;
   try {
+    if (options.metrics !== undefined && metrics !== undefined) {
+      metricsServer = await serveMetrics(options.metrics, metrics);
+      logger.info(`metrics at ${metricsServer.url}`);
+      if (!isLoopback(options.metrics.host)) {
+        logger.warn("others in the network can read the metrics: they hold counts and routes, and no patient data");
+      }
+    }
     const address = await app.listen({ port, host });
     logger.info(`listening on ${address}`);
     if (certificate === undefined && !isLoopback(host) && trustProxy.length === 0) {
@@ -145,6 +193,7 @@ async function run(options: RunOptions): Promise<void> {
       );
     }
   } catch (error) {
+    metricsServer?.close();
     await store.close();
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
@@ -159,13 +208,33 @@ async function run(options: RunOptions): Promise<void> {
 
   const upgrades = serveUpgrades(app, data, location, logger);
   const upgrade = upgrades.ordered.then(() => "upgrade");
-  logger.info({ signal: await Promise.race([stopSignal, upgrade]) }, "closing");
+  const cause = await Promise.race([stopSignal, upgrade]);
+  endAtNextSignal(logger);
   upgrades.stop();
+  drain.begin();
+  if (options.drainSeconds > 0) {
+    logger.info({ signal: cause, seconds: options.drainSeconds }, "draining: /readyz says 503, requests are served");
+    await sleep(options.drainSeconds * 1000);
+  }
+  logger.info({ signal: cause }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
   await Promise.all([webhooks.stop(), alerts.stop()]);
+  metricsServer?.close();
   await store.close();
+}
+
+/** Ends the process at once at a further signal to stop. Stored data is durable; audit rows of the last half second are lost. */
+function endAtNextSignal(logger: Logger): void {
+  const from = performance.now() + SIGNAL_COPY_MS;
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, () => {
+      if (performance.now() < from) return;
+      logger.warn({ signal }, "ended by a second signal");
+      process.exit(1);
+    });
+  }
 }
 
 /** Reads the certificate of the options; undefined without one. @throws Error for one option without the other */
@@ -200,6 +269,19 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError("expected 0 to 65535");
+}
+
+/** Parses `host:port`, `[v6]:port`, or a port of 127.0.0.1. */
+function parseMetricsAddress(text: string): MetricsAddress {
+  const [, v6, name, port = ""] = /^(?:(?:\[([\da-f:]+)\]|([^:\s[\]]+)):)?(\d{1,5})$/i.exec(text) ?? [];
+  if (port !== "" && Number(port) <= 65_535) return { host: v6 ?? name ?? "127.0.0.1", port: Number(port) };
+  throw new InvalidArgumentError("expected a port of this machine or host:port, such as 127.0.0.1:9090");
+}
+
+function parseDrain(text: string): number {
+  const seconds = Number(text);
+  if (/^\d{1,2}$/.test(text) && seconds <= DRAIN_S_MAX) return seconds;
+  throw new InvalidArgumentError(`expected 0 to ${DRAIN_S_MAX} seconds`);
 }
 
 /**

@@ -159,12 +159,7 @@ const RETRY_AFTER_S = 5;
 /** Converts any thrown value. An ApiError stays, an error of Fastify is mapped by its code, any other becomes a 500. */
 export function toApiError(thrown: unknown, requestId: string): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof StoreUnavailable) {
-    return new ApiError("SERVER.UNAVAILABLE", "", {
-      details: { request_id: requestId },
-      headers: { "retry-after": String(RETRY_AFTER_S) },
-    });
-  }
+  if (thrown instanceof StoreUnavailable) return unavailable({ request_id: requestId });
   if (thrown instanceof DamagedRecord) {
     return new ApiError("RECORD.DAMAGED", "record", { details: { request_id: requestId } });
   }
@@ -176,6 +171,15 @@ export function toApiError(thrown: unknown, requestId: string): ApiError {
     return new ApiError("REQUEST.MALFORMED", "The request is not well formed.");
   }
   return new ApiError("SERVER.INTERNAL", "", { details: { request_id: requestId } });
+}
+
+/** The error of /readyz, with the reason in words that name no host. Anyone may ask. */
+export function notReady({ reason }: StoreUnavailable, requestId: string): ApiError {
+  return unavailable({ request_id: requestId, reason });
+}
+
+function unavailable(details: Record<string, unknown>): ApiError {
+  return new ApiError("SERVER.UNAVAILABLE", "", { details, headers: { "retry-after": String(RETRY_AFTER_S) } });
 }
 
 const frameworkErrors = new Map([

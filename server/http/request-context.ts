@@ -1,14 +1,19 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Language, Role } from "../../shared/dashboard/session.ts";
 import type { Versions } from "../store/database/cache-versions.ts";
+import type { ReadPoint } from "../store/database/store.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
+import { Drain } from "./drain.ts";
 import type { HeaderList } from "./response-headers.ts";
+
+/** The config of a route, with its pattern. A request without a route has none. */
+export type RouteConfig = FastifyContextConfig & { readonly url?: string };
 
 /** The state of one request. Each plugin fills in its own fields, in the order in which app.ts registers the plugins. */
 interface RequestContext {
   /** The config of the route. Fastify builds `routeOptions` anew at each access, so it is read once. */
-  readonly route: FastifyContextConfig;
+  readonly route: RouteConfig;
   /** The active key of the request, set by authentication. Null without one. */
   key: ApiKey | null;
   /** The presented key, if it is revoked or expired. The audit trail names it. */
@@ -49,10 +54,11 @@ declare module "fastify" {
   }
 }
 
-/** Gives each request its context. Register it before all other hooks. */
-export function startRequestContext(app: FastifyInstance): void {
+/** Gives each request its context, and the connection of each response its end during a drain. Register it before all other hooks. */
+export function startRequestContext(app: FastifyInstance, drain = new Drain()): void {
   app.decorateRequest("context");
-  app.addHook("onRequest", (request, _reply, done) => {
+  app.addHook("onRequest", (request, reply, done) => {
+    if (drain.hasBegun) reply.raw.setHeader("connection", "close");
     request.context = {
       route: request.routeOptions.config,
       key: null,
@@ -76,6 +82,11 @@ export function keyOf({ context }: FastifyRequest): ApiKey {
 /** The versions of the key's clinic, for an authorized request. They were read before any data. */
 export function versionsOf({ context }: FastifyRequest): Versions {
   return authorized(context.versions);
+}
+
+/** The data that an authorized request reads: its clinic, at the version that was read before any data. */
+export function readPointOf(request: FastifyRequest): ReadPoint {
+  return { clinicId: keyOf(request).clinic_id, version: versionsOf(request).answers };
 }
 
 function authorized<T>(value: T | null): T {

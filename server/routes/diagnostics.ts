@@ -4,7 +4,8 @@ import { ListedStudy, Study } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { keyOf } from "../http/request-context.ts";
+import { readPointOf } from "../http/request-context.ts";
+import type { Session } from "../store/database/query.ts";
 import { findStudy } from "../store/studies/studies.ts";
 import { listStudies } from "../store/studies/study-list.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
@@ -61,13 +62,15 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
     config: list,
     handler: async (request) => {
       const { page, page_size, patient_fp, updated_since } = readParameters(request, list.parameters);
-      const found = await listStudies(store, {
-        clinicId: keyOf(request).clinic_id,
+      const at = readPointOf(request);
+      const filter = {
+        clinicId: at.clinicId,
         patientFp: patient_fp,
         updatedSince: updated_since,
         page,
         pageSize: page_size,
-      });
+      };
+      const found = await store.readAt(at, (session) => listStudies(session, filter));
       return { success: true, data: pageOf(found, page, page_size) };
     },
   });
@@ -79,7 +82,9 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
     config: get,
     handler: async (request) => {
       const { fp } = request.params;
-      const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
+      const at = readPointOf(request);
+      const find = (session: Session) => findStudy(session, at.clinicId, fp);
+      const found = isFp("cds", fp) ? await store.readAt(at, find) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("cds", "Diagnostic study", fp);
       }

@@ -8,6 +8,7 @@ import { Heartbeat, Outcome } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
+import type { Session } from "../store/database/query.ts";
 import { wantedDevices } from "../store/agents/configuration.ts";
 import { stepWithHeartbeat, storeHeartbeat } from "../store/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
@@ -54,8 +55,10 @@ function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: Rou
       const clock = now();
       const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
       const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
-      const filed = await store.transaction((session) =>
-        fileStudies(session, clinicId, valid, clock, concealUnconnected),
+      // A study is filed once by its fp.
+      const filed = await store.transaction(
+        (session) => fileStudies(session, clinicId, valid, clock, concealUnconnected),
+        { repeatable: true },
       );
       const next = filed.values();
       return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
@@ -78,7 +81,7 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
       }
       const { id, clinic_id } = keyOf(request);
       const actor = { by: request.ip, now: now(), clinicId: clinic_id };
-      return store.transaction(async (session): Promise<Static<typeof HeartbeatAnswer>> => {
+      const take = async (session: Session): Promise<Static<typeof HeartbeatAnswer>> => {
         const agent = await storeHeartbeat(session, clinic_id, id, body, actor.now);
         const { version: running = null, upgrade = null } = body;
         const version = await stepWithHeartbeat(session, { agent, version: running, upgrade }, actor);
@@ -87,7 +90,8 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
           ...(devices !== undefined && { configuration_version: devices.version }),
           ...(version !== undefined && { upgrade: { version } }),
         };
-      });
+      };
+      return store.transaction(take, { repeatable: true });
     },
   });
 }

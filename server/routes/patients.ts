@@ -4,7 +4,8 @@ import { Patient } from "../../shared/api/patient.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { keyOf, versionsOf } from "../http/request-context.ts";
+import { keyOf, readPointOf, versionsOf } from "../http/request-context.ts";
+import type { Session } from "../store/database/query.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { findPatient, listPatients } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
@@ -56,7 +57,7 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
     config: list,
     handler: async (request) => {
       const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
-      const found = await listPatients(store, pageIndexes, {
+      const filter = {
         clinicId: keyOf(request).clinic_id,
         listed: true,
         species,
@@ -64,7 +65,8 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
         page,
         pageSize: page_size,
         version: versionsOf(request).lists,
-      });
+      };
+      const found = await store.readAt(readPointOf(request), (session) => listPatients(session, pageIndexes, filter));
       return { success: true, data: pageOf(found, page, page_size), message: "OK" };
     },
   });
@@ -76,7 +78,9 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
     config: get,
     handler: async (request) => {
       const { fp } = request.params;
-      const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;
+      const at = readPointOf(request);
+      const find = (session: Session) => findPatient(session, at.clinicId, fp);
+      const found = isFp("patient", fp) ? await store.readAt(at, find) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("patient", "Patient", fp);
       }

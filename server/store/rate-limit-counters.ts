@@ -5,6 +5,12 @@ import type { RequestCount } from "./database/schema.ts";
 // Rate-limit counters in a PostgreSQL database, so that servers on one database share each limit. Windows end by the
 // servers' own clocks, which must be synchronised.
 
+/**
+ * Time in milliseconds by which the clock of a request may lie behind the one that began the window: the request waited for a
+ * connection, or another server's clock is ahead. Beyond it the clock was set back, and the window begins anew.
+ */
+export const CLOCK_LAG_MS = 20_000;
+
 /** Interval between deletions of ended windows. */
 const PRUNE_MS = 60_000;
 
@@ -70,8 +76,10 @@ interface CountParameters {
   longEndsAt: number;
 }
 
+const lag = sql.lit(CLOCK_LAG_MS);
+
 // One statement, so that the row lock serialises the servers. From the innermost select outwards: which windows have not
-// ended, their counts, and whether all of them have room. A clock that was set back must not lengthen a window.
+// ended, their counts, and whether all of them have room. A clock that was set back must not lengthen a window by more.
 const count = query(
   (db, p: CountParameters) => ({
     compile: () =>
@@ -95,8 +103,8 @@ const count = query(
               case when long_goes_on then stored.long_ends_at else excluded.long_ends_at end as long_ends_at
             from (
               select
-                stored.short_ends_at > ${p.now} and stored.short_ends_at <= excluded.short_ends_at as short_goes_on,
-                stored.long_ends_at > ${p.now} and stored.long_ends_at <= excluded.long_ends_at as long_goes_on
+                stored.short_ends_at > ${p.now} and stored.short_ends_at <= excluded.short_ends_at + ${lag} as short_goes_on,
+                stored.long_ends_at > ${p.now} and stored.long_ends_at <= excluded.long_ends_at + ${lag} as long_goes_on
             ) as state
           ) as before
         ) as after

@@ -8,6 +8,10 @@ export interface Migration {
   readonly sql: string;
   /** Statements that take the change back and keep what an older program stores. Null for the migrations of 0.1.0. */
   readonly undo: string | null;
+  /** Whether a program that lacks it goes on beside it. Several servers ask, on PostgreSQL alone. */
+  readonly beside?: boolean;
+  /** Indexes that its statements create if they are missing. PostgreSQL builds them before, while servers write. */
+  readonly indexes?: readonly { readonly name: string; readonly on: string }[];
 }
 
 /** A migration that a database has. Program and undo are null if a program of 0.1.0 applied it. */
@@ -16,6 +20,7 @@ export interface AppliedMigration {
   /** Version of the program that applied it. */
   readonly program: string | null;
   readonly undo: string | null;
+  readonly beside?: boolean | null;
 }
 
 export interface StoredSchema {
@@ -31,10 +36,13 @@ export interface SchemaOptions {
 }
 
 export type SchemaStep =
-  | { readonly do: "apply"; readonly version: number; readonly sql: string; readonly undo: string | null }
+  | ({ readonly do: "apply"; readonly version: number } & Migration)
   | { readonly do: "undo"; readonly version: number; readonly sql: string };
 
-/** @returns the steps in order @throws Error if the database is newer, and not every newer migration can be taken back */
+/**
+ * @returns the steps in order; none if this program goes on beside a newer one
+ * @throws Error if the database is newer, and not every newer migration can be taken back
+ */
 export function schemaSteps(database: string, stored: StoredSchema, options: SchemaOptions): SchemaStep[] {
   const { migrations, undoNewer } = options;
   const known = migrations.length;
@@ -42,11 +50,17 @@ export function schemaSteps(database: string, stored: StoredSchema, options: Sch
     const steps = migrations.map((step, index) => ({ do: "apply", version: index + 1, ...step }) as const);
     return steps.slice(stored.version);
   }
+  if (!undoNewer && servesOlder(stored)) return [];
   const undo = stored.newer.flatMap((step) =>
     step.undo === null ? [] : [{ do: "undo", version: step.version, sql: step.undo } as const],
   );
   if (!undoNewer || undo.length < stored.version - known) throw newerSchema(database, stored, known);
   return undo;
+}
+
+/** Whether this program goes on beside the newer migrations of the database. */
+export function servesOlder({ newer }: StoredSchema): boolean {
+  return newer.length > 0 && newer.every(({ beside }) => beside === true);
 }
 
 /** @returns an error with the version that can use the database */

@@ -5,6 +5,7 @@ import { print } from "./figure.ts";
 import { growth } from "./growth.ts";
 import { hl7 } from "./hl7.ts";
 import { importing } from "./import.ts";
+import { limits } from "./limits.ts";
 import { poct1a } from "./poct1a.ts";
 import { starting } from "./start.ts";
 
@@ -12,7 +13,7 @@ import { starting } from "./start.ts";
 
 const benches = {
   ...{ astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard },
-  ...{ import: importing, start: starting, growth },
+  ...{ import: importing, start: starting, growth, limits },
 };
 
 function isBench(name: string | undefined): name is keyof typeof benches {

@@ -38,7 +38,7 @@ describe("a database file that is removed", () => {
       const refused = await push();
       expectUnavailable(refused);
       await until("the server refuses reads too", async () => (await read(before.fp)).status === 503);
-      expectUnavailable(await get("/readyz"));
+      expectUnavailable(await get("/readyz"), { reason: "the database cannot be used now" });
       expect((await get("/healthz")).status).toBe(200);
       expect(fs.existsSync(file)).toBe(false);
       expect(world.server.output()).toContain("vetwire.db was removed or replaced: put it back, or restart the server");
@@ -229,7 +229,10 @@ async function get(url: string, init: RequestInit = {}) {
   return { status: response.status, retryAfter: response.headers.get("retry-after"), body: await response.json() };
 }
 
-function expectUnavailable({ status, retryAfter, body }: { status: number; retryAfter: string | null; body: unknown }) {
+function expectUnavailable(
+  { status, retryAfter, body }: { status: number; retryAfter: string | null; body: unknown },
+  more: object = {},
+) {
   expect({ status, retryAfter, body }).toEqual({
     status: 503,
     retryAfter: "5",
@@ -239,7 +242,7 @@ function expectUnavailable({ status, retryAfter, body }: { status: number; retry
         code: "SERVER.UNAVAILABLE",
         message: "The server cannot answer just now. Try again after the time in Retry-After.",
         severity: "error",
-        details: { request_id: expect.any(String) as string },
+        details: { request_id: expect.any(String) as string, ...more },
       },
     },
   });

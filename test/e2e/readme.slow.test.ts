@@ -48,6 +48,7 @@ beforeAll(async () => {
   const webhookSecret = `whsec_${randomBytes(32).toString("base64")}`;
   for (const [file, text] of [
     ["stow.token", "token"],
+    ["s3.secret", "secret"],
     ["smtp.password", "password"],
     ["hook.secret", webhookSecret],
   ] as const) {

@@ -12,21 +12,28 @@ import { freePort, until } from "./processes.ts";
 
 /** @returns the reason why this machine cannot start PostgreSQL; null if it can */
 export function postgresProblem(): string | null {
-  if (binaries() === undefined) return "cannot find initdb in PATH or /usr/lib/postgresql/*/bin";
+  if (postgresBinaries() === undefined) return "cannot find initdb in PATH or /usr/lib/postgresql/*/bin";
   return null;
 }
+
+/** Ends with the process of the tests. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGQUIT");
+});
 
 export class Postgres {
   readonly #folder: string;
   readonly #port: number;
   readonly #password: string;
+  /** Settings of this node. */
+  readonly #settings: readonly string[];
   #process: ChildProcess | undefined;
 
-  static async start(): Promise<Postgres> {
-    const folder = mkdtempSync(join(tmpdir(), "vetwire-postgres-"));
-    const cluster = new Postgres(folder, await freePort(), randomBytes(12).toString("hex"));
-    const { uid, gid } = ids();
-    chownSync(folder, uid, gid);
+  static async start(settings: readonly string[] = []): Promise<Postgres> {
+    const cluster = new Postgres(ownFolder(), await freePort(), randomBytes(12).toString("hex"), settings);
+    const folder = cluster.#folder;
+    const { uid, gid } = postgresUser();
     const passwordFile = join(folder, "password");
     writeFileSync(passwordFile, cluster.#password, { mode: 0o644 });
     // The collation differs from byte order, so a query that relies on byte order must request it.
@@ -42,15 +49,82 @@ export class Postgres {
     return cluster;
   }
 
-  private constructor(folder: string, port: number, password: string) {
+  private constructor(folder: string, port: number, password: string, settings: readonly string[]) {
     this.#folder = folder;
     this.#port = port;
     this.#password = password;
+    this.#settings = settings;
+  }
+
+  /** Starts a streaming standby of this node. */
+  async standby(name: string, settings: readonly string[] = []): Promise<Postgres> {
+    const own = [`cluster_name=${name}`, ...settings];
+    const copy = new Postgres(ownFolder(), await freePort(), this.#password, own);
+    const from = ["--host=127.0.0.1", `--port=${this.#port}`, "--username=vetwire", "--no-password"];
+    const how = ["--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"];
+    execFileSync(program("pg_basebackup"), [`--pgdata=${copy.#data}`, ...from, ...how], {
+      ...postgresUser(),
+      cwd: copy.#folder,
+      env: { ...process.env, PGPASSWORD: this.#password },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    await copy.start();
+    return copy;
+  }
+
+  /** Makes this standby the primary. */
+  async promote(): Promise<void> {
+    await this.run("select pg_promote(true, 30)");
+  }
+
+  /** Runs statements as the superuser. @returns the rows of the last one */
+  async run(statement: string, database = "postgres"): Promise<Record<string, unknown>[]> {
+    return withClient(this.url(database), async (client) => {
+      const results = [await client.query<Record<string, unknown>>(statement)].flat();
+      return results.at(-1)?.rows ?? [];
+    });
+  }
+
+  /** Stops all processes of the node at once, as a machine that hangs. Its sockets stay open. */
+  freeze(): void {
+    this.#signalAll("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#signalAll("SIGCONT");
+  }
+
+  /** Ends the node without any notice, as a machine that loses its power. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    this.#signalAll("SIGKILL");
+    await ended;
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    const child = this.#process;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    // The parent first, so that it starts no other process.
+    child.kill(signal);
+    for (const pid of childrenOf(child.pid)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has ended.
+      }
+    }
   }
 
   /** @returns the value of DATABASE_URL for a server */
   url(database = "postgres"): string {
-    return `postgres://vetwire:${this.#password}@127.0.0.1:${this.#port}/${database}`;
+    return `postgres://vetwire:${this.#password}@${this.host}/${database}`;
+  }
+
+  /** Address and port. */
+  get host(): string {
+    return `127.0.0.1:${this.#port}`;
   }
 
   get password(): string {
@@ -62,14 +136,21 @@ export class Postgres {
   }
 
   async start(): Promise<void> {
-    const options = [`port=${this.#port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
+    const options = [
+      `port=${this.#port}`,
+      "listen_addresses=127.0.0.1",
+      "unix_socket_directories=",
+      "fsync=off",
+      ...this.#settings,
+    ];
     const child = spawn(program("postgres"), ["-D", this.#data, ...options.flatMap((option) => ["-c", option])], {
-      ...ids(),
+      ...postgresUser(),
       cwd: this.#folder,
       stdio: "ignore",
     });
     this.#process = child;
-    process.once("exit", () => child.kill("SIGQUIT"));
+    running.add(child);
+    child.once("exit", () => running.delete(child));
     await until("PostgreSQL accepts a connection", async () => {
       if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}`);
       return withClient(this.url(), async () => true).catch(() => false);
@@ -79,7 +160,7 @@ export class Postgres {
   /** Closes all connections and ends the process (fast shutdown). */
   async stop(): Promise<void> {
     const child = this.#process;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
     child.kill("SIGINT");
     await ended;
@@ -89,6 +170,14 @@ export class Postgres {
     await this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** @returns the value of DATABASE_URL for several nodes */
+export function urlOf(nodes: readonly Postgres[], database: string, parameters = ""): string {
+  const [first] = nodes;
+  if (first === undefined) throw new Error("expected at least one node");
+  const hosts = nodes.map(({ host }) => host).join(",");
+  return first.url(database).replace(first.host, hosts) + parameters;
 }
 
 /** Creates an empty database in the cluster of that URL. @returns its URL */
@@ -124,10 +213,11 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
 }
 
 function program(name: string): string {
-  return join(binaries() ?? "", name);
+  return join(postgresBinaries() ?? "", name);
 }
 
-function binaries(): string | undefined {
+/** @returns the folder of the programs of PostgreSQL; undefined without them */
+export function postgresBinaries(): string | undefined {
   const versions = "/usr/lib/postgresql";
   const installed = isThere(versions)
     ? readdirSync(versions)
@@ -147,8 +237,33 @@ function isThere(path: string): boolean {
   }
 }
 
+/** Creates a temporary folder of the user that runs PostgreSQL. */
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "vetwire-postgres-"));
+  const { uid, gid } = postgresUser();
+  chownSync(folder, uid, gid);
+  return folder;
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => parentOf(name) === pid)
+    .map(Number);
+}
+
+/** @returns the parent of a process; undefined if the process has ended */
+function parentOf(name: string): number | undefined {
+  try {
+    // The name of the program in parentheses may contain spaces.
+    return Number(readFileSync(`/proc/${name}/stat`, "utf8").replace(/.*\) /, "").split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @returns the user that runs PostgreSQL: `nobody` in place of root, since PostgreSQL refuses to run as root */
-function ids(): { uid: number; gid: number } {
+export function postgresUser(): { uid: number; gid: number } {
   const uid = process.getuid?.() ?? 0;
   if (uid !== 0) return { uid, gid: process.getgid?.() ?? 0 };
   const [, , nobodyUid, nobodyGid] = /^nobody:.*$/m.exec(readFileSync("/etc/passwd", "utf8"))?.[0].split(":") ?? [];

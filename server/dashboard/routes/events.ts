@@ -37,7 +37,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
   app.route({
     method: "GET",
     url: "/clinic/v1/clinics/:clinic/events",
-    config: { access: "reader" },
+    config: { access: "reader", isStream: true },
     // A stream has no end, and HEAD would wait for it.
     exposeHeadRoute: false,
     handler: (request, reply) => {
@@ -50,6 +50,8 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
       reply.raw.writeHead(200, {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store",
+        // No request follows on it: the end of the stream is the end of the connection.
+        connection: "close",
         "x-content-type-options": "nosniff",
         "x-accel-buffering": "no",
       });

@@ -30,6 +30,7 @@ export class AuditQueue {
   readonly #refusals = new Map<string, Refusal>();
   /** Number of dropped rows, as a row. */
   #lost: AuditRow | undefined;
+  #dropped = 0;
   #flushing: Promise<void> | undefined;
   /** True from a failed flush to the next successful one. */
   #isFailing = false;
@@ -38,6 +39,16 @@ export class AuditQueue {
     this.#store = store;
     this.#logger = logger;
     this.#now = now;
+  }
+
+  /** Rows that wait for the next flush. Repeated refusals change a row, and do not count. */
+  get waiting(): number {
+    return this.#entries.length;
+  }
+
+  /** Rows that were dropped, because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   /** Adds a row to the next flush. */
@@ -125,6 +136,7 @@ export class AuditQueue {
     const [oldest] = this.#entries.splice(0, count);
     this.#lost ??= { ...emptyRow, at: oldest?.at ?? this.#now(), times: 0 };
     this.#lost.times += count;
+    this.#dropped += count;
   }
 
   #removeOldRefusals(): void {

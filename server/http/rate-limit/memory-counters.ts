@@ -1,4 +1,11 @@
-import type { Cost, CounterResult, Counters, SharedCounters, Window } from "../../store/rate-limit-counters.ts";
+import {
+  CLOCK_LAG_MS,
+  type Cost,
+  type CounterResult,
+  type Counters,
+  type SharedCounters,
+  type Window,
+} from "../../store/rate-limit-counters.ts";
 
 /** Max names that are counted, about 20 MB. Beyond it the name with the oldest window is evicted and starts anew. */
 const NAMES_MAX = 100_000;
@@ -32,8 +39,8 @@ export class MemoryCounters implements Counters {
     for (let index = 0; index < windows.length; index += 1) {
       const { ms, limit } = windows[index] as Window;
       const count = counts[index] as MutableCount;
-      // A clock that was set back must not lengthen a window.
-      if (count.endsAt <= now || count.endsAt - now > ms) {
+      // As the shared counters: a clock that was set back must not lengthen a window by more.
+      if (count.endsAt <= now || count.endsAt - now > ms + CLOCK_LAG_MS) {
         count.used = 0;
         count.endsAt = now + ms;
         if (index === windows.length - 1) this.#begin(name, counts, now);

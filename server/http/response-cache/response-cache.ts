@@ -23,11 +23,20 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Approximate memory of an entry beside its body and its name. */
 const ENTRY_BYTES = 1000;
 
+/** What the cache did so far. */
+export interface CacheUse {
+  /** Requests with a valid entry. */
+  hits: number;
+  /** Permitted requests without one. */
+  misses: number;
+  bytes: number;
+}
+
 /**
  * Register after authentication, and before the rate limit, which charges less for a 304. The lookup is an onRequest
  * hook; the hit is sent in preParsing, which runs after all onRequest hooks have admitted the request.
  */
-export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now: () => number): void {
+export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now: () => number, use: CacheUse): void {
   const entries = new SecondChanceCache<CacheEntry>(CACHE_BYTES_MAX);
 
   scope.addHook("onRequest", (request, _reply, done) => {
@@ -35,7 +44,8 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
       const entry = entries.get(entryName(request));
       if (entry?.version === versionsOf(request).answers && entry.day === utcDay(now())) {
         request.context.cacheHit = hitFor(request, entry.response);
-      }
+        use.hits += 1;
+      } else use.misses += 1;
     }
     done();
   });
@@ -56,6 +66,7 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
     const name = entryName(request);
     const entry = { response, version: versionsOf(request).answers, day: utcDay(now()) };
     entries.set(name, entry, response.body.length + name.length + ENTRY_BYTES);
+    use.bytes = entries.bytes;
     sendNew(request, reply, hitFor(request, response)).catch((error: Error) => void reply.send(error));
   });
 

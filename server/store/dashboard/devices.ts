@@ -158,7 +158,7 @@ const agentsOfClinic = query((db, p: { clinicId: number }) =>
     .orderBy("api_key.id"),
 );
 
-const studyTimes = query((db, p: { clinicId: number; since: number; now: number }) =>
+export const studyTimes = query((db, p: { clinicId: number; since: number; now: number }) =>
   db
     .selectFrom("study")
     .select(["acquired_at", "device_name", "source"])

@@ -13,15 +13,19 @@ export interface Versions {
 /** Max patients whose clinics are looked up. A larger write bumps the versions of all clinics. */
 const PATIENTS_MAX = 1000;
 
-/** Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change. */
-export async function runAndBumpVersions<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+/** Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change by `step`. */
+export async function runAndBumpVersions<T>(
+  session: Session,
+  work: (session: Session) => Promise<T>,
+  step = 1,
+): Promise<T> {
   const { bumpVersions, ...watchedSession } = watched(session);
   const result = await work(watchedSession);
-  await bumpVersions();
+  await bumpVersions(step);
   return result;
 }
 
-function watched(session: Session): Session & { bumpVersions: () => Promise<void> } {
+function watched(session: Session): Session & { bumpVersions: (step: number) => Promise<void> } {
   // Ids of changed clinics and patients. The value is true if the patient lists change too.
   const clinics = new Map<number, boolean>();
   const patients = new Map<number, boolean>();
@@ -47,9 +51,9 @@ function watched(session: Session): Session & { bumpVersions: () => Promise<void
       for (const parameters of list) watch(asked, parameters);
       return session.each(asked, list);
     },
-    async bumpVersions() {
+    async bumpVersions(step) {
       if (patients.size > PATIENTS_MAX) {
-        await session.all(bumpAll, {});
+        await session.all(bumpAll, { step });
         return;
       }
       for (const [patientId, lists] of patients) {
@@ -57,7 +61,7 @@ function watched(session: Session): Session & { bumpVersions: () => Promise<void
       }
       // Lock rows in id order to avoid deadlocks.
       for (const [id, lists] of [...clinics].toSorted(([a], [b]) => a - b)) {
-        await session.all(lists ? bumpLists : bumpAnswers, { id });
+        await session.all(lists ? bumpLists : bumpAnswers, { id, step });
       }
     },
   };
@@ -93,27 +97,27 @@ const clinicsOf = query((db, p: { patientId: number }) =>
 );
 
 const bumpAnswers = query(
-  (db, p: { id: number }) =>
+  (db, p: { id: number; step: number }) =>
     db
       .updateTable("clinic")
-      .set((set) => ({ version: set("version", "+", 1) }))
+      .set((set) => ({ version: set("version", "+", p.step) }))
       .where("id", "=", p.id),
   noInvalidation,
 );
 
 const bumpLists = query(
-  (db, p: { id: number }) =>
+  (db, p: { id: number; step: number }) =>
     db
       .updateTable("clinic")
-      .set((set) => ({ version: set("version", "+", 1), lists_version: set("lists_version", "+", 1) }))
+      .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) }))
       .where("id", "=", p.id),
   noInvalidation,
 );
 
 const bumpAll = query(
-  (db) =>
+  (db, p: { step: number }) =>
     db
       .updateTable("clinic")
-      .set((set) => ({ version: set("version", "+", 1), lists_version: set("lists_version", "+", 1) })),
+      .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) })),
   noInvalidation,
 );

@@ -548,15 +548,34 @@ const studyDetailsChecksum = {
   of: ["source", "patient_hint", "snapshot"],
 };
 
+/** Locks that PostgreSQL holds on a table until the end of the migrations, weakest first. Readers pass all but the last. */
+export const TABLE_LOCKS = ["row exclusive", "share", "share row exclusive", "access exclusive"] as const;
+export type TableLock = (typeof TABLE_LOCKS)[number];
+
+/**
+ * A migration of a database that servers use meanwhile. Its statements change the catalogue of PostgreSQL alone: they read, write and
+ * rewrite no row of a table that exists, so that their locks last for milliseconds. Its `indexes` are built before them.
+ */
+export interface ServerMigration extends Migration {
+  /** Whether a server that lacks it goes on beside it, and starts again. */
+  readonly beside: boolean;
+  /** The strongest lock on each table that exists before it, on PostgreSQL. */
+  readonly locks: Readonly<Record<string, TableLock>>;
+}
+
 /** The migrations after them, with their undo. Append only. */
-const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
-  // The version of the program that applied a migration, and the statements that undo it.
-  () => ({
+const undoable: readonly ((id: string, engine: Engine) => ServerMigration)[] = [
+  // The version of the program that applied a migration, the statements that undo it, and whether older servers go on beside it.
+  (_id, { shared }) => ({
+    beside: true,
+    locks: { migration: "access exclusive" },
     sql: `
       alter table migration add column program text;
       alter table migration add column undo text;
+      ${shared ? "alter table migration add column beside boolean;" : ""}
     `,
     undo: `
+      ${shared ? "alter table migration drop column beside;" : ""}
       alter table migration drop column undo;
       alter table migration drop column program;
     `,
@@ -564,11 +583,15 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
   // The line of keys that rolls make, so that the revocation of an agent reaches a predecessor within its grace period. Without a
   // reference, because SQLite drops no column that has one.
   () => ({
+    beside: true,
+    locks: { api_key: "access exclusive" },
     sql: "alter table api_key add column rolled_from bigint;",
     undo: "alter table api_key drop column rolled_from;",
   }),
   // The last update of the clinic PCs, and how far each PC is.
   () => ({
+    beside: true,
+    locks: { clinic: "share row exclusive", dashboard_user: "share row exclusive" },
     sql: `
       create table rollout (
         clinic_id bigint not null primary key references clinic (id),
@@ -583,6 +606,8 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
   }),
   // Checksums of studies. A server that knows none may still write beside this one: its change clears them.
   (_id, { onOtherChange }) => ({
+    beside: true,
+    locks: { study: "access exclusive", study_revision: "access exclusive" },
     sql: `
       alter table study add column checksum bigint;
       alter table study add column details_checksum bigint;
@@ -598,14 +623,43 @@ const undoable: readonly ((id: string, engine: Engine) => Migration)[] = [
       alter table study drop column checksum;
     `,
   }),
+  // What is computed anew every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
+  // patient, and the rhythm of each device. On SQLite an index holds the columns of the rhythm, because a row is long.
+  (_id, { shared }) => {
+    const indexes = [
+      { name: "study_critical", on: "study (received_at) where severity = 2" },
+      {
+        name: "study_to_place",
+        on: "study (clinic_id, received_at) where patient_id is null and rejected_reason is null",
+      },
+    ];
+    const times =
+      "create index study_times on study (clinic_id, acquired_at, device_name, source) where source is not null;";
+    return {
+      beside: true,
+      locks: { study: "share" },
+      indexes,
+      sql: `
+        ${indexes.map(({ name, on }) => `create index if not exists ${name} on ${on};`).join("\n")}
+        ${shared ? "" : times}
+      `,
+      undo: `
+        ${shared ? "" : "drop index study_times;"}
+        drop index study_to_place;
+        drop index study_critical;
+      `,
+    };
+  },
 ];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = first.length + undoable.length;
 
 export function migrationsFor(engine: Engine): Migration[] {
-  return [
-    ...first.map((sql) => ({ sql: sql(engine.id, engine), undo: null })),
-    ...undoable.map((migration) => migration(engine.id, engine)),
-  ];
+  return [...first.map((sql) => ({ sql: sql(engine.id, engine), undo: null })), ...onlineMigrationsFor(engine)];
+}
+
+/** The migrations that run while other servers use the database. */
+export function onlineMigrationsFor(engine: Engine): ServerMigration[] {
+  return undoable.map((migration) => migration(engine.id, engine));
 }

@@ -10,6 +10,7 @@ import {
   type QueryResult,
 } from "pg";
 import { StoreUnavailable } from "./query.ts";
+import type { PoolState } from "./store.ts";
 
 // Connections to PostgreSQL and their errors. Each temporary error becomes StoreUnavailable.
 
@@ -19,27 +20,27 @@ const CONNECTIONS_MAX = 5;
 /** Max time that a request waits for a connection. */
 export const CONNECT_WAIT_MS = 5000;
 
+/** What the pool says if all its connections are in use. */
+const POOL_BUSY = "timeout exceeded when trying to connect";
+
 /** Max time for a response. Statements take milliseconds, so that a longer wait means a lost database. */
 const RESPONSE_WAIT_MS = 15_000;
 
-/** Reads a database URL. The error quotes no part of it, because any part of a malformed URL may be the password. */
-export function readUrl(url: string): ClientConfig {
-  try {
-    void new Client({ connectionString: url });
-    return { connectionString: url };
-  } catch {
-    throw new Error("DATABASE_URL is invalid, expected a URL such as postgres://user:password@host:5432/database");
-  }
-}
-
-export function openPool(config: PoolConfig): Pool {
-  // Sends the queries of an import without waiting for each response. The types of pg lack this option.
-  const pipelined = { pipeline: true };
-  const pool = new Pool({ ...config, ...pipelined, max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS });
+/** Opens a pool. `check` runs on each new connection, which is closed if it rejects. */
+export function openPool(config: PoolConfig, check: (client: ClientBase) => Promise<void>): Pool {
+  // Sends the queries of an import without waiting for each response, and waits for the check, which the types of pg do not say.
+  const untyped = { pipeline: true, onConnect: check };
+  const pool = new Pool({ max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS, ...config, ...untyped });
   // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
+}
+
+/** @returns the connections of a pool; none for a pool that is not open. `lagMs` is null for the primary */
+export function poolState(name: string, pool: Pool | undefined, lagMs: number | null = null): PoolState {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
+  return { name, open: totalCount, idle: idleCount, waiting: waitingCount, lagMs };
 }
 
 /** Runs the work on a connection of the pool. Rolls back if the work fails. */
@@ -102,6 +103,18 @@ export function isTakenKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23505";
 }
 
+/** Whether PostgreSQL refuses this user or database, which waiting does not mend. */
+export function isRefused(error: unknown): boolean {
+  const { cause } = error as Error;
+  return cause instanceof DatabaseError && /^(28|3D|42)/.test(cause.code ?? "");
+}
+
+/** Whether a statement waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  const { cause } = error as Error;
+  return error instanceof StoreUnavailable && cause instanceof DatabaseError && cause.code === "55P03";
+}
+
 // Lost connection, no disk space or connections left, shutdown or start, I/O error, read-only standby, lock timeout,
 // cancelled statement. 0A000: a newer program changed the table of a prepared statement.
 const TEMPORARY_ERRORS = /^(08|53|57P|58|25006|55P03|57014|0A000)/;
@@ -112,6 +125,7 @@ function isTemporary(error: unknown): boolean {
 }
 
 export function unavailable(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = [code, message].filter(Boolean).join(", ");
   return new StoreUnavailable(`the database cannot be used now: ${reason}`, { cause: error });
@@ -124,4 +138,58 @@ function withoutValues(error: unknown): unknown {
     error.where = undefined;
   }
   return error;
+}
+
+/** The node cannot be used any longer, or does not prove that it is the primary. */
+export class NodeLost extends StoreUnavailable {}
+
+/** The connection was lost during a commit, or the commit did not wait for the standby: it may be durable or not. */
+export class UnknownCommit extends NodeLost {}
+
+/** Whether another node may have taken over: a lost connection, a shutdown or start, or a node that takes no writes. */
+export function isNodeLost(error: unknown): boolean {
+  if (!(error instanceof StoreUnavailable)) return false;
+  if (error instanceof NodeLost) return true;
+  const { cause } = error;
+  if (cause instanceof DatabaseError) return /^(08|57P|25006)/.test(cause.code ?? "");
+  return cause instanceof Error && cause.message !== POOL_BUSY;
+}
+
+// A message in the log makes the commit of a transaction that wrote nothing wait for the synchronous standby too. Without it a node
+// that was replaced could commit a push of studies that it has and its successor lacks.
+const LOGGED_COMMIT = "select pg_logical_emit_message(true, 'vetwire', ''); commit";
+
+/** Commits the transaction of the client, whatever it wrote, at a node that proves with it that it is the primary. */
+export function commitLogged(client: ClientBase): Promise<void> {
+  return commit(client, LOGGED_COMMIT);
+}
+
+/** Commits a transaction that does nothing else than to prove that the node is the primary. */
+export function commitProof(client: ClientBase): Promise<void> {
+  return commit(client, `begin; ${LOGGED_COMMIT}`);
+}
+
+/** Commits the transaction of the client. @throws UnknownCommit if it may be durable or not */
+export async function commit(client: ClientBase, statement = "commit"): Promise<void> {
+  let warning: string | undefined;
+  // PostgreSQL reports a cancelled wait for the standby as a success with a warning.
+  const onNotice = ({ code, message }: { code?: string | undefined; message?: string | undefined }) => {
+    warning ??= [code, message].filter(Boolean).join(", ");
+  };
+  client.on("notice", onNotice);
+  let results: QueryResult[];
+  try {
+    // A node that was cut off from its standbys never responds.
+    const bounded = { text: statement, query_timeout: RESPONSE_WAIT_MS };
+    results = [await execute(client, bounded)].flat();
+  } catch (error) {
+    const isUnknown = error instanceof StoreUnavailable && isNodeLost(error);
+    throw isUnknown ? new UnknownCommit(error.message, { cause: error.cause }) : error;
+  } finally {
+    client.off("notice", onNotice);
+  }
+  if (warning !== undefined) throw new UnknownCommit(`the commit may not be durable: ${warning}`);
+  // PostgreSQL responds to the commit of a failed transaction with a rollback and no error.
+  if (results.at(-1)?.command !== "COMMIT")
+    throw new Error("expected a commit, got a rollback of a failed transaction");
 }

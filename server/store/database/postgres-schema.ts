@@ -7,11 +7,12 @@ import {
   type SchemaOptions,
   type SchemaStep,
   schemaSteps,
+  servesOlder,
   type StoredSchema,
 } from "../../../shared/care/schema-steps.ts";
 import { VERSION } from "../../../shared/runtime/program-files.ts";
 import { type Engine, isOtherChange, migrationsFor } from "./migrations.ts";
-import { execute, withClient } from "./postgres-client.ts";
+import { commit, execute, isLockTimeout, isNodeLost, NodeLost, withClient } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
 // The migrations of a PostgreSQL database.
@@ -51,35 +52,124 @@ export const APPLICATION = `vetwire ${VERSION}`;
 const SESSIONS_END_MS = 5_000;
 const SESSIONS_POLL_MS = 200;
 
-/** Migrates the database to this program's schema. @throws Error with the remedy if it is newer, or the migration fails */
+/**
+ * Max wait in ms for the lock of a table. Readers and writers queue behind a waiting lock, so that it gives up soon, lets them pass
+ * and tries again.
+ */
+const LOCK_WAIT_MS = 500;
+const LOCK_PAUSE_MS = 1000;
+const LOCK_TRIES_MAX = 5;
+
+/**
+ * Migrates the database to this program's schema. A database that has it needs no rights beyond reading.
+ * @throws Error with the remedy if it is newer, or the migration fails
+ */
 export async function migrate(config: ClientConfig, options: Partial<SchemaOptions> = {}): Promise<void> {
   const schema = { migrations: migrationsFor(postgres), undoNewer: false, ...options };
-  // The end of the connection rolls back.
+  const released = schema.migrations.filter(({ undo }) => undo === null).length;
   await withClient(config, async (client) => {
-    await execute(client, `begin; select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    const table = "create table if not exists migration (version integer primary key, applied_at bigint not null)";
-    await execute(client, table);
-    const steps = schemaSteps(DATABASE, await storedSchema(client, schema.migrations.length), schema);
-    if (steps.some((step) => step.do === "undo")) await requireNoLaterServer(client);
-    try {
-      for (const step of steps) await run(client, step);
-      await execute(client, "commit");
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw failedMigration(DATABASE, error);
-      const advice = "start again when PostgreSQL answers and its disk has room";
-      throw new Error(`${DATABASE} could not be updated and stays as it was (${error.message}): ${advice}`, {
-        cause: error,
-      });
+    for (let tries = 1; ; tries += 1) {
+      const stored = await storedSchema(client, schema.migrations.length);
+      const steps = schemaSteps(DATABASE, stored, schema);
+      if (steps.length === 0) return;
+      try {
+        // A database before 0.1.0 may lack their columns. Its update stops the servers anyway.
+        if (stored.version >= released) await buildIndexes(client, steps);
+        await migrateNow(client, schema);
+        return;
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        await execute(client, "rollback");
+        if (tries === LOCK_TRIES_MAX) {
+          throw new StoreUnavailable(`${DATABASE} waits for its update: other sessions hold the tables`, {
+            cause: error,
+            reason: "the update of the database waits for other sessions",
+          });
+        }
+        await sleep(LOCK_PAUSE_MS);
+      }
     }
   });
 }
 
+/**
+ * Builds the indexes of the steps while servers write. A build waits for the transactions of the others, so that no server may wait for
+ * the migrations within a transaction.
+ */
+async function buildIndexes(client: Client, steps: readonly SchemaStep[]): Promise<void> {
+  const indexes = steps.flatMap((step) => (step.do === "apply" ? (step.indexes ?? []) : []));
+  if (indexes.length === 0) return;
+  await execute(client, "set lock_timeout = 0");
+  while (!(await isTrue(client, `select pg_try_advisory_lock(${MIGRATION_LOCK}) as found`)))
+    await sleep(SESSIONS_POLL_MS);
+  try {
+    for (const { name, on } of indexes) {
+      // A build that was interrupted leaves an index that no query uses.
+      const broken = `select exists (select from pg_index where indexrelid = to_regclass('${name}') and not indisvalid) as found`;
+      if (await isTrue(client, broken)) await execute(client, `drop index concurrently ${name}`);
+      await execute(client, `create index concurrently if not exists ${name} on ${on}`);
+    }
+  } catch (error) {
+    throw error instanceof StoreUnavailable ? error : failedMigration(DATABASE, error);
+  } finally {
+    await execute(client, `select pg_advisory_unlock(${MIGRATION_LOCK})`).catch(() => undefined);
+  }
+}
+
+async function isTrue(client: Client, statement: string): Promise<boolean> {
+  const { rows } = await execute(client, statement);
+  return (rows as [{ found: boolean }])[0].found;
+}
+
+/** Runs the missing steps in one transaction. The end of the connection rolls back. */
+async function migrateNow(client: Client, schema: SchemaOptions): Promise<void> {
+  // Without a wait within the transaction, which would hold up the indexes of another server.
+  for (;;) {
+    await execute(client, "begin");
+    if (await isTrue(client, `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as found`)) break;
+    await execute(client, "rollback");
+    await sleep(SESSIONS_POLL_MS);
+  }
+  const table = "create table if not exists migration (version integer primary key, applied_at bigint not null)";
+  await execute(client, table);
+  // Read again: another server may have migrated meanwhile.
+  const stored = await storedSchema(client, schema.migrations.length);
+  const steps = schemaSteps(DATABASE, stored, schema);
+  if (steps.some((step) => step.do === "undo") && !(await mayUndo(client, stored))) {
+    await execute(client, "rollback");
+    return;
+  }
+  try {
+    await execute(client, `set local lock_timeout = ${LOCK_WAIT_MS}`);
+    for (const step of steps) await run(client, step);
+    await commit(client);
+  } catch (error) {
+    if (isLockTimeout(error)) throw error;
+    if (!(error instanceof StoreUnavailable)) throw failedMigration(DATABASE, error);
+    const advice = "start again when PostgreSQL answers and its disk has room";
+    const sentence = `${DATABASE} could not be updated and stays as it was (${error.message}): ${advice}`;
+    // On the next primary the update begins anew.
+    throw isNodeLost(error) ? new NodeLost(sentence, { cause: error }) : new Error(sentence, { cause: error });
+  }
+}
+
 async function storedSchema(client: Client, known: number): Promise<StoredSchema> {
-  const { rows } = await execute(client, "select coalesce(max(version), 0) as version from migration");
-  const [{ version }] = rows as [{ version: number }];
-  if (version <= known) return { version, newer: [] };
-  const text = "select version, program, undo from migration where version > $1 order by version desc";
-  return { version, newer: (await execute(client, { text, values: [known] })).rows as AppliedMigration[] };
+  if (!(await isTrue(client, "select to_regclass('migration') is not null as found"))) return { version: 0, newer: [] };
+  // One statement, since another server may migrate meanwhile.
+  const { rows } = await execute(client, "select * from migration order by version desc");
+  const applied = rows as AppliedMigration[];
+  return { version: applied[0]?.version ?? 0, newer: applied.filter(({ version }) => version > known) };
+}
+
+/** @returns false if this program goes on beside servers of a later version @throws Error if it cannot */
+async function mayUndo(client: Client, stored: StoredSchema): Promise<boolean> {
+  try {
+    await requireNoLaterServer(client);
+    return true;
+  } catch (error) {
+    if (servesOlder(stored)) return false;
+    throw error;
+  }
 }
 
 /**
@@ -126,10 +216,12 @@ async function run(client: Client, step: SchemaStep): Promise<void> {
     await execute(client, { text: "delete from migration where version = $1", values: [version] });
   await execute(client, step.sql);
   if (step.do === "undo") return;
-  const text =
-    step.undo === null
-      ? "insert into migration (version, applied_at) values ($1, $2)"
-      : "insert into migration (version, applied_at, program, undo) values ($1, $2, $3, $4)";
-  const values = step.undo === null ? [version, Date.now()] : [version, Date.now(), VERSION, step.undo];
+  if (step.undo === null) {
+    const text = "insert into migration (version, applied_at) values ($1, $2)";
+    await execute(client, { text, values: [version, Date.now()] });
+    return;
+  }
+  const text = "insert into migration (version, applied_at, program, undo, beside) values ($1, $2, $3, $4, $5)";
+  const values = [version, Date.now(), VERSION, step.undo, step.beside === true];
   await execute(client, { text, values });
 }

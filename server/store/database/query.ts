@@ -42,7 +42,15 @@ export interface Session {
 }
 
 /** A temporary error: the database is locked, full, unreadable or missing. The caller may retry later. */
-export class StoreUnavailable extends Error {}
+export class StoreUnavailable extends Error {
+  /** For anyone: it names no host. */
+  readonly reason: string;
+
+  constructor(message: string, { reason, ...options }: ErrorOptions & { readonly reason?: string } = {}) {
+    super(message, options);
+    this.reason = reason ?? "the database cannot be used now";
+  }
+}
 
 /** Marks the position of a parameter among the values of a compiled query. */
 class Placeholder {

@@ -172,7 +172,7 @@ export interface Tables {
     position: number;
     width: number;
     height: number;
-    /** Base64. */
+    /** Base64, or the reference of a picture in a bucket: `object:` and the SHA-256 of its bytes. */
     png: string;
     received_at: number;
   };

@@ -59,6 +59,7 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
     damaged,
     transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
+    readAt: (_at, work) => work(reads),
     async snapshot(work) {
       // Opening a missing file would create it.
       place.check();
@@ -81,6 +82,7 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
       writer.close();
       mark.close();
     },
+    pools: () => [],
   };
 }
 

@@ -3,6 +3,12 @@ import type { DamagedRecords } from "./damaged-records.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
+/** A version of a clinic's data, which reads of that version must find. */
+export interface ReadPoint {
+  readonly clinicId: number;
+  readonly version: number;
+}
+
 /** The server's database. */
 export interface Store extends Session {
   /** Whether other servers may use the same database. */
@@ -14,15 +20,32 @@ export interface Store extends Session {
   /**
    * Runs the work in one transaction. The transaction is durable when the promise resolves, and rolled back when it rejects.
    * The work runs again after a serialization failure on PostgreSQL, so it must reset any other state that it changes.
+   * `repeatable`: work that may run again after its commit, when a lost connection hides whether it was committed.
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Session) => Promise<T>, options?: { readonly repeatable?: boolean }): Promise<T>;
   /** Makes `versions` include every commit, of any process, that precedes this call. */
   refreshVersions(): Promise<void>;
   /** Returns a clinic's versions as of the last refresh. */
   versions(clinicId: number): Promise<Versions>;
+  /** Runs reads of a clinic's data, if possible on a standby that has exactly that version. The work may run twice. */
+  readAt<T>(at: ReadPoint, work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs the work on one snapshot of the database. It does not block writers. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
+  /** The pools of connections to PostgreSQL. Empty on SQLite. */
+  pools(): readonly PoolState[];
+}
+
+/** A pool of connections at this moment. */
+export interface PoolState {
+  readonly name: string;
+  /** Open connections, the idle ones included. */
+  readonly open: number;
+  readonly idle: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+  /** Time in milliseconds by which its database lags behind the primary, as last seen. Null for the primary. */
+  readonly lagMs: number | null;
 }

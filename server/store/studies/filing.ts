@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api/study.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
@@ -25,6 +26,9 @@ import { recordCodes } from "./unknown-codes.ts";
 
 // Files the studies that an agent pushed.
 
+/** Studies that are filed in one turn of the event loop. */
+const STUDIES_PER_TURN = 10;
+
 /**
  * Files pushed studies of a clinic. Run it in a transaction. If `conceal` is set, a patient that only other clinics are
  * connected to counts as unknown.
@@ -39,7 +43,11 @@ export async function fileStudies(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   // Sequential: a batch may hold several revisions of one study.
-  for (const pushed of studies) outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal }));
+  for (const pushed of studies) {
+    outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal }));
+    // On SQLite no query gives up the turn, and other requests would wait for the whole push of an agent that catches up.
+    if (outcomes.length % STUDIES_PER_TURN === 0) await nextTurn();
+  }
   return outcomes;
 }
 

@@ -1,5 +1,7 @@
 import type { StudyPreview } from "../../../shared/dashboard/previews.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { PREVIEW_BYTES_MAX } from "../../../shared/api/preview.ts";
+import { noInvalidation, query, type Session, StoreUnavailable } from "../database/query.ts";
+import { isReference, type PictureObjects } from "./picture-objects.ts";
 
 // Small pictures of the images of a study, as the agent of its clinic drew them.
 
@@ -8,17 +10,23 @@ export interface NewPreview {
   fp: string;
   /** Index of the image in its study, from 1. */
   position: number;
-  png: Buffer;
+  /** The picture in Base64, or its reference. */
+  png: string;
   width: number;
   height: number;
   now: number;
 }
 
+/** Returns whether an agent of the clinic pushed a study. */
+export async function isPushedBy(session: Session, clinicId: number, fp: string): Promise<boolean> {
+  return (await session.first(pushedBy, { clinicId, fp })) !== undefined;
+}
+
 /** Stores or replaces a picture. Needs a transaction. @returns false unless an agent of the clinic pushed the study */
-export async function storePreview(session: Session, { clinicId, fp, png, ...preview }: NewPreview): Promise<boolean> {
+export async function storePreview(session: Session, { clinicId, fp, ...preview }: NewPreview): Promise<boolean> {
   const study = await session.first(pushedBy, { clinicId, fp });
   if (study === undefined) return false;
-  await session.all(upsert, { ...preview, studyId: study.id, png: png.toString("base64") });
+  await session.all(upsert, { ...preview, studyId: study.id });
   return true;
 }
 
@@ -32,16 +40,22 @@ export async function listPreviews(
   return study && session.all(ofStudy, { studyId: study.id });
 }
 
-/** Reads a picture of a study that the clinic may open. */
+/**
+ * Reads a picture of a study that the clinic may open.
+ * @throws DamagedRecord if the bucket has other bytes or none
+ */
 export async function readPreview(
   session: Session,
+  pictures: PictureObjects | null,
   clinicId: number,
   fp: string,
   position: number,
 ): Promise<Buffer | undefined> {
   const study = await session.first(visibleTo, { clinicId, fp });
   const row = study && (await session.first(picture, { studyId: study.id, position }));
-  return row && Buffer.from(row.png, "base64");
+  if (row === undefined || !isReference(row.png)) return row && Buffer.from(row.png, "base64");
+  if (pictures === null) throw new StoreUnavailable("a picture is in a bucket: start the server with --objects");
+  return pictures.open(fp, position, row.png, PREVIEW_BYTES_MAX);
 }
 
 const pushedBy = query((db, p: { clinicId: number; fp: string }) =>

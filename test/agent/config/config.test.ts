@@ -362,8 +362,72 @@ describe("destinations of images", () => {
     expect(cloud).toEqual({ id: "cloud", way: "stow", url: "https://pacs.example/dicom-web", authorizationFile });
   });
 
+  test("a destination has a bucket, with the files of the folder and defaults for most stores", () => {
+    fs.writeFileSync(path.join(folder, "s3.secret"), "not-a-real-secret\n");
+    const bucket = 'endpoint: "https://s3.example", bucket: images, accessKeyId: AK, secretFile: ./s3.secret';
+    const result = checkConfig(
+      `${good}destinations:
+  - { id: near, s3: { ${bucket} } }
+  - { id: far, s3: { ${bucket}, region: eu-1, prefix: a/b, encryption: "aws:kms", kmsKeyId: k, pathStyle: false } }
+`,
+      folder,
+    );
+    const near = {
+      id: "near",
+      way: "s3",
+      endpoint: "https://s3.example",
+      bucket: "images",
+      region: "us-east-1",
+      prefix: "",
+      accessKeyId: "AK",
+      secretFile: path.join(folder, "s3.secret"),
+      encryption: null,
+      pathStyle: true,
+      ca: null,
+    };
+    const encryption = { algorithm: "aws:kms", kmsKeyId: "k" };
+    expect("config" in result ? result.config.destinations : result).toEqual([
+      near,
+      { ...near, id: "far", region: "eu-1", prefix: "a/b", encryption, pathStyle: false },
+    ]);
+  });
+
   test.each([
-    ["{ id: pacs }", "destinations[0] has neither dial nor stow, expected one"],
+    [
+      'endpoint: "https://s3.example/images"',
+      ".endpoint goes on behind the host, expected https://s3.example: the bucket has a key of its own",
+    ],
+    ['endpoint: "ftp://s3.example"', ".endpoint begins with ftp://, expected https://"],
+    ['endpoint: "https://u:p@s3.example"', ".endpoint holds a user or a password, expected the address alone"],
+    [
+      'endpoint: "s3.example"',
+      '.endpoint is "s3.example", expected a URL such as https://s3.eu-central-1.amazonaws.com',
+    ],
+    [
+      'endpoint: "http://10.0.0.9:9000", pathStyle: false',
+      ".pathStyle is false, which needs an endpoint with a name: the bucket becomes part of it",
+    ],
+    [
+      "bucket: my.images, pathStyle: false",
+      ".pathStyle is false, which needs a bucket without a dot: certificates cover one level",
+    ],
+    ["kmsKeyId: k, encryption: AES256", ".kmsKeyId needs encryption: aws:kms"],
+    ["secretFile: gone", ".secretFile names FOLDER/gone, which does not exist"],
+    ["ca: gone", ".ca cannot be used: ENOENT"],
+    ["prefix: ../other", '.prefix is "../other", expected text like'],
+    ["prefix: /a", '.prefix is "/a", expected text like'],
+  ])("a bucket with %s is a problem", (changed, message) => {
+    fs.writeFileSync(path.join(folder, "s3.secret"), "not-a-real-secret\n");
+    const valid = { endpoint: '"https://s3.example"', bucket: "images", accessKeyId: "AK", secretFile: "s3.secret" };
+    const others = Object.entries(valid).filter(([key]) => !changed.includes(`${key}:`));
+    const bucket = [changed, ...others.map(([key, value]) => `${key}: ${value}`)].join(", ");
+    const found = at(`{ id: vault, s3: { ${bucket} } }`).map((line) => line.replace(/^\d+: /, ""));
+    const start = `destinations[0].s3${message}`.replace("FOLDER", folder);
+    expect(found).toEqual([expect.stringContaining(start)]);
+  });
+
+  test.each([
+    ["{ id: pacs }", "destinations[0] has none of dial, stow and s3, expected one"],
     ['{ id: pacs, dial: "1.2.3.4:104" }', "destinations[0] has no aeTitle, which C-STORE needs"],
     [
       '{ id: pacs, dial: "1.2.3.4", aeTitle: PACS }',
@@ -371,7 +435,7 @@ describe("destinations of images", () => {
     ],
     [
       '{ id: pacs, dial: "1.2.3.4:104", aeTitle: PACS, stow: "http://x" }',
-      "destinations[0] has both dial and stow, expected one",
+      "destinations[0] has dial and stow, expected one",
     ],
     ['{ id: pacs, stow: "http://x", aeTitle: PACS }', "destinations[0].aeTitle belongs to destinations with dial"],
     ['{ id: pacs, stow: "ftp://x" }', 'destinations[0].stow is "ftp://x", expected text like ^https?://'],

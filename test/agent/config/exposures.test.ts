@@ -55,9 +55,14 @@ test("an archive with http on another host causes a warning", () => {
     { id: "near", stow: "http://127.0.0.1:8042/dicom-web" },
     { id: "pacs", stow: "http://10.0.0.9/dicom-web" },
     { id: "store", dial: "10.0.0.9:104", aeTitle: "PACS" },
+    {
+      id: "vault",
+      s3: { endpoint: "http://10.0.0.9:9000", bucket: "images", accessKeyId: "A", secretFile: "agent.key" },
+    },
   ];
   expect(exposures(configOf({ destinations }))).toEqual([
     "destination pacs is http://10.0.0.9: the network can read its images, use https",
+    "destination vault is http://10.0.0.9:9000: the network can read its images, use https",
   ]);
 });
 
@@ -93,9 +98,14 @@ test("a listener that requires a device certificate causes no warning", () => {
 });
 
 test.skipIf(process.platform === "win32")("files with secrets that other users can read are warnings", () => {
-  const files = ["agent.key", "pacs.auth"].map((name) => path.join(folder, name));
+  fs.writeFileSync(path.join(folder, "s3.secret"), "x\n");
+  const files = ["agent.key", "pacs.auth", "s3.secret"].map((name) => path.join(folder, name));
   for (const file of files) fs.chmodSync(file, 0o644);
-  const destinations = [{ id: "cloud", stow: "https://pacs.example", authorizationFile: "pacs.auth" }];
+  const s3 = { endpoint: "https://s3.example", bucket: "images", accessKeyId: "A", secretFile: "s3.secret" };
+  const destinations = [
+    { id: "cloud", stow: "https://pacs.example", authorizationFile: "pacs.auth" },
+    { id: "vault", s3 },
+  ];
   expect(exposures(configOf({ destinations }))).toEqual(
     files.map((file) => `other users of this machine can read ${file}, which holds a secret: chmod 600 ${file}`),
   );

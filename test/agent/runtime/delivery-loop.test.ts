@@ -61,6 +61,20 @@ test("a refused key is retried after a minute, and Retry-After replaces the back
   expect([refused.clock.pending, limited.clock.pending]).toEqual([[60_000], [7_000]]);
 });
 
+test("a receiver that responds to another request ends the backoff, but no Retry-After and no wait for a key", async () => {
+  const away = createLoop([new Error("away"), "a"]);
+  const limited = createLoop([new SendError("transient", "limited", { status: 429, retryAfterMs: 7_000 }), "a"]);
+  const refused = createLoop([new SendError("unauthorized", "wrong key"), "a"]);
+  for (const { loop, pass } of [away, limited, refused]) {
+    loop.wake();
+    await pass();
+    loop.responded();
+    await pass();
+  }
+  expect(away.seen).toEqual(["failed transient: away", "a", "recovered"]);
+  expect([away, limited, refused].map(({ clock }) => clock.pending)).toEqual([[], [7_000], [60_000]]);
+});
+
 test("a stopped loop neither retries nor wakes", async () => {
   const { loop, clock, seen, pass } = createLoop([new Error("away"), "a"]);
   loop.wake();

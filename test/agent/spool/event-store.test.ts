@@ -75,3 +75,14 @@ test("a failed commit refuses the later events of its sessions", () => {
   store.failed([group]);
   expect(store.store([batch(2, [["chunk", 1]])]).refused).toEqual([[0, "an event before it was refused"]]);
 });
+
+test("a finished session with a refused event is forgotten", () => {
+  const { store } = openStore(1_000_000);
+  const group = batch(1, [["chunk", 2_000_000]]);
+  store.open([group]);
+  const outcome = store.store([group]);
+  store.committed(outcome);
+  expect([...outcome.broken]).toEqual([1]);
+  store.finish([1]);
+  expect(store.store([]).broken.size).toBe(0);
+});

@@ -279,3 +279,16 @@ describe("alerts of a server", () => {
     expect((await readNotifications(store, clinicId)).receivers).toHaveLength(2);
   });
 });
+
+test("a check of several clinics gives up the turn after each one", async () => {
+  const { alerts } = await startServer(clinic(ours), clinic(newFp("clinic")), clinic(newFp("clinic")));
+  let [turns, isOver] = [0, false];
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await alerts.check();
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(3);
+});

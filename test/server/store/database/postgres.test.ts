@@ -237,6 +237,17 @@ describe("counters in the database", () => {
     await close();
   });
 
+  test("a request that waited, or another server's clock behind, begins no new window", async () => {
+    const { one, other, close } = await twoStores();
+    const nodes = [storeCounters(one).keys, storeCounters(other).keys];
+    const taken: (boolean | undefined)[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      taken.push((await nodes[index % 2]?.take("a", windows, noon - index * 500))?.taken);
+    }
+    expect(taken.filter(Boolean)).toHaveLength(4);
+    await close();
+  });
+
   test("counters separate keys from addresses, and ended windows are deleted", async () => {
     const store = await openStore(await temporaryDatabase());
     const { keys, addresses } = storeCounters(store);
@@ -306,6 +317,20 @@ describe("the store on PostgreSQL", () => {
     expect(everythingIn(error)).not.toContain(fp);
     await store.close();
   });
+});
+
+test("equal writes in two histories of a clinic give it different versions", async () => {
+  const fp = newFp("clinic");
+  const histories = await Promise.all(
+    [1, 2].map(async () => {
+      const store = await openStore(await temporaryDatabase());
+      await importEntities(store, clinic(fp), item(fp, {}));
+      const versions = await store.versions(1);
+      await store.close();
+      return versions.answers;
+    }),
+  );
+  expect(new Set(histories).size).toBe(2);
 });
 
 describe("an undo on a database that other servers use", () => {

@@ -196,3 +196,18 @@ test("a study that leaves the list between two pages makes the client begin agai
       .toReversed(),
   );
 });
+
+test("a push of many studies gives up the turn in between", async () => {
+  const { store } = await world();
+  const clinicId = (await findClinic(store, own))?.id ?? 0;
+  const many = Array.from({ length: 40 }, () => study({ patient_fp: single.fp }));
+  let [turns, isOver] = [0, false];
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await store.transaction((session) => fileStudies(session, clinicId, many, noon));
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(4);
+});
