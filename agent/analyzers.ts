@@ -44,6 +44,7 @@ interface AnalyzerContext extends AgentContext {
   readonly directives: Directives;
   readonly memory: MemoryBudget;
   readonly operatorLists: readonly StoredOperatorList[];
+  readonly sessions: Map<string, DeviceSession>;
 }
 
 interface StoredOperatorList {
@@ -57,16 +58,18 @@ interface StoredOperatorList {
 export async function createAnalyzers(agent: AgentContext, transportOf = createTransport): Promise<DeviceGroup> {
   const { config, spool, directory } = agent;
   const analyzers = analyzersOf(config);
+  const sessions = new Map<string, DeviceSession>();
   const context: AnalyzerContext = {
     ...agent,
     transportOf,
     connectionsMax: connectionsOfGroup(config.devices.length, CONNECTIONS_MAX),
     analyzers,
-    filing: createFiling(agent, analyzers),
+    filing: createFiling(agent, analyzers, sessions),
     hostQueries: new HostQueries(spool, directory),
     directives: new Directives(spool),
     memory: new MemoryBudget(),
     operatorLists: await spool.call("deviceReports", "operators"),
+    sessions,
   };
   const configured = config.devices.filter(({ id }) => analyzers.has(id));
   return analyzerGroup(
@@ -75,7 +78,11 @@ export async function createAnalyzers(agent: AgentContext, transportOf = createT
   );
 }
 
-function createFiling({ config, spool, directory, log, queued }: AgentContext, analyzers: Analyzers): Filing {
+function createFiling(
+  { config, spool, directory, log, queued }: AgentContext,
+  analyzers: Analyzers,
+  sessions: ReadonlyMap<string, DeviceSession>,
+): Filing {
   return new Filing(
     spool,
     directory,
@@ -87,6 +94,8 @@ function createFiling({ config, spool, directory, log, queued }: AgentContext, a
       },
       fault: ({ device, id: message }, err) =>
         log.error({ stage: "read", device, message, err }, "internal error: message quarantined"),
+      suspectTime: (device, time) =>
+        sessions.get(device)?.warning(`the device dates a result ${time}: set its date and time`),
     },
     config.matchPatientsByName,
   );
@@ -97,8 +106,9 @@ function startAnalyzer(
   { profile, timeZone }: FilingDevice,
   context: AnalyzerContext,
 ): RunningDevice {
-  const { spool, now, directives, memory, operatorLists } = context;
+  const { spool, now, directives, memory, operatorLists, sessions } = context;
   return startDevice(context, device.id, profile.id, (session) => {
+    sessions.set(device.id, session);
     const operators = operatorsOf(device, operatorLists, (reason) =>
       session.log.error({ stage: "message", reason }, "operator list not readable: the last one stays in use"),
     );

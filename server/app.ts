@@ -34,6 +34,7 @@ import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
+import { SteadyTime } from "./store/steady-time.ts";
 import type { Store } from "./store/database/store.ts";
 import type { PictureObjects } from "./store/studies/picture-objects.ts";
 
@@ -95,7 +96,7 @@ export function buildApp(
   store.damaged.report = ({ message, table, subject }, count) =>
     logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
   const operations = collectOperations(app);
-  const audit = new AuditQueue(store, logger, now);
+  const audit = new AuditQueue(store, logger, now, new SteadyTime({ wall: now }));
   const cache = { hits: 0, misses: 0, bytes: 0 };
   const trail = startAuditTrail(app, audit);
   const limiter = new RateLimiter(limits, counters);

@@ -1,8 +1,11 @@
 import { Command } from "commander";
 import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
 import { makeBackup } from "../../shared/care/backup.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import { backupSource, configFiles } from "../care/backup-source.ts";
+import { readSpool } from "../spool/access.ts";
+import { damagedRows } from "../spool/damaged-rows.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const backupCommand = new Command("backup")
@@ -19,9 +22,20 @@ async function backup(file: string, options: ConfigOption & { images?: boolean }
   const line = progressLine();
   const made = await makeBackup(backupSource(config, options.images ?? false), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, all messages up to ${localTime(made.manifest.made_at)}`);
+  warnOfDamage(config.data);
   const { missing } = made.manifest;
   if (missing > 0) printError(`${missing} images were removed meanwhile and are not in it`);
   for (const outside of configFiles(config).outside) {
     printError(`${outside} is not in it, because it is outside the folder of agent.yaml: save it yourself`);
+  }
+}
+
+/** A backup holds damaged rows as they are. It succeeds, also beside a spool that only another version reads. */
+function warnOfDamage(data: string): void {
+  try {
+    const { damage } = readSpool(data, (db) => damagedRows(db));
+    for (const { sentence, remedy } of damage) printError(`warning: ${sentence}; the backup has them so: ${remedy}`);
+  } catch (error) {
+    printError(`the stored rows were not checked for damage: ${errorMessage(error)}`);
   }
 }

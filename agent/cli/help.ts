@@ -63,7 +63,11 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   ports: { summary: "list the serial ports", examples: ["ports", "ports --json"] },
   sniff: {
     summary: "listen to a device and suggest its settings",
-    examples: ["sniff --connection serial:/dev/ttyUSB0", "sniff --connection listen://0.0.0.0:4001 --duration 60"],
+    examples: [
+      "sniff --connection serial:/dev/ttyUSB0",
+      "sniff --connection listen://0.0.0.0:4001 --duration 60",
+      "sniff --device chem-1 --bytes",
+    ],
   },
   order: {
     summary: "order tests, and print the accession",

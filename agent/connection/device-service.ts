@@ -14,6 +14,8 @@ import { DeviceStatus } from "./device-status.ts";
 
 /** Kinds of faults that the log counts apart for each device. A peer chooses the words of some faults, such as its AE title. */
 const FAULT_KINDS_MAX = 20;
+/** A refusal by the spool or the disk. A device repeats what was refused, so the log has one line of it, and a count. */
+const REFUSAL = /\brefused\b/;
 
 /** Dependencies shared by all devices. */
 export interface AgentContext {
@@ -130,7 +132,9 @@ function warnOfFault(reason: string, repeats: Repeats, log: Logger): void {
       : log.warn({ stage: "message", reason, times }, "the same fault of the device or its line, many times more");
   // Two faults that differ only in counts or checksums are the same one.
   const kind = reason.replaceAll(/\d+|\b[0-9A-F]{2}\b/g, "#");
-  if (repeats.shouldReport(kind, sumUp)) log.warn({ stage: "message", reason }, "a fault of the device or its line");
+  const max = REFUSAL.test(reason) ? 1 : undefined;
+  if (repeats.shouldReport(kind, sumUp, max))
+    log.warn({ stage: "message", reason }, "a fault of the device or its line");
 }
 
 /** Logs noise once a minute, with its counts and without its bytes: they may hold a patient's name. */

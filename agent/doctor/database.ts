@@ -22,7 +22,7 @@ export const database = configCheck("database", "Stored results", async ({ data 
   if (!fs.existsSync(file)) return [skipped("database.none", "nothing is stored yet")];
   try {
     const opened = openedFindings(file);
-    return opened.some(({ status }) => status === "problem") ? opened : [...opened, await integrity(file)];
+    return opened.some(({ status }) => status === "problem") ? opened : [...opened, ...(await integrity(file))];
   } catch (error) {
     return [damaged(errorMessage(describeDamage(error, file)))];
   }
@@ -49,7 +49,7 @@ function openedFindings(file: string): Finding[] {
 }
 
 /** Reads the database in a thread, so that a running agent goes on with its devices. */
-async function integrity(file: string): Promise<Finding> {
+async function integrity(file: string): Promise<Finding[]> {
   const worker = startWorker("agent/doctor/quick-check", { workerData: { file, ms: CHECK_MS } });
   const answer = await new Promise<DatabaseAnswer>((resolve) => {
     worker.once("message", resolve);
@@ -58,13 +58,15 @@ async function integrity(file: string): Promise<Finding> {
   await worker.terminate();
   switch (answer.is) {
     case "whole":
-      return ok("database.whole", "the stored results are whole");
+      return [ok("database.whole", "the stored results are whole")];
     case "in part": {
       const remedy = "run the doctor again at night, when no device sends";
-      return warning("database.large", "the stored results are whole as far as they were checked in 10 s", remedy);
+      return [warning("database.large", "the stored results are whole as far as they were checked in 10 s", remedy)];
     }
     case "damaged":
-      return damaged(answer.reason);
+      return [damaged(answer.reason)];
+    case "rows":
+      return answer.damage.map(({ sentence, remedy }) => problem("database.rows", sentence, remedy));
   }
 }
 

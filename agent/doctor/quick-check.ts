@@ -2,11 +2,15 @@ import { parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { type DamagedRows, damagedRows } from "../spool/damaged-rows.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 
 // The thread that checks the tables of a database one by one, until its time is over.
 
-export type DatabaseAnswer = { readonly is: "whole" | "in part" } | { readonly is: "damaged"; readonly reason: string };
+export type DatabaseAnswer =
+  | { readonly is: "whole" | "in part" }
+  | { readonly is: "damaged"; readonly reason: string }
+  | { readonly is: "rows"; readonly damage: readonly DamagedRows[] };
 
 function checkTables(file: string, ms: number): DatabaseAnswer {
   const end = performance.now() + ms;
@@ -18,7 +22,9 @@ function checkTables(file: string, ms: number): DatabaseAnswer {
       const found = db.pragma(`quick_check("${table}")`, { simple: true });
       if (found !== "ok") return { is: "damaged", reason: String(found) };
     }
-    return { is: "whole" };
+    const { damage, isComplete } = damagedRows(db, () => performance.now() > end);
+    if (damage.length > 0) return { is: "rows", damage };
+    return { is: isComplete ? "whole" : "in part" };
   } catch (error) {
     return { is: "damaged", reason: errorMessage(describeDamage(error, file)) };
   }

@@ -11,6 +11,7 @@ import { dialled } from "./dialled.ts";
 import type { Finding, TitledFinding } from "../../shared/local/doctor.ts";
 import { problem, warning } from "./finding.ts";
 import { listeners } from "./listeners.ts";
+import { openFiles } from "./open-files.ts";
 import { serialLines } from "./serial-lines.ts";
 import { server } from "./server-check.ts";
 import { service } from "./service.ts";
@@ -27,6 +28,7 @@ const CHECKS: readonly Check[] = [
   dataFolder,
   freeSpace,
   database,
+  openFiles,
   listeners,
   serialLines,
   dialled,

@@ -4,7 +4,7 @@ import type { Check } from "./check.ts";
 import { ok, problem, skipped, warning } from "./finding.ts";
 
 /** The name of the service, unless several agents run on this machine. */
-const SERVICE = "vetwire-agent";
+export const SERVICE = "vetwire-agent";
 
 /** Asks the system's service manager whether it starts the agent. */
 export const service: Check = {

@@ -177,7 +177,7 @@ export class IncomingFile {
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;
       await this.discard().catch(() => undefined); // the next start removes remaining files
-      return { status: STATUS.outOfResources, comment: `cannot be stored: ${error.message}` };
+      return { status: STATUS.outOfResources, comment: `cannot be stored: ${withoutName(error.message)}` };
     }
   }
 
@@ -272,6 +272,11 @@ export class IncomingFile {
     this.#file = null;
     if (file !== null) fs.closeSync(file);
   }
+}
+
+/** Removes the path of a fault: each instance has its own, and the log counts equal faults. */
+function withoutName(message: string): string {
+  return message.replace(/ '.*'$/s, "");
 }
 
 /** @throws an ENOSPC error if the disk accepts only a part */

@@ -139,7 +139,17 @@ function describedDevice(device: DeviceConfig | undefined) {
   };
 }
 
-function deviceInWords({ id, profile, connected, is, reason, mayBeOff, since, lastMessageAt }: DeviceState) {
+function deviceInWords({
+  id,
+  profile,
+  connected,
+  is,
+  reason,
+  mayBeOff,
+  since,
+  lastMessageAt,
+  lastWarning,
+}: DeviceState) {
   return {
     id,
     profile,
@@ -149,6 +159,10 @@ function deviceInWords({ id, profile, connected, is, reason, mayBeOff, since, la
     may_be_off: mayBeOff,
     since: isoOrNull(since),
     last_message_at: isoOrNull(lastMessageAt),
+    last_warning: lastWarning && {
+      at: new Date(lastWarning.at).toISOString(),
+      reason: lastWarning.reason.slice(0, REASON_CHARS_MAX),
+    },
   };
 }
 

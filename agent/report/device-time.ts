@@ -1,4 +1,6 @@
 import { DateTime } from "luxon";
+import { timestampProblem } from "../../shared/api/timestamp.ts";
+import { ACQUIRED_FROM } from "../../shared/clinical/study-checks.ts";
 
 /**
  * Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS).
@@ -47,6 +49,23 @@ function utc(match: RegExpExecArray, timeZone: string): string | null {
   // stable.
   const first = Math.min(...time.getPossibleOffsets().map((possible) => possible.toMillis()));
   return new Date(first).toISOString();
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A device may send results that it has kept. Beyond this time in ms its date was more likely never set. */
+const BEHIND_MS_MAX = 365 * DAY_MS;
+
+/**
+ * Returns whether the server would refuse a time in UTC: it lies more than a day after the receipt (`receivedAt`, in ms since
+ * 1970), or before ACQUIRED_FROM.
+ */
+export function isImpossible(time: string, receivedAt: number): boolean {
+  return timestampProblem(time, receivedAt, ACQUIRED_FROM) !== null;
+}
+
+/** Returns whether the device's clock is suspect: its time is impossible, or more than a year before the receipt. */
+export function isSuspect(time: string, receivedAt: number): boolean {
+  return isImpossible(time, receivedAt) || Date.parse(time) < receivedAt - BEHIND_MS_MAX;
 }
 
 /** Formats a time as `YYYYMMDDHHMMSS` of the zone, the format of LIS02-A2. */

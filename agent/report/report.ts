@@ -19,6 +19,8 @@ export interface Report {
   /** API species of the device's species; null for a missing or unknown one. */
   readonly species: string | null;
   readonly acquired_at: string;
+  /** A time of the device that its clock can hardly have shown rightly. Absent without one. */
+  readonly suspectTime?: string;
   readonly rows: readonly Measurement[];
   /** Analytes, by API name, whose earlier results are withdrawn unless a row replaces them. */
   readonly withdrawn?: readonly string[];

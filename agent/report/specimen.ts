@@ -3,7 +3,7 @@ import { readSpecies } from "../../shared/clinical/species.ts";
 import type { Modality } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
 import { describe, type ReadContext, type Reading, type Report } from "./report.ts";
-import { hasClock, readTime } from "./device-time.ts";
+import { hasClock, isImpossible, isSuspect, readTime } from "./device-time.ts";
 import { readRows, type SampleRows } from "./sample-rows.ts";
 import type { Sample, SampleProfile } from "./sample.ts";
 
@@ -54,6 +54,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     patient_hint: sample.patient_hint,
     species,
     acquired_at: times.acquired_at,
+    ...(times.suspect === undefined ? {} : { suspectTime: times.suspect }),
     unmapped: rows.unmapped,
     leftOut: rows.leftOut,
     notes: [...sample.notes, ...rows.notes, ...times.notes],
@@ -84,6 +85,10 @@ interface SampleTimes {
   readonly identifying: string | null;
   /** The identifying time has hour and minute. */
   readonly isExact: boolean;
+  /** The device's time is impossible, so that another one stands for it. */
+  readonly isReplaced: boolean;
+  /** Undefined if each time of the device may be right. */
+  readonly suspect: string | undefined;
   readonly notes: readonly string[];
 }
 
@@ -102,8 +107,16 @@ function readTimes({ times }: Sample, context: ReadContext): SampleTimes {
       `the results carry no readable time: ${sentTime === null ? "that of receipt" : "the header's"} stands for it`,
     );
   }
+  const candidates = [firstResult, ordered, sentTime].filter((time) => time !== null);
+  const suspect = candidates.find((time) => isSuspect(time, context.receivedAt));
+  if (suspect !== undefined) notes.push(`the device's clock is suspect: ${suspect}`);
+  const isReplaced = candidates[0] !== undefined && isImpossible(candidates[0], context.receivedAt);
+  if (isReplaced) notes.push("the device's time is impossible: another one stands for it");
+  const possible = candidates.find((time) => !isImpossible(time, context.receivedAt));
   return {
-    acquired_at: firstResult ?? ordered ?? sentTime ?? new Date(context.receivedAt).toISOString(),
+    acquired_at: possible ?? new Date(context.receivedAt).toISOString(),
+    isReplaced,
+    suspect,
     identifying: exact ?? ordered ?? firstResult,
     isExact: exact !== null,
     notes,
@@ -144,7 +157,10 @@ function identify(
   const parts = [sample.patient, number, ...kind];
   const { dedupe_key, collect } = collectionKey(device, parts, times.acquired_at, collectHours);
   if (collectSingles !== true) return { dedupe_key, collect };
-  return { dedupe_key, collect: { ...collect, repeatedBy: times.isExact ? "time" : "time and value", ownKey } };
+  return {
+    dedupe_key,
+    collect: { ...collect, repeatedBy: times.isExact && !times.isReplaced ? "time" : "time and value", ownKey },
+  };
 }
 
 /**

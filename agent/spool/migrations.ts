@@ -276,4 +276,22 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: "ALTER TABLE message ADD COLUMN checksum INTEGER;",
     undo: "ALTER TABLE message DROP COLUMN checksum;",
   },
+  {
+    // Checksums of the other rows that decide what is filed, and for whom; see queries/checks/row-checks.ts. NULL for rows of older versions.
+    sql: `
+      ALTER TABLE event ADD COLUMN checksum INTEGER;
+      ALTER TABLE study ADD COLUMN checksum INTEGER;
+      ALTER TABLE patient ADD COLUMN checksum INTEGER;
+      ALTER TABLE identifier ADD COLUMN checksum INTEGER;
+      ALTER TABLE test_order ADD COLUMN checksum INTEGER;
+    `,
+    undo: `
+      ALTER TABLE test_order DROP COLUMN checksum;
+      ALTER TABLE identifier DROP COLUMN checksum;
+      ALTER TABLE patient DROP COLUMN checksum;
+      ALTER TABLE study DROP COLUMN checksum;
+      ALTER TABLE event DROP COLUMN checksum;
+      DELETE FROM meta WHERE key LIKE 'checksum:%';
+    `,
+  },
 ];

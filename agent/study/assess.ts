@@ -42,6 +42,8 @@ export interface FilingSources {
   readonly directory: Directory;
   /** The clinic allows a match by the name of a patient with an appointment. */
   readonly matchPatientsByName: boolean;
+  /** Called for a result with a time that the device's clock can hardly have shown rightly. */
+  readonly suspectTime?: (device: string, time: string) => void;
 }
 
 /** Max age of the last sync before an unmatched result causes another one. The patient may have been registered just now. */
@@ -56,7 +58,7 @@ const REFRESH_WAIT_MS = 3_000;
 export async function assess(
   message: StoredMessage,
   device: FilingDevice | undefined,
-  { spool, directory, matchPatientsByName }: FilingSources,
+  { spool, directory, matchPatientsByName, suspectTime }: FilingSources,
   mayComplete = true,
 ): Promise<Settlement> {
   if (message.damage !== undefined) return quarantined(message, message.damage);
@@ -76,6 +78,7 @@ export async function assess(
   const studies: StudyDraft[] = [];
   const awaited: MatchKeys[] = [];
   for (const report of reports) {
+    if (report.suspectTime !== undefined) suspectTime?.(message.device, report.suspectTime);
     const nameZone = matchPatientsByName ? device.timeZone : null;
     const sampleNumbers = device.matchBySampleId === true ? patientNumbers(report) : [];
     const { patient, reason, how, waiting } = await findPatient(report, spool, directory, nameZone, sampleNumbers);

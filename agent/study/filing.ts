@@ -14,6 +14,8 @@ export interface FilingEvents {
   outcomeStored(message: StoredMessage, state: Settlement["state"], studies: number): void;
   /** An internal error. The message is quarantined with it. */
   fault(message: StoredMessage, error: unknown): void;
+  /** A result has a time that the device's clock can hardly have shown rightly. */
+  suspectTime?(device: string, time: string): void;
 }
 
 /** Interval between attempts to store an outcome that the spool refuses. */
@@ -42,7 +44,8 @@ export class Filing {
     matchPatientsByName = false,
   ) {
     this.#spool = spool;
-    this.#sources = { spool, directory, matchPatientsByName };
+    const suspectTime = (device: string, time: string) => events.suspectTime?.(device, time);
+    this.#sources = { spool, directory, matchPatientsByName, suspectTime };
     this.#deviceById = deviceById;
     this.#events = events;
   }

@@ -8,8 +8,8 @@ import type { Transport } from "../transport/transport.ts";
 
 /** Silence after which a message counts as complete, in ms. */
 const QUIET_MS = 1_500;
-/** Max bytes to receive, more than the longest message; listening ends there. */
-const BYTES_MAX = 64 * 1024;
+/** Max bytes that are looked at. It is more than most messages have; listening ends there. */
+export const SNIFFED_BYTES_MAX = 64 * 1024;
 
 /**
  * Receives bytes at `tcp://host:port` (dialled), `listen://host:port` or `serial:PATH`, for at most `seconds`. On a serial
@@ -62,7 +62,7 @@ async function receive(transport: Transport, seconds: number, line: SniffedBytes
           chunk(bytes) {
             received = Buffer.concat([received, bytes]);
             clearTimeout(quiet);
-            if (received.length > BYTES_MAX) resolve();
+            if (received.length > SNIFFED_BYTES_MAX) resolve();
             else quiet = setTimeout(() => isSure({ line, bytes: received }) && resolve(), QUIET_MS);
           },
           closed() {

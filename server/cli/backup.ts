@@ -1,8 +1,10 @@
+import path from "node:path";
 import { Command } from "commander";
 import { makeBackup } from "../../shared/care/backup.ts";
-import { byteText, printLine, progressLine } from "../../shared/cli/output.ts";
+import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { backupSource } from "./backup-source.ts";
+import { damagedStudies } from "../store/studies/damaged-rows.ts";
+import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import { type DataOption, dataOption } from "./options.ts";
 
 export const backupCommand = new Command("backup")
@@ -15,4 +17,7 @@ async function backup(file: string, { data }: DataOption): Promise<void> {
   const line = progressLine();
   const made = await makeBackup(backupSource(data), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, everything up to ${localTime(made.manifest.made_at)}`);
+  for (const sentence of await damagedStudies(path.join(data, SERVER_BACKUP.database))) {
+    printError(`warning: ${sentence}`);
+  }
 }

@@ -4,8 +4,10 @@ import type { Logger } from "pino";
 import { DEFAULT_KEEP, DEFAULT_TIME, TIME_OF_DAY } from "../../shared/care/schedule.ts";
 import { type ScheduledBackups, scheduleBackups } from "../../shared/care/scheduled-backup.ts";
 import { parsePositiveInteger } from "../../shared/cli/options.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { DEFAULT_LOG, type LogFileOptions } from "../../shared/runtime/log-file.ts";
-import { backupSource } from "./backup-source.ts";
+import { damagedStudies } from "../store/studies/damaged-rows.ts";
+import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import type { DataOption } from "./options.ts";
 
 // The options of `run` for daily backups and a log file.
@@ -44,10 +46,21 @@ export function startBackups(options: CareOptions & DataOption, logger: Logger):
     { folder: path.resolve(backupDir), at, keep },
     () => source,
     ({ file, bytes, seconds, error }) => {
-      if (error === null) logger.info({ file, bytes, seconds }, "a backup was made");
-      else logger.error({ reason: error }, "the backup failed");
+      if (error === null) {
+        logger.info({ file, bytes, seconds }, "a backup was made");
+        void warnOfDamage(path.join(data, SERVER_BACKUP.database), logger);
+      } else logger.error({ reason: error }, "the backup failed");
     },
   );
+}
+
+/** Names the studies that the backup holds as the disk changed them. */
+async function warnOfDamage(file: string, logger: Logger): Promise<void> {
+  try {
+    for (const reason of await damagedStudies(file)) logger.warn({ reason }, "the backup holds damaged rows");
+  } catch (error) {
+    logger.warn({ reason: errorMessage(error) }, "the stored studies were not checked for damage");
+  }
 }
 
 function parseTimeOfDay(text: string): string {

@@ -39,10 +39,16 @@ export async function setTimes(session: Session, id: number, times: number): Pro
   await session.all(update, { id, times });
 }
 
-/** Removes rows older than `before`, at most 1000 in a call. Call it at regular intervals. */
-export async function removeOldest(session: Session, before: number): Promise<void> {
-  const oldest = await session.first(firstRow, {});
-  if (oldest !== undefined && oldest.at < before) await session.all(remove, { before, end: oldest.id + 1000 });
+/**
+ * Removes rows that are older than `keptMs`, at most 1000 in a call. A row of the future was written while the clock was ahead; it
+ * goes with its neighbours. @returns whether more may be old
+ */
+export async function removeOldest(session: Session, now: number, keptMs: number): Promise<boolean> {
+  const before = now - keptMs;
+  const oldest = await session.first(firstRow, { now });
+  if (oldest === undefined || oldest.at >= before) return false;
+  await session.all(remove, { before, now, end: oldest.id + 1000 });
+  return true;
 }
 
 export interface AuditFilter {
@@ -103,10 +109,16 @@ const update = query(
   noInvalidation,
 );
 
-const firstRow = query((db) => db.selectFrom("audit").select(["id", "at"]).orderBy("id").limit(1));
+const firstRow = query((db, p: { now: number }) =>
+  db.selectFrom("audit").select(["id", "at"]).where("at", "<=", p.now).orderBy("id").limit(1),
+);
 
 const remove = query(
-  (db, p: { before: number; end: number }) => db.deleteFrom("audit").where("id", "<", p.end).where("at", "<", p.before),
+  (db, p: { before: number; now: number; end: number }) =>
+    db
+      .deleteFrom("audit")
+      .where("id", "<", p.end)
+      .where((where) => where.or([where("at", "<", p.before), where("at", ">", p.now)])),
   noInvalidation,
 );
 

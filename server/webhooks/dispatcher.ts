@@ -8,6 +8,7 @@ import {
   endAttempt,
   pruneDeliveries,
 } from "../store/changes/deliveries.ts";
+import { SteadyTime } from "../store/steady-time.ts";
 import type { Store } from "../store/database/store.ts";
 import { nextStep } from "./schedule.ts";
 
@@ -29,6 +30,8 @@ export interface DispatcherOptions {
   /** Allows receivers in the local network. */
   readonly allowPrivate: boolean;
   readonly now?: () => number;
+  /** The time by which ended deliveries are removed. */
+  readonly steady?: Pick<SteadyTime, "now">;
   /** From 0 to 1, spreads the retries. */
   readonly random?: () => number;
   readonly send?: typeof sendWebhook;
@@ -46,7 +49,9 @@ export class WebhookDispatcher {
 
   constructor(store: Store, options: DispatcherOptions) {
     this.#store = store;
-    this.#options = { now: Date.now, random: Math.random, send: sendWebhook, ...options };
+    const { now = Date.now } = options;
+    const steady = new SteadyTime({ wall: now });
+    this.#options = { now, steady, random: Math.random, send: sendWebhook, ...options };
   }
 
   start(): void {
@@ -71,9 +76,10 @@ export class WebhookDispatcher {
 
   async #begin(): Promise<void> {
     const now = this.#options.now();
-    if (Math.abs(now - this.#prunedAt) >= PRUNE_MS) {
-      this.#prunedAt = now;
-      await pruneDeliveries(this.#store, now - KEPT_MS);
+    const steady = this.#options.steady.now();
+    if (steady !== null && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
+      this.#prunedAt = steady;
+      await pruneDeliveries(this.#store, steady - KEPT_MS);
     }
     for (const webhookId of await dueWebhooks(this.#store, now)) {
       const requests = this.#sending.get(webhookId) ?? new Set();

@@ -259,6 +259,10 @@ const HeardDevice = Type.Object({
   /** The cause of `reason` may be a device that is switched off. */
   may_be_off: Type.Optional(Type.Boolean()),
   since: Type.Optional(Instant),
+  /** The last fault of the device or its line since the start of the agent. */
+  last_warning: Type.Optional(
+    Nullable(Type.Object({ at: Type.String({ maxLength: 64 }), reason: Type.String({ maxLength: 1000 }) })),
+  ),
   /** Messages since midnight in the agent's time zone. */
   today: Type.Optional(Type.Object({ received: Count, filed: Count, unmatched: Count, quarantined: Count })),
 });

@@ -5,7 +5,7 @@ import type { Comparator, Flag, Result, Study } from "../api/study.ts";
 // Checks beyond the schema: an impossible time, and a range or a flag that contradicts the value.
 
 /** Earliest time of a study. An earlier one comes from a clock without a battery. */
-const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";
+export const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";
 
 /** Returns one sentence for each contradiction in a valid study. `now` is in milliseconds since 1970. */
 export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at" | "results">, now: number): string[] {

@@ -70,6 +70,8 @@ export interface DeviceShown {
   connection: string | null;
   state: DeviceState;
   last_message_at: string | null;
+  /** The last fault of the device or its line. Null without one since the start of its agent, and for an agent that tells none. */
+  last_warning: { at: string; reason: string } | null;
   /** The name of the device in its latest study of the last four weeks. Null without a study. */
   study_name: string | null;
   /** Messages of this day. Null for an agent that does not tell them or does not run. */

@@ -9,14 +9,14 @@ export const DESCRIPTORS_MIN = 128;
 /** Descriptors for threads, database, images, page, backup and connections to other machines. */
 const RESERVED = 96;
 
-/** @returns the max number of descriptors; null if the system does not tell it, or sets none */
-export function descriptorLimit(): number | null {
+/** @returns the max number of descriptors of a process; null if the system does not tell it, or sets none */
+export function descriptorLimit(processId: number | "self" = "self"): number | null {
   try {
     // Node raises the soft limit to the hard one at its start.
-    const limit = /^Max open files +(\d+)/m.exec(fs.readFileSync("/proc/self/limits", "utf8"))?.[1];
+    const limit = /^Max open files +(\d+)/m.exec(fs.readFileSync(`/proc/${processId}/limits`, "utf8"))?.[1];
     return limit === undefined ? null : Number(limit);
   } catch {
-    return null; // not Linux
+    return null; // not Linux, or the process has ended
   }
 }
 
@@ -27,8 +27,13 @@ export function connectionShare(listeners: number, most: number, limit = descrip
 }
 
 /** @returns a sentence with the limit and its remedy; null if it leaves each listener `enough` connections */
-export function lackOfDescriptors(listeners: number, enough: number, limit = descriptorLimit()): string | null {
+export function lackOfDescriptors(
+  listeners: number,
+  enough: number,
+  limit = descriptorLimit(),
+  who = "this process",
+): string | null {
   const share = connectionShare(listeners, enough, limit);
   if (share === enough) return null;
-  return `this process may have ${limit} open files, which leaves each listener ${share} connections: raise ulimit -n, or LimitNOFILE of the service`;
+  return `${who} may have ${limit} open files, which leaves each listener ${share} connections: raise ulimit -n, or LimitNOFILE of the service`;
 }

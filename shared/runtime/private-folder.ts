@@ -32,14 +32,16 @@ export function makePrivate(folder: string, files: readonly string[], folders: r
   return rights;
 }
 
-/** Creates a folder with its missing parents, and syncs each new name to the disk. */
+/**
+ * Creates a folder with its missing parents, and syncs their names to the disk. The names of existing folders are synced too:
+ * a process that was killed may have made them without a sync.
+ */
 export function makePrivateFolder(folder: string): void {
-  const first = fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // On Windows `first` is a path of another form (`\\?\C:\...`) than those of its parents, and no folder is synced.
-  if (first === undefined || process.platform === "win32") return;
-  const top = path.dirname(path.resolve(first));
-  for (let parent = path.resolve(folder); parent !== top; ) {
-    parent = path.dirname(parent);
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (let name = path.resolve(folder); ; name = path.dirname(name)) {
+    const parent = path.dirname(name);
+    // A folder that this user cannot write has no name that this program made.
+    if (parent === name || !isWritable(parent)) return;
     syncFolder(parent);
   }
 }
@@ -49,17 +51,17 @@ export function makePrivateFolder(folder: string): void {
  * owner of the folder, whose service has to open it.
  */
 export function makePrivateFile(file: string): void {
+  const folder = path.dirname(file);
   // SQLite itself reports a read-only disk.
-  if (fs.existsSync(file)) return;
-  const handle = openNew(file);
-  if (handle === null) return;
+  const handle = fs.existsSync(file) ? null : openNew(file);
   try {
-    const { uid, gid } = fs.statSync(path.dirname(file));
-    if (process.geteuid?.() === 0 && uid !== 0) fs.fchownSync(handle, uid, gid);
+    const { uid, gid } = fs.statSync(folder);
+    if (handle !== null && process.geteuid?.() === 0 && uid !== 0) fs.fchownSync(handle, uid, gid);
   } finally {
-    fs.closeSync(handle);
+    if (handle !== null) fs.closeSync(handle);
   }
-  syncFolder(path.dirname(file));
+  // The process that made the file may have been killed before its sync.
+  syncFolder(folder);
 }
 
 /** @returns null if another process has made the file. @throws Error for a link to a missing file, which is not followed */
@@ -102,6 +104,15 @@ export function syncFolder(folder: string): void {
     // A folder may be writable but not readable, and some file systems cannot sync folders. The program starts there too.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EACCES" && code !== "EINVAL") throw error;
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    fs.accessSync(folder, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

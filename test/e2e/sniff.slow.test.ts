@@ -5,13 +5,14 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fixturesFolder } from "../make-fixtures.ts";
-import { temporaryFolder, until } from "../support/processes.ts";
+import { freePort, startProgram, temporaryFolder, until } from "../support/processes.ts";
 
 // Goal: `agent sniff` names the protocol of a device and sends nothing. Method: the agent of the build, and a device that only
 // sends.
 
 const AGENT = path.join(import.meta.dirname, "../../dist/agent/main.js");
 const run = promisify(execFile);
+const DOG = path.join(fixturesFolder, "abaxis-vetscan-vs2/dog.astm");
 const socat = hasSocat();
 if (!socat) process.stdout.write("sniff: serial line: skipped, socat is not installed (apt-get install socat)\n");
 
@@ -69,3 +70,57 @@ test.skipIf(!socat)("agent sniff tries serial settings in turn until it recogniz
   expect(stdout.split("\n")[0]).toMatch(/^ 95 {2}9600 8N1 {2}SPOTCHEM lines {2}arkray-spotchem-ez {2}10 of 10 lines/);
   expect(stderr).toContain("suggestions only: the agent sent no reply and changed nothing");
 });
+
+test("agent sniff reads what a configured device sent outside its messages, also before its last message", async () => {
+  const port = await freePort();
+  const config = path.join(folder, "agent.yaml");
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
+  fs.writeFileSync(
+    config,
+    `server: { url: "http://127.0.0.1:1", keyFile: ./agent.key }\ndata: ./data\ntimeZone: UTC\nstatus: { listen: "127.0.0.1:${await freePort()}" }
+devices:\n  - { id: chem-1, profile: abaxis-vetscan-vs2, connection: { listen: "127.0.0.1:${port}" } }\n`,
+  );
+  const agent = startProgram(process.execPath, [AGENT, "run", "--config", config], process.env);
+  const stored = (...options: string[]) =>
+    run(process.execPath, [AGENT, "sniff", "--config", config, "--device", "chem-1", ...options]);
+  const message = fs.readFileSync(path.join(fixturesFolder, "generic-hl7/oru-r01.hl7"));
+  try {
+    await until("the agent runs", () => agent.output().includes("the agent is running"));
+    expect((await stored()).stderr).toContain("chem-1 has sent nothing outside its messages");
+    await send(port, message);
+    const short = await until("the short noise", async () => {
+      const output = await stored("--bytes");
+      return output.stdout.includes("HL7") ? output : null;
+    });
+    expect(short.stderr).toContain(`chem-1 has sent ${message.length} bytes outside its messages: the first at 20`);
+    expect(short.stdout).toMatch(/^  [\dA-F ]{47} .*MSH/m);
+    expect(short.stdout).toMatch(/generic-hl7/);
+
+    await send(port, Buffer.concat(Array.from({ length: 2_000 }, () => message)));
+    await run(process.execPath, [AGENT, "simulate", DOG, "--to", `tcp://127.0.0.1:${port}`]);
+    const kept = await until("the noise before the message", async () => {
+      const output = await stored();
+      return output.stdout.includes("HL7") ? output : null;
+    });
+    expect(kept.stderr).toMatch(/chem-1 has sent \d{4,} bytes outside its messages/);
+  } finally {
+    await agent.end();
+  }
+  await expect(stored("--connection", "tcp://127.0.0.1:1")).rejects.toThrow(
+    "expected one of --connection and --device, got both",
+  );
+  await expect(run(process.execPath, [AGENT, "sniff"])).rejects.toThrow(
+    "expected one of --connection and --device, got none",
+  );
+  await expect(run(process.execPath, [AGENT, "sniff", "--config", config, "--device", "other"])).rejects.toThrow(
+    "--device is other, expected one of chem-1",
+  );
+}, 60_000);
+
+/** Sends bytes over a connection of their own. */
+async function send(port: number, bytes: Uint8Array): Promise<void> {
+  const socket = net.connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.end(bytes);
+  await new Promise((resolve) => socket.once("close", resolve));
+}

@@ -14,6 +14,9 @@ import { vetScanRecords } from "./astm.ts";
 import { scriptedServer } from "./scripted-server.ts";
 import { useSpool } from "./spool.ts";
 
+/** Of the first message, in ms since 1970. Later than all times of the devices. */
+const RECEIVED = Date.UTC(2026, 11, 31);
+
 export const cat = { fp: "patient_01K9TEST000000000000000002", species: "cat" };
 export const dog = { fp: "patient_01K9TEST000000000000000001", species: "dog" };
 
@@ -105,7 +108,7 @@ export class TestFiling {
     const id = `M${this.ordinal++}`;
     const { ordinal } = this;
     const bytes = Buffer.from(sent.map((record) => `${record}\r`).join(""));
-    const stored = { id, device, profile: "abaxis-vetscan-vs2", receivedAt: ordinal, bytes, incomplete };
+    const stored = { id, device, profile: "abaxis-vetscan-vs2", receivedAt: RECEIVED + ordinal, bytes, incomplete };
     const message = { ...stored, session: 1, ordinal };
     await this.spool.call("addMessage", message);
     return message;

@@ -169,6 +169,8 @@ export class World {
   serverEnv: NodeJS.ProcessEnv = {};
   agentEnv: NodeJS.ProcessEnv = {};
   serverPort = 0;
+  /** The program of the agent. */
+  agentProgram = AGENT;
   /** URL of the server in agent.yaml. A test with a proxy changes it. */
   serverUrl = "";
 
@@ -253,7 +255,7 @@ export class World {
   }
 
   async startAgent(): Promise<void> {
-    this.agent = start(AGENT, ["run", "--config", this.config], this.agentEnv);
+    this.agent = start(this.agentProgram, ["run", "--config", this.config], this.agentEnv);
     await until("the agent runs", () => {
       if (this.agent.process.exitCode !== null) throw new Error(`the agent ended: ${this.agent.output()}`);
       return this.agent.output().includes("the agent is running");

@@ -171,6 +171,7 @@ export const LINES: readonly string[] = [
   "npm run agent -- messages --bytes --device lab-1 --json",
   "npm run agent -- sniff --connection listen://127.0.0.1:4020 --duration 1 --json",
   "npm run agent -- sniff --connection listen://127.0.0.1:4020 --duration 1",
+  "npm run agent -- sniff --device lab-1 --bytes --json",
   "npm run agent -- backup agent.backup --images && npm run agent -- restore agent.backup --check",
   "npm run agent -- resend --since 24h",
   "npm run agent -- doctor --offline --json --bundle support.zip || test $? = 1",

@@ -7,7 +7,7 @@ import type { Code } from "./elements.ts";
 import type { Header } from "./header.ts";
 import type { Report } from "../../report/report.ts";
 import { hintText } from "../../report/specimen.ts";
-import { readDate, readTime } from "../../report/device-time.ts";
+import { isImpossible, isSuspect, readDate, readTime } from "../../report/device-time.ts";
 
 // Reads the instances of one DICOM study into Reports, one per modality of the API. Pure.
 
@@ -111,13 +111,19 @@ function imageReport(
   const identifiers = new Set(all.map((instance) => instance.header.patientId).filter((id) => id !== ""));
   const isUnidentified =
     identifiers.size === 0 && all.every((instance) => instance.header.otherPatientIds.length === 0);
-  const times = images.map(acquired).filter((time) => time !== null);
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
+  const times = images.map(acquired).filter((time) => time !== null);
+  const possible = times.filter((time) => !isImpossible(time, received));
+  const suspect = times.find((time) => isSuspect(time, received));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
   const measured = all.flatMap((instance) => instance.header.measurements);
   const { results, rows, leftOut } = measurementResults(measured);
   const notes = [
     ...(times.length === 0 ? ["the images have no readable time: the time of receipt is used"] : []),
+    ...(suspect === undefined ? [] : [`the modality's clock is suspect: ${suspect}`]),
+    ...(times.length > 0 && possible.length === 0
+      ? ["the modality's time is impossible: the time of receipt is used"]
+      : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
     ...[...cutShort].map((reason) => `a header was read in part: ${reason}`),
   ];
@@ -131,7 +137,7 @@ function imageReport(
       otherIdentifiers: identifiers.size > 1 ? [] : [...header.otherPatientIds, header.accession].filter(Boolean),
       patient_hint: patientHint(header),
       species: speciesOf(header),
-      acquired_at: times.toSorted()[0] ?? new Date(received).toISOString(),
+      acquired_at: possible.toSorted()[0] ?? new Date(received).toISOString(),
       rows: [],
       unmapped: [],
       leftOut,

@@ -9,16 +9,13 @@ import { deviceResult, namesOf, notesOf, observationNotes, twinNotes } from "./o
 import type { Poct1Profile } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
-import { readDate, readTime } from "../../report/device-time.ts";
+import { readDate } from "../../report/device-time.ts";
 import { all, attribute, child, children, type Element, short, textOf, values } from "./xml.ts";
 
 // Reads POCT1-A observations into samples, without those that are not for patients.
 
 /** PT.patient_id of a device on which no identifier was typed. */
 const NOBODY = /^unknown$/i;
-/** Max time that a set clock is ahead. A clock further ahead, or before CLOCK_BEGINS, was never set. */
-const CLOCK_AHEAD_MAX_MS = 24 * 60 * 60_000;
-const CLOCK_BEGINS = "2000-01-01T00:00:00.000Z";
 
 /** Reads a HELLO and the document behind it. */
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
@@ -83,7 +80,7 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
   const samples = services.flatMap((service, index) =>
     controls[index] === null
       ? children(service, "PT").flatMap((patient) =>
-          specimensOf(patient, hello).map((observations) => sampleOf(service, patient, observations, hello, context)),
+          specimensOf(patient, hello).map((observations) => sampleOf(service, patient, observations, hello)),
         )
       : [],
   );
@@ -125,13 +122,7 @@ function specimensOf(patient: Element, hello: Hello): readonly (readonly Element
   return [others, urine].filter((each) => each.length > 0);
 }
 
-function sampleOf(
-  service: Element,
-  patient: Element,
-  observations: readonly Element[],
-  hello: Hello,
-  context: ReadContext,
-): Sample {
+function sampleOf(service: Element, patient: Element, observations: readonly Element[], hello: Hello): Sample {
   const [typed, sequence] = [textOf(patient, "PT.patient_id"), textOf(service, "SVC.sequence_nbr")];
   const specimen = [textOf(service, "SPC.specimen_id"), textOf(service, "ORD.order_id")];
   const times = [
@@ -156,21 +147,12 @@ function sampleOf(
     blood: /^(?:BL|WB|SER|PLAS)/i.test(specimenType),
     results,
     notes: [
-      ...clockNotes(times, context),
       ...statusNotes(service),
       ...observations.flatMap((observation, index) => observationNotes(observation, results[index]!)),
       ...twinNotes(results),
     ],
     comments: comments(service),
   };
-}
-
-function clockNotes(times: readonly string[], { timeZone, receivedAt }: ReadContext): string[] {
-  const latest = new Date(receivedAt + CLOCK_AHEAD_MAX_MS).toISOString();
-  return times.flatMap((time) => {
-    const at = readTime(compactTime(time), timeZone);
-    return at !== null && (at < CLOCK_BEGINS || at > latest) ? [`the device's clock is suspect: ${time}`] : [];
-  });
 }
 
 function statusNotes(service: Element): string[] {

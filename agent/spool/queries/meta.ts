@@ -1,6 +1,7 @@
 import type Database from "better-sqlite3";
+import { isWhole, rowChecksum } from "../../../shared/runtime/row-checksum.ts";
 
-// Values that are kept by key: the progress of the directory, the state of the server, the clock's offset.
+// Values with a checksum that are kept by key: the progress of the directory, the state of the server, the clock's offset.
 
 /** Part of operationsOn(). */
 export function metaOperationsOn(db: Database.Database) {
@@ -11,12 +12,20 @@ export function metaOperationsOn(db: Database.Database) {
     ),
   };
   return {
+    /** A damaged value is null, as if it had never been stored: its owner fetches or computes it again. */
     getMeta(key: string): string | null {
-      return (sql.getMeta.get(key) as string | undefined) ?? null;
+      const value = (sql.getMeta.get(key) as string | undefined) ?? null;
+      const checksum = (sql.getMeta.get(checksumKey(key)) as string | undefined) ?? null;
+      return isWhole(checksum === null ? null : Number(checksum), [key, value]) ? value : null;
     },
 
     setMeta(key: string, value: string): void {
       sql.setMeta.run(key, value);
+      sql.setMeta.run(checksumKey(key), String(rowChecksum([key, value])));
     },
   };
+}
+
+function checksumKey(key: string): string {
+  return `checksum:${key}`;
 }

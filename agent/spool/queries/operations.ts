@@ -37,6 +37,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
   const sessions = sessionOperationsOn(db, storedBytes);
   const orders = orderOperationsOn(db);
   const forwards = forwardOperationsOn(db);
+  const meta = metaOperationsOn(db);
   const previews = previewOperationsOn(db, PREVIEWS_MAX);
   return {
     ...sessions,
@@ -46,7 +47,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
     ...previews,
-    ...directorySyncOperationsOn(db, pendingMatches),
+    ...directorySyncOperationsOn(db, pendingMatches, meta),
     ...patientOperationsOn(db, pendingMatches, orders),
     ...appointmentOperationsOn(db),
     ...orders,
@@ -59,6 +60,6 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...commitmentOperationsOn(db),
     ...procedureStepOperationsOn(db),
     ...retentionOperationsOn(db, sessions, pendingMatches, storedBytes),
-    ...metaOperationsOn(db),
+    ...meta,
   };
 }

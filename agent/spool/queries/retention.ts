@@ -62,7 +62,7 @@ export function retentionOperationsOn(
     deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
     pruneStudies: db.prepare(
       `DELETE FROM study WHERE settled_at < ?
-       RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
+       RETURNING CASE WHEN json_valid(body) THEN json_extract(body, '$.source.device_id') END AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
     ),
   };
   const asMessage = messageReader(db);
@@ -99,8 +99,12 @@ export function retentionOperationsOn(
     prune(before: number, limit: number): boolean {
       storedBytes.pruneSessions(before);
       sql.pruneDeviceReports.run(before);
-      const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
-      for (const { device, bytes } of studies) storedBytes.add(device, -bytes);
+      const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as {
+        device: string | null;
+        bytes: number;
+      }[];
+      // A damaged study may name no device.
+      for (const { device, bytes } of studies) if (device !== null) storedBytes.add(device, -bytes);
       // All events from the first one of the oldest kept session on are kept.
       const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? nextIds();
       const messages = pruneMessages(kept.session, before, limit);

@@ -12,8 +12,7 @@ import { SendError } from "../../runtime/send-error.ts";
 import type { ServerClient } from "../../push/server-client.ts";
 import type { SpoolCalls } from "../../spool/spool.ts";
 import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
-import { withDamage } from "../../spool/queries/messages/filing-queue.ts";
-import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
+import { type StoredMessage, withDamage } from "../../spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../spool/queries/operations.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
 
@@ -84,7 +83,9 @@ export async function reassess(
         for (const settlement of settlements) {
           const message = messageOf(db, settlement.message);
           const diff = diffOf(operations, message, settlement);
-          const revisions = new Map(settlement.studies.map((draft) => operations.latestRevision(draft)));
+          const revisions = new Map(
+            settlement.studies.map((draft) => operations.latestRevision(draft, settlement.message)),
+          );
           done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, revisions, diff });
         }
         db.exec("COMMIT");
@@ -125,7 +126,7 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
   let overtaken = 0;
   for (const { settlement, resulted, revisions } of changed) {
     writeSpool(folder, (operations) => {
-      const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft));
+      const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft, settlement.message));
       if (latest().some(([key, revision]) => revision !== (own.get(key) ?? revisions.get(key) ?? 0))) {
         overtaken++;
         return;
@@ -211,7 +212,7 @@ function diffOf(
   const lines: string[] = [];
   let isNew = false;
   for (const draft of settlement.studies) {
-    const held = operations.latestStudy(operations.studyKey(draft));
+    const held = operations.latestStudy(operations.studyKey(draft, settlement.message));
     if (held === null && isWithdrawal(draft)) continue;
     const next = held === null ? draft : nextRevision(held, draft);
     if (next === null) continue;

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { type AuditRow, insertRow, insertRows, removeOldest, setTimes } from "../../store/audit.ts";
 import type { Session } from "../../store/database/query.ts";
 import type { Store } from "../../store/database/store.ts";
+import type { SteadyTime } from "../../store/steady-time.ts";
 import { networkOf } from "../network-address.ts";
 
 // Audit rows in memory until the next flush. No response waits for the disk; a crash loses the rows since the last flush.
@@ -17,6 +18,9 @@ export const RETENTION_MS = 400 * 86_400_000;
 
 const MINUTE_MS = 60_000;
 
+/** Interval between two looks for old rows, once none is left. */
+const REMOVE_MS = 3_600_000;
+
 /** Whether a status is a refusal that a client can repeat without limit. Rows of such refusals are merged. */
 export function isRefusal(status: number | null): boolean {
   return status === 401 || status === 429;
@@ -26,6 +30,9 @@ export class AuditQueue {
   readonly #store: Store;
   readonly #logger: Logger;
   readonly #now: () => number;
+  readonly #steady: Pick<SteadyTime, "now">;
+  /** The steady time of the last look that left no old row. */
+  #removedAt = Number.NEGATIVE_INFINITY;
   #entries: AuditRow[] = [];
   readonly #refusals = new Map<string, Refusal>();
   /** Number of dropped rows, as a row. */
@@ -35,10 +42,12 @@ export class AuditQueue {
   /** True from a failed flush to the next successful one. */
   #isFailing = false;
 
-  constructor(store: Store, logger: Logger, now: () => number) {
+  /** Rows have the time of `now`. They are removed by the `steady` one. */
+  constructor(store: Store, logger: Logger, now: () => number, steady: Pick<SteadyTime, "now">) {
     this.#store = store;
     this.#logger = logger;
     this.#now = now;
+    this.#steady = steady;
   }
 
   /** Rows that wait for the next flush. Repeated refusals change a row, and do not count. */
@@ -106,13 +115,17 @@ export class AuditQueue {
     if (entries.length === 0 && lost === undefined && refusals.length === 0) return;
     this.#entries = [];
     this.#lost = undefined;
+    const steady = this.#steady.now();
+    const isDue = steady !== null && Math.abs(steady - this.#removedAt) >= REMOVE_MS;
+    let isLeft = false;
     try {
       const stored = await this.#store.transaction(async (session) => {
-        await removeOldest(session, this.#now() - RETENTION_MS);
+        if (isDue) isLeft = await removeOldest(session, steady, RETENTION_MS);
         if (lost !== undefined) await insertRow(session, lost);
         await insertRows(session, entries);
         return Promise.all(refusals.map((refusal) => storeRefusal(session, refusal)));
       });
+      if (isDue && !isLeft) this.#removedAt = steady;
       for (const [index, refusal] of refusals.entries()) Object.assign(refusal, stored[index]);
       if (lost !== undefined) this.#logger.error({ lost: lost.times }, "audit entries were lost");
       if (this.#isFailing) this.#logger.info({ entries: entries.length }, "the audit is written again");

@@ -18,6 +18,8 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
     makePrivateFolder(folder);
     asOwner(folder, makePepper);
   }
+  // No key may outlive it. A process that was killed may have made it without a sync.
+  syncFolder(folder);
   const pepper = kept ?? readFileSync(path);
   if (pepper.length !== PEPPER_BYTES) {
     throw new Error(`${path} has ${pepper.length} bytes, expected ${PEPPER_BYTES}: restore it`);
@@ -39,8 +41,6 @@ function makePepper(folder: string): void {
   } finally {
     rmSync(draft);
   }
-  // No key may outlive it.
-  syncFolder(folder);
 }
 
 function readIfThere(path: string): Buffer | undefined {

@@ -23,7 +23,7 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Approximate memory of an entry beside its body and its name. */
 const ENTRY_BYTES = 1000;
 
-/** What the cache did so far. */
+/** Counts of hits and misses so far. */
 export interface CacheUse {
   /** Requests with a valid entry. */
   hits: number;

@@ -109,11 +109,19 @@ function deviceShown(
   state: DeviceShown["state"],
   { name: study_name, times }: DeviceStudies,
 ): DeviceShown {
-  const { id, name = null, profile = null, protocol = null, connection = null, today = null } = device;
+  const {
+    id,
+    name = null,
+    profile = null,
+    protocol = null,
+    connection = null,
+    last_warning = null,
+    today = null,
+  } = device;
   // A new agent knows no message of its predecessor, and the server has its studies.
   const heardAt = Math.max(0, ...times, Date.parse(device.last_message_at ?? "") || 0);
   const last_message_at = heardAt === 0 ? null : new Date(heardAt).toISOString();
-  return { id, name, profile, protocol, connection, state, last_message_at, study_name, today };
+  return { id, name, profile, protocol, connection, state, last_message_at, last_warning, study_name, today };
 }
 
 function callerShown({ why, protocol = null, ...caller }: NonNullable<Heartbeat["callers"]>[number]): CallerShown {

@@ -27,9 +27,14 @@ export interface NewSession {
 /** Max sessions of a user. A clinic may share one user, but a program that signs in again and again must not fill the table. */
 const SESSIONS_MAX = 100;
 
+/** A session that was used further ahead has ended: the clock was set back, and its end lies too far ahead as well. */
+const AHEAD_MS_MAX = 12 * 3_600_000;
+/** A session that was used still further ahead is removed, so that it does not work again at that time. */
+const REMOVED_AHEAD_MS = 30 * 24 * 3_600_000;
+
 /** Stores a session. Removes ended ones of all users, and those of this user that were unused for longest. @returns its id */
 export async function insertSession(session: Session, wanted: NewSession): Promise<number> {
-  await session.all(removeEnded, { now: wanted.now });
+  await session.all(removeEnded, { now: wanted.now, farAhead: wanted.now + REMOVED_AHEAD_MS });
   await session.all(removeUnused, { userId: wanted.userId, kept: SESSIONS_MAX - 1 });
   const row = await session.first(insert, { ...wanted, publicId: `ses_${newUlid()}` });
   if (row === undefined) throw new Error("an insert returned no row");
@@ -38,7 +43,7 @@ export async function insertSession(session: Session, wanted: NewSession): Promi
 
 /** Finds a session that has neither ended nor a disabled user, by the digest of its cookie. */
 export async function findSession(session: Session, digest: string, now: number): Promise<StoredSession | undefined> {
-  const row = await session.first(byDigest, { digest, now });
+  const row = await session.first(byDigest, { digest, now, farAhead: now + AHEAD_MS_MAX });
   if (row === undefined) return undefined;
   const { totp_secret, ...found } = row;
   return { ...found, has_second_factor: totp_secret !== null };
@@ -65,7 +70,7 @@ export async function removeSessionOf(session: Session, userId: number, publicId
 
 /** Lists the sessions of a user that have not ended, the last used first. */
 export async function listSessionsOf(session: Session, userId: number, now: number) {
-  return session.all(ofUser, { userId, now });
+  return session.all(ofUser, { userId, now, farAhead: now + AHEAD_MS_MAX });
 }
 
 const insert = query(
@@ -86,7 +91,7 @@ const insert = query(
   noInvalidation,
 );
 
-const byDigest = query((db, p: { digest: string; now: number }) =>
+const byDigest = query((db, p: { digest: string; now: number; farAhead: number }) =>
   db
     .selectFrom("dashboard_session as session")
     .innerJoin("dashboard_user as user", "user.id", "session.user_id")
@@ -95,6 +100,7 @@ const byDigest = query((db, p: { digest: string; now: number }) =>
     .select(["user.public_id as user_public_id", "user.name as user_name", "user.totp_secret"])
     .where("session.digest", "=", p.digest)
     .where("session.expires_at", ">", p.now)
+    .where("session.last_used_at", "<=", p.farAhead)
     .where("user.disabled_at", "is", null),
 );
 
@@ -142,17 +148,21 @@ const removeByPublicId = query(
   noInvalidation,
 );
 
-const ofUser = query((db, p: { userId: number; now: number }) =>
+const ofUser = query((db, p: { userId: number; now: number; farAhead: number }) =>
   db
     .selectFrom("dashboard_session")
     .select(["id", "public_id", "browser", "address", "created_at", "last_used_at"])
     .where("user_id", "=", p.userId)
     .where("expires_at", ">", p.now)
+    .where("last_used_at", "<=", p.farAhead)
     .orderBy("last_used_at", "desc")
     .orderBy("id", "desc"),
 );
 
 const removeEnded = query(
-  (db, p: { now: number }) => db.deleteFrom("dashboard_session").where("expires_at", "<=", p.now),
+  (db, p: { now: number; farAhead: number }) =>
+    db
+      .deleteFrom("dashboard_session")
+      .where((where) => where.or([where("expires_at", "<=", p.now), where("last_used_at", ">", p.farAhead)])),
   noInvalidation,
 );

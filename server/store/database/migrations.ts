@@ -623,7 +623,7 @@ const undoable: readonly ((id: string, engine: Engine) => ServerMigration)[] = [
       alter table study drop column checksum;
     `,
   }),
-  // What is computed anew every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
+  // Facts that are computed every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
   // patient, and the rhythm of each device. On SQLite an index holds the columns of the rhythm, because a row is long.
   (_id, { shared }) => {
     const indexes = [

@@ -20,7 +20,7 @@ const CONNECTIONS_MAX = 5;
 /** Max time that a request waits for a connection. */
 export const CONNECT_WAIT_MS = 5000;
 
-/** What the pool says if all its connections are in use. */
+/** The error of a pool whose connections are all in use. */
 const POOL_BUSY = "timeout exceeded when trying to connect";
 
 /** Max time for a response. Statements take milliseconds, so that a longer wait means a lost database. */

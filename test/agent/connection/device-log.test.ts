@@ -41,6 +41,19 @@ test("1 000 connections in a minute are ten lines and a count for each of open a
   ]);
 });
 
+test("1 000 refusals in a minute are one line and a count", () => {
+  const { session, lines } = startLogged();
+  for (let each = 0; each < 1_000; each++) {
+    session.warning(`the spool refused a chunk: the device takes ${each} MB of the spool`);
+    session.warning("an instance was refused: no space left on the disk");
+  }
+  expect(lines).toHaveLength(2);
+  vi.advanceTimersByTime(MINUTE_MS);
+  vi.useRealTimers();
+  const count = "the same fault of the device or its line, many times more: 999";
+  expect(lines.slice(2)).toEqual([count, count]);
+});
+
 test("10 000 faults, each with other words of the peer, are some 200 lines and a count", () => {
   const { session, lines } = startLogged();
   const name = (number: number) => number.toString(36).replaceAll(/\d/g, (digit) => "QRSTUVWXYZ".charAt(Number(digit)));

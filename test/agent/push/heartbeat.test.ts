@@ -1,9 +1,11 @@
 import { Compile } from "typebox/compile";
 import { describe, expect, test } from "vitest";
-import { unknownCallers } from "../../../agent/push/heartbeat.ts";
+import { heartbeatTask, unknownCallers } from "../../../agent/push/heartbeat.ts";
 import { RefusedCallers } from "../../../agent/connection/refused-callers.ts";
 import { Heartbeat } from "../../../shared/api/study.ts";
 import type { NoiseState } from "../../../agent/states/noise-state.ts";
+import type { DeviceState } from "../../../agent/states/device-state.ts";
+import type { Spool } from "../../../agent/spool/spool.ts";
 
 const noise: NoiseState = {
   bytes: 90,
@@ -71,4 +73,30 @@ test("the latest 20 refused addresses are counted, IPv4 in its usual form", () =
     { address: "2001:db8::1", count: 1, at: 31 },
   ]);
   expect(callers.list.some(({ address }) => address === "10.0.0.4")).toBe(false);
+});
+
+test("a heartbeat tells the last warning of each device, a long one in part, and the server takes it", async () => {
+  const state: DeviceState = {
+    ...{ id: "chem-1", profile: "generic-astm", connected: false, is: "listening", reason: null, mayBeOff: false },
+    ...{ since: 0, lastMessageAt: null, lastBytesAt: null, lastWarning: null },
+    counters: { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 },
+  };
+  const warned = { ...state, id: "hema-1", lastWarning: { at: 5_000, reason: "x".repeat(2_000) } };
+  const answers: Readonly<Record<string, unknown>> = { outbox: { depth: 0, oldestAt: null }, getMeta: null };
+  const spool = { call: (name: string) => Promise.resolve(name in answers ? answers[name] : []) };
+  const sent: Heartbeat[] = [];
+  await heartbeatTask({
+    config: { devices: [], managed: false, timeZone: "UTC" } as never,
+    version: "1",
+    spool: spool as unknown as Spool,
+    server: { post: (_: string, body: Heartbeat) => Promise.resolve(sent.push(body)) } as never,
+    devices: [state, warned].map((each) => ({ state: () => each })),
+    remote: null,
+    alerts: { heard: () => [] },
+  })();
+  expect(sent[0]?.devices?.map(({ last_warning }) => last_warning)).toEqual([
+    null,
+    { at: "1970-01-01T00:00:05.000Z", reason: "x".repeat(1_000) },
+  ]);
+  expect(Compile(Heartbeat).Check(sent[0])).toBe(true);
 });

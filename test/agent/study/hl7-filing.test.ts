@@ -56,7 +56,7 @@ async function receive(
     id: `M${ordinal}`,
     device,
     profile: profile.id,
-    receivedAt: ordinal,
+    receivedAt: Date.UTC(2026, 11, 31) + ordinal,
     bytes,
     incomplete,
   };

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { contains } from "../../../agent/protocols/astm/resumption.ts";
+import { readTime } from "../../../agent/report/device-time.ts";
 import {
   ALT,
   ORDER,
@@ -255,6 +256,36 @@ describe("acquired_at", () => {
     expect(report.notes).toEqual(["the results carry no readable time: that of receipt stands for it"]);
   });
 
+  test.each([
+    ["after the receipt", "20991231235800", "the header's", "20261121120000", "2026-11-21T09:00:00.000Z"],
+    ["after the receipt", "20991231235800", "that of receipt", "20991231235900", "2026-11-21T13:00:00.000Z"],
+    ["before 1990", "19800101000100", "the header's", "20261121120000", "2026-11-21T09:00:00.000Z"],
+    ["before 1990", "19800101000100", "that of receipt", "19800101000200", "2026-11-21T13:00:00.000Z"],
+  ])("a time %s (%s) gives way to %s (%s), and keeps the identity of the result", (_, time, __, sent, acquired_at) => {
+    const header = `H|\\^&||||||||||||${sent}`;
+    const make = (observed: string) =>
+      only(reportsOf(readWith(genericAstm, header, PATIENT, "O|1|S-1", withTime(observed), "L|1|N")));
+    const report = make(time);
+    const suspectTime = readTime(time, "Europe/Istanbul")!;
+    expect(report).toMatchObject({ acquired_at, suspectTime });
+    expect(report.notes).toEqual([
+      `the device's clock is suspect: ${suspectTime}`,
+      "the device's time is impossible: another one stands for it",
+    ]);
+    expect(make(time).dedupe_key).toBe(report.dedupe_key);
+    expect(make(time.replace(/00$/, "30")).dedupe_key).not.toBe(report.dedupe_key);
+  });
+
+  test.each([
+    ["19900101020000", "1990-01-01T00:00:00.000Z", true],
+    ["20251121150000", "2025-11-21T12:00:00.000Z", true],
+    ["20251121170000", "2025-11-21T14:00:00.000Z", false],
+    ["20261122150000", "2026-11-22T12:00:00.000Z", false],
+  ])("%s is kept as sent, and is suspect beyond a year", (time, acquired_at, isSuspect) => {
+    const report = reportOf([PATIENT, "O|1|S-1", withTime(time)]);
+    expect([report.acquired_at, report.suspectTime]).toEqual([acquired_at, isSuspect ? acquired_at : undefined]);
+  });
+
   test("acquired_at is the time of the first result that has one", () => {
     const report = reportOf([PATIENT, ORDER, resultRecord("^^^AST", "1", "U/L"), ALT, WBC.replace("WBC", "GGT")]);
     expect(report.acquired_at).toBe("2026-11-21T08:30:15.000Z");
@@ -276,7 +307,9 @@ describe("acquired_at", () => {
     ["America/New_York", "20260715120000", "2026-07-15T16:00:00.000Z"],
     ["America/New_York", "20260715120000+0000", "2026-07-15T12:00:00.000Z"],
   ])("in %s %s is %s", (timeZone, sent, time) => {
-    expect(reportOf([PATIENT, ORDER, withTime(sent)], { timeZone }).acquired_at).toBe(time);
+    expect(reportOf([PATIENT, ORDER, withTime(sent)], { timeZone, receivedAt: Date.UTC(2027, 0, 1) }).acquired_at).toBe(
+      time,
+    );
   });
 });
 

@@ -189,7 +189,8 @@ test("the grade of a urine pad keeps its words and has no unit", () => {
 test("the age is that of the day of the sample", () => {
   const puppy = { ...dog, date_of_birth: "2026-09-01" };
   const report = generic(resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20261121110000" }));
-  const later = generic(resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20281121110000" }));
+  const grown = resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20281121110000" });
+  const later = reportOf(["P|1|4711", ORDER, grown], { receivedAt: Date.UTC(2028, 10, 21, 13) });
   expect(flags(report, puppy, source)).toEqual([["SDMA", "0-16", "normal"]]);
   expect(flags(later, puppy, source)).toEqual([["SDMA", "0-14", "high"]]);
 });

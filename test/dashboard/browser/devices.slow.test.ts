@@ -57,6 +57,7 @@ const labPc: Heartbeat = {
       connected: true,
       state: "connected",
       last_message_at: iso(5 * MINUTE),
+      last_warning: { at: iso(HOUR), reason: "the device dates a result 2099-12-31: set its date and time" },
       today: { received: 12, filed: 9, unmatched: 2, quarantined: 1 },
     },
     {
@@ -160,6 +161,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       device("Abaxis"),
       "Connected",
       "Last message 5 min ago",
+      "Last fault of the device or its line, 1 hr ago: the device dates a result 2099-12-31: set its date and time",
       "Today received 12 filed 9 to place 2 not readable 1",
     );
     await says(device("<img"), "Ready", "It connects when it has a result.");

@@ -39,6 +39,7 @@ const device = (id: string, connection: string | null): DeviceShown => ({
   connection,
   state: { is: "ready" },
   last_message_at: null,
+  last_warning: null,
   study_name: null,
   today: null,
 });

@@ -6,10 +6,11 @@ import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../agent/tools/simulator/line.ts";
+import type { Heartbeat } from "../../../shared/api/study.ts";
 import { session, vetScanRecords } from "../../support/astm.ts";
 import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
 import { bloodCount, MllpClient, verdict } from "../../support/hl7.ts";
-import { freePort, runAgentCommand, until, World } from "../../support/processes.ts";
+import { type DeviceLine, freePort, runAgentCommand, until, World } from "../../support/processes.ts";
 import { MachineClock } from "./machine-clock.ts";
 
 // A clinic whose agent and server run on machines with clocks that the test sets. Its devices send numbered results.
@@ -22,6 +23,16 @@ export const YEARS = 3 * 365 * DAY;
 const RETENTION_RUNS = 7 * HOUR;
 /** Longer than the intervals of the other tasks. */
 const STEP = 10 * 60_000;
+
+/** A device without its port, with any further keys of the configuration. */
+type Device = Pick<DeviceLine, "id" | "profile"> & Readonly<Record<string, unknown>>;
+
+const DEVICES: readonly Device[] = [
+  { id: "hema", profile: "generic-hl7" },
+  { id: "plain", profile: "generic-hl7" },
+  { id: "chem", profile: "abaxis-vetscan-vs2" },
+  { id: "xray", profile: "dicom", aeTitle: "VETWIRE", quietSeconds: 1 },
+];
 
 /** A study as the server has it. */
 export interface Filed {
@@ -43,12 +54,15 @@ export class TimedClinic {
   /** Acknowledged results in their order. */
   readonly sent: Sent[] = [];
   readonly images: string[] = [];
-  #ports!: { hema: number; plain: number; chem: number; xray: number };
+  readonly #ports = new Map<string, number>();
+  /** The segments of each blood count, by its number. */
+  readonly #counts = new Map<number, { readonly device: string; readonly segments: readonly string[] }>();
   #last = 0;
 
-  static async create(): Promise<TimedClinic> {
+  /** Creates the clinic. sendAll() is for the usual devices. */
+  static async create(devices = DEVICES): Promise<TimedClinic> {
     const clinic = new TimedClinic(await World.create(4));
-    await clinic.#configure();
+    await clinic.#configure(devices);
     return clinic;
   }
 
@@ -60,22 +74,16 @@ export class TimedClinic {
     world.serverEnv = this.serverClock.env();
   }
 
-  async #configure(): Promise<void> {
+  async #configure(devices: readonly Device[]): Promise<void> {
     const { world } = this;
-    const [hema, plain, chem, xray] = (await Promise.all([1, 2, 3, 4].map(freePort))) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    this.#ports = { hema, plain, chem, xray };
-    const connection = (port: number) => ({ listen: `127.0.0.1:${port}` });
-    world.writeConfig([
-      { id: "hema", profile: "generic-hl7", connection: connection(hema) },
-      { id: "plain", profile: "generic-hl7", connection: connection(plain) },
-      { id: "chem", profile: "abaxis-vetscan-vs2", connection: connection(chem) },
-      { id: "xray", profile: "dicom", connection: connection(xray), aeTitle: "VETWIRE", quietSeconds: 1 },
-    ]);
+    const ports = await Promise.all(devices.map(freePort));
+    for (const [index, { id }] of devices.entries()) this.#ports.set(id, ports[index]!);
+    world.writeConfig(
+      devices.map((device) => ({
+        ...device,
+        connection: { listen: `127.0.0.1:${this.#portOf(device.id)}` },
+      })),
+    );
     const config = JSON.parse(fs.readFileSync(world.config, "utf8")) as object;
     fs.writeFileSync(world.config, JSON.stringify({ ...config, timeZone: "UTC", images: { retainDays: 29 } }));
   }
@@ -122,6 +130,15 @@ export class TimedClinic {
     await until(what, pass, 45_000, 200);
   }
 
+  /** Lets time pass until that time. */
+  passTo(time: number): void {
+    this.pass(time - this.right);
+  }
+
+  #portOf(device: string): number {
+    return this.#ports.get(device)!;
+  }
+
   /** Each device sends a result, the one in `plain` without any time. Rejects if the agent does not acknowledge one. */
   async sendAll(): Promise<void> {
     await this.sendCount("hema", deviceTime(this.right));
@@ -130,15 +147,23 @@ export class TimedClinic {
     await this.#sendImage();
   }
 
-  /** Sends a blood count with a time of the device. */
-  async sendCount(device: "hema" | "plain", measured: string): Promise<void> {
+  /** Sends a blood count with a time of the device. @returns its number */
+  async sendCount(device: string, measured: string): Promise<number> {
     const number = (this.#last += 1);
-    const client = await MllpClient.connect(this.#ports[device]);
     const count = bloodCount({ id: `M${number}`, patient: this.#patient(number), measured, wbc: number });
-    const reply = await client.exchange(count.map((segment) => segment.replace("|S-1|", `|S-${number}|`)));
+    this.#counts.set(number, { device, segments: count.map((each) => each.replace("|S-1|", `|S-${number}|`)) });
+    await this.resend(number);
+    this.sent.push({ device, number });
+    return number;
+  }
+
+  /** Sends the bytes of an earlier blood count again. */
+  async resend(number: number): Promise<void> {
+    const { device, segments } = this.#counts.get(number)!;
+    const client = await MllpClient.connect(this.#portOf(device));
+    const reply = await client.exchange(segments);
     client.close();
     if (verdict(reply) !== `AA M${number}`) throw new Error(`expected AA M${number}, got ${reply}`);
-    this.sent.push({ device, number });
   }
 
   async #sendChemistry(): Promise<void> {
@@ -150,7 +175,7 @@ export class TimedClinic {
       alt: number,
       collected: deviceTime(this.right),
     });
-    const line = await openLine(`tcp://127.0.0.1:${this.#ports.chem}`);
+    const line = await openLine(`tcp://127.0.0.1:${this.#portOf("chem")}`);
     const { reason } = await playDevice(session(records), line);
     await line.close();
     if (reason !== null) throw new Error(`${reason}: ${this.world.agent.output().slice(-3000)}`);
@@ -159,7 +184,7 @@ export class TimedClinic {
 
   async #sendImage(): Promise<void> {
     const uid = `1.2.3.${(this.#last += 1)}`;
-    const sender = await Peer.associate(this.#ports.xray);
+    const sender = await Peer.associate(this.#portOf("xray"));
     const pixels = new Uint8Array(1_000);
     const patient = [0x0010_0020, "LO", this.#patient(this.#last)] as const;
     sender.send(storeRequest(1, uid, dataset(uid, [patient, [0x7fe0_0010, "OW", pixels]])));
@@ -182,9 +207,17 @@ export class TimedClinic {
   }
 
   #heartbeatOffset(): number | undefined {
+    return this.#heartbeat().clock_offset_s ?? undefined;
+  }
+
+  /** The last warning of a device that the server knows. */
+  warningAtServer(device: string): string | undefined {
+    return this.#heartbeat().devices?.find(({ id }) => id === device)?.last_warning?.reason;
+  }
+
+  #heartbeat(): Heartbeat {
     const [body] = this.#query("SELECT body FROM heartbeat") as { body: string }[];
-    const { clock_offset_s } = JSON.parse(body?.body ?? "{}") as { clock_offset_s?: number | null };
-    return clock_offset_s ?? undefined;
+    return JSON.parse(body?.body ?? "{}") as Heartbeat;
   }
 
   #query(sql: string): unknown[] {
@@ -207,6 +240,15 @@ export class TimedClinic {
       const sent = this.sent.find(({ number }) => number === first?.value);
       return sent === undefined ? [] : [{ ...sent, acquiredAt: acquired_at }];
     });
+  }
+
+  /** The times of observation of the studies that the API lists as updated since. */
+  async listedSince(updatedSince: string): Promise<number[]> {
+    const { serverPort, key } = this.world;
+    const url = `http://127.0.0.1:${serverPort}/api/v1/lab/diagnostics?page_size=100&updated_since=${updatedSince}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    const { data } = (await response.json()) as { data: { items: { acquired_at: string }[] } };
+    return data.items.map(({ acquired_at }) => Date.parse(acquired_at));
   }
 
   /** The latest time of observation of all studies at the server, images included. */

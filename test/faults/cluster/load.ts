@@ -2,7 +2,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { ClusterClinic } from "./clinic.ts";
 import { SERVERS } from "./clinic.ts";
 
-// What an agent and integrations do while nodes fail: pushes that are repeated until they are acknowledged, and reads of two
+// Load of an agent and of integrations while nodes fail: pushes that are repeated until they are acknowledged, and reads of two
 // servers in turn that must never see less than before.
 
 const PUSH_EVERY_MS = 60;

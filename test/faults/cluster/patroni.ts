@@ -328,12 +328,14 @@ interface Member {
   readonly timeline: number;
 }
 
-/** The members as Patroni tells them. */
+/** The members as Patroni tells them; none if it does not answer in time. */
 async function membersOf({ restPort }: Node): Promise<Member[]> {
-  const response = await fetch(`http://127.0.0.1:${restPort}/cluster`, { signal: AbortSignal.timeout(1_000) }).catch(
-    () => null,
-  );
-  return response === null ? [] : ((await response.json()) as { members: Member[] }).members;
+  try {
+    const response = await fetch(`http://127.0.0.1:${restPort}/cluster`, { signal: AbortSignal.timeout(1_000) });
+    return ((await response.json()) as { members: Member[] }).members;
+  } catch {
+    return [];
+  }
 }
 
 async function statusOf(node: Node, endpoint: string): Promise<number | null> {

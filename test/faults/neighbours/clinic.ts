@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
+import { readSpool } from "../../../agent/spool/access.ts";
 import { AGENT, freePort, start, until, World } from "../../support/processes.ts";
 import { connectDevice, type Device, PROFILES, type Protocol, PROTOCOLS } from "./devices.ts";
 import type { Flood } from "./floods.ts";
@@ -11,6 +12,8 @@ const GOOD_DEVICES = 15;
 /** Interval between the messages of a device. */
 const MESSAGE_EVERY_MS = 200;
 const PAGE_BYTES = 4_096;
+/** A loaded machine files a few dozen messages a second. */
+const AFTER_FLOOD_MS = 120_000;
 const WARNING = /"level":[456]0/;
 
 /** Measurements of the agent in one stretch of time. */
@@ -48,7 +51,7 @@ export class Clinic {
     });
     world.writeConfig([
       ...clinic.#goodPorts.map((port, index) => entry(goodName(index), protocolOf(index), port)),
-      ...PROTOCOLS.map((protocol, index) => entry(`hostile-${protocol}`, protocol, clinic.#hostilePorts[index]!)),
+      ...PROTOCOLS.map((protocol, index) => entry(hostileName(protocol), protocol, clinic.#hostilePorts[index]!)),
     ]);
     await clinic.#startAgent(agent);
     await clinic.#startFlooder();
@@ -144,12 +147,21 @@ export class Clinic {
     stretch.descriptors = Math.max(stretch.descriptors, fs.readdirSync(`/proc/${pid}/fd`).length);
   }
 
-  /** Sends one result on the flooded port, from a new connection. @returns the milliseconds to its acknowledgement */
+  /**
+   * Sends one result on the flooded port, from a new connection. The reply may take as long as the agent takes for what it has of that
+   * port. @returns the number of messages of that port which the agent stores until the acknowledgement
+   */
   async sendOnFloodedPort(protocol: Protocol): Promise<number> {
-    const device = await connectDevice(protocol, this.#portOf(protocol), "SN-after");
-    const ms = await device.send((this.#number += 1));
+    const before = this.#storedOf(protocol);
+    const device = await connectDevice(protocol, this.#portOf(protocol), "SN-after", AFTER_FLOOD_MS);
+    await device.send((this.#number += 1));
     device.close();
-    return ms;
+    return this.#storedOf(protocol) - before;
+  }
+
+  #storedOf(protocol: Protocol): number {
+    const count = "SELECT COUNT(*) FROM message WHERE device = ?";
+    return readSpool(this.world.agentData, (db) => db.prepare(count).pluck().get(hostileName(protocol))) as number;
   }
 
   /** Number of acknowledged results, and of stored ones, of each good device. */
@@ -176,6 +188,10 @@ export function newStretch(): Stretch {
 
 function protocolOf(index: number): Protocol {
   return PROTOCOLS[index % PROTOCOLS.length]!;
+}
+
+function hostileName(protocol: Protocol): string {
+  return `hostile-${protocol}`;
 }
 
 function goodName(index: number): string {

@@ -50,11 +50,11 @@ export function imageOf(number: number, device: string): Uint8Array {
 
 export const ASSOCIATION = encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]]));
 
-/** Connects a device. `name` is unique among the devices of its protocol. */
-export async function connectDevice(protocol: Protocol, port: number, name: string): Promise<Device> {
+/** Connects a device. `name` is unique among the devices of its protocol. `replyMs`: time in which it expects a reply. */
+export async function connectDevice(protocol: Protocol, port: number, name: string, replyMs?: number): Promise<Device> {
   switch (protocol) {
     case "astm": {
-      const line = await Line.connect(port, (bytes) => bytes.filter((byte) => byte === ACK).length);
+      const line = await Line.connect(port, (bytes) => bytes.filter((byte) => byte === ACK).length, replyMs);
       const send = async (number: number) => {
         const writes = astmResult(number);
         let slowest = 0;
@@ -65,14 +65,15 @@ export async function connectDevice(protocol: Protocol, port: number, name: stri
       return { send, close: () => line.close() };
     }
     case "hl7": {
-      const line = await Line.connect(port, (bytes) => bytes.toString("latin1").split("MSA|AA|").length - 1);
+      const count = (bytes: Buffer) => bytes.toString("latin1").split("MSA|AA|").length - 1;
+      const line = await Line.connect(port, count, replyMs);
       return { send: (number) => line.exchange(hl7Result(number)), close: () => line.close() };
     }
     case "poct1a":
       return poct1Device(port, name);
     case "dicom": {
       const reader = new PduReader();
-      const line = await Line.connect(port, (bytes) => acceptedIn(reader, bytes));
+      const line = await Line.connect(port, (bytes) => acceptedIn(reader, bytes), replyMs);
       await line.exchange(ASSOCIATION);
       return { send: (number) => line.exchange(imageOf(number, name)), close: () => line.close() };
     }

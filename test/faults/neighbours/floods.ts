@@ -9,7 +9,7 @@ import { dribble, HostileSockets, ignoreReplies, pump } from "./hostile-sockets.
 
 /** As many connections as a listener holds: 16 without a whole message, and 16 with one. */
 const ALL = 32;
-const SOME = 4;
+export const SOME = 4;
 
 export interface Flood {
   readonly name: string;

@@ -23,7 +23,7 @@ export interface ChangeRecording {
   readonly told: readonly ToldWord[];
 }
 
-/** What a program has told: that its work is done, at its end, or each line of its output. */
+/** Statements of a program: that its work is done, at its end, or each line of its output. */
 export const toldLines = Symbol("lines");
 /** One program under strace. */
 interface Traced {

@@ -11,7 +11,7 @@ export interface Told {
 export interface Moments<Each extends Told> {
   /** The number of calls that had ended or started by a time. */
   callsBy(at: number): number;
-  /** What was told before a cut after `count` calls. */
+  /** Returns the statements before a cut after `count` calls. */
   toldBefore(count: number): Each[];
 }
 

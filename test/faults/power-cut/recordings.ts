@@ -43,7 +43,19 @@ export interface Acknowledged {
 
 const EMPTY: Tree = new Map();
 
-/** The built agent in a new folder under the load of all four protocols, stopped and started again once, and killed. */
+/** What a first start has made that is killed before its first sync. */
+const KILLED_START = `
+  const [data] = process.argv.slice(1);
+  for (const folder of [data, data + "/images"]) fs.mkdirSync(folder, { mode: 0o700 });
+  for (const name of ["lock.db", "spool.db", "spool.mark"]) fs.writeFileSync(data + "/" + name, "", { mode: 0o600 });
+  console.log("made");
+  setInterval(() => {}, 1_000);
+`;
+
+/**
+ * The built agent in the folder that a killed start left, under the load of all four protocols, stopped and started again once,
+ * and killed.
+ */
 export async function recordAgent(ms: number): Promise<Recording> {
   const world = await World.create(8);
   const ports = await Promise.all(Array.from({ length: 4 }, () => freePort()));
@@ -58,6 +70,11 @@ export async function recordAgent(ms: number): Promise<Recording> {
   const acknowledged: Acknowledged[] = [];
   const logs: string[] = [];
   try {
+    const killedLog = path.join(world.folder, "strace-killed-start.log");
+    const killed = startTraced(killedLog, ["-e", KILLED_START, path.join(world.folder, "agent")]);
+    logs.push(killedLog);
+    await until("the first start makes its files", () => killed.output().includes("made"));
+    await killed.end("SIGKILL");
     for (const end of ["SIGTERM", "SIGKILL"] as const) {
       const log = path.join(world.folder, `strace-${end}.log`);
       logs.push(log);

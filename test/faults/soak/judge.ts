@@ -1,6 +1,6 @@
 // Judges the measures of a soak run.
 
-/** What a program measured at one moment. */
+/** Measurements of a program at one moment. */
 export interface Sample {
   /** The process: `agent 1` is replaced by `agent 2`, whose heap begins anew. */
   readonly life: string;

@@ -13,7 +13,7 @@ const FOLDER = "TEST_PROBE_FOLDER";
 /** Time in which a thread answers, unless it was terminated. */
 const ANSWER_MS = 3_000;
 
-/** What one thread measured. */
+/** Measurements of one thread. */
 interface ThreadMeasure {
   readonly pid: number;
   readonly thread: number;
@@ -25,7 +25,7 @@ interface ThreadMeasure {
   readonly maxMs: number;
 }
 
-/** What a program measured. */
+/** Measurements of a program. */
 export interface Measure {
   /** The sum over its threads. */
   readonly heapBytes: number;

@@ -21,7 +21,7 @@ const empty: ClinicFacts = {
 
 const device: DeviceShown = {
   ...{ id: "chem-1", name: "VetScan", profile: null, protocol: null, connection: null, state: { is: "ready" } },
-  ...{ last_message_at: at(300), study_name: null, today: null },
+  ...{ last_message_at: at(300), last_warning: null, study_name: null, today: null },
 };
 
 function agent(changes: Partial<AgentShown> = {}, alerts: ClinicFacts["agents"][number]["alerts"] = []) {

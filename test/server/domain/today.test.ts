@@ -21,7 +21,7 @@ const agent = (name: string, is: AgentShown["is"], ...states: DeviceState[]): Ag
   ...{ version: null, platform: null, upgrade: null, clock_offset_s: null, outbox: null, callers: [] },
   devices: states.map((state, index) => ({
     ...{ id: `dev-${index}`, name: index === 0 ? "VetScan" : null, profile: null, protocol: null, connection: null },
-    ...{ state, last_message_at: null, study_name: null, today: null },
+    ...{ state, last_message_at: null, last_warning: null, study_name: null, today: null },
   })),
 });
 

@@ -6,6 +6,7 @@ import { Drain } from "../../../server/http/drain.ts";
 import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
 import { Metrics } from "../../../server/metrics/metrics.ts";
 import { serveMetrics } from "../../../server/metrics/metrics-server.ts";
+import { SteadyTime } from "../../../server/store/steady-time.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { pino } from "pino";
 import { clinic, connection, patient, startServer } from "../harness.ts";
@@ -112,7 +113,7 @@ test("a database that does not respond is 0, and the other metrics stay readable
 test("audit rows wait for the database, and the oldest are dropped and counted beyond the bound", async () => {
   const { store } = await startServer(clinic(ours));
   store.transaction = () => Promise.reject(new Error("away"));
-  const queue = new AuditQueue(store, pino({ enabled: false }), () => 0);
+  const queue = new AuditQueue(store, pino({ enabled: false }), () => 0, new SteadyTime({ wall: () => 0 }));
   const row = {
     ...{ at: 0, request_id: null, api_key_id: null, user_id: null, clinic_id: null, method: null, route: null },
     ...{ fp: null, count: null, status: 200, address: null, times: 1 },

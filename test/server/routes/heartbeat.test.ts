@@ -20,6 +20,7 @@ const full = {
       state: "cannot connect",
       reason: "refused by 10.0.0.5:4001",
       may_be_off: true,
+      last_warning: { at: "2026-11-21T11:00:00.000Z", reason: "checksum 7B, computed 7C" },
       today: { received: 3, filed: 2, unmatched: 1, quarantined: 0 },
     },
   ],

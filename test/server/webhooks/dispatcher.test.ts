@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { dueWebhooks } from "../../../server/store/changes/deliveries.ts";
+import { STEADY_MS, SteadyTime } from "../../../server/store/steady-time.ts";
 import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { listDeliveries, pauseWebhook, resendDelivery } from "../../../server/store/dashboard/webhooks.ts";
@@ -121,6 +122,34 @@ test("a retry that was planned by a clock ahead is made once the clock was set b
   clock.now -= 8_760 * HOUR_MS;
   await drain();
   expect(receiver.got.map(({ fp }) => fp)).toEqual(fps);
+});
+
+test("a clock that is three years ahead for a few hours removes no ended delivery, and the right one does after thirty days", async () => {
+  const { store, push, drain, log, clock } = await world();
+  await push(2);
+  await drain();
+  const running = { now: 0 };
+  const pass = (ms: number) => {
+    clock.now += ms;
+    running.now += ms;
+  };
+  const now = () => clock.now;
+  const steady = new SteadyTime({ wall: now, running: () => running.now });
+  const dispatcher = dispatcherOn(store, { now, steady });
+  onTestFinished(() => dispatcher.stop());
+  const left = async () => {
+    await dispatcher.check();
+    return (await log()).length;
+  };
+  pass(STEADY_MS);
+  clock.now += 3 * 8_760 * HOUR_MS;
+  expect(await left()).toBe(2);
+  pass(STEADY_MS - 1);
+  expect(await left()).toBe(2);
+  clock.now -= 3 * 8_760 * HOUR_MS;
+  expect(await left()).toBe(2);
+  pass(31 * 24 * HOUR_MS);
+  expect(await left()).toBe(0);
 });
 
 test("a receiver that is down gets every event when it is back, each once, after the retries of its log", async () => {

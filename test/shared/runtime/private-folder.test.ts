@@ -25,23 +25,38 @@ beforeEach(() => {
   });
 });
 
+/** The synced folders, without those above. */
+function inRoot(): string[] {
+  return synced.filter((folder) => !folder.startsWith(".."));
+}
+
 afterEach(() => {
   vi.restoreAllMocks();
   fs.rmSync(root, { recursive: true });
 });
 
-test.skipIf(process.platform === "win32")("the parent of each new folder is synced, and no other folder", () => {
+test.skipIf(process.platform === "win32")("the parents of a folder are synced, whoever made it", () => {
   fs.mkdirSync(path.join(root, "a"));
   makePrivateFolder(path.join(root, "a/b/c"));
-  expect(synced).toEqual(["a/b", "a"]);
+  expect(inRoot()).toEqual(["a/b", "a", "."]);
   makePrivateFolder(path.join(root, "a/b/c"));
-  expect(synced).toEqual(["a/b", "a"]);
+  expect(inRoot()).toEqual(["a/b", "a", ".", "a/b", "a", "."]);
 });
 
-test.skipIf(process.platform === "win32")("the folder of a new file is synced", () => {
+test.skipIf(process.platform === "win32")("the parents of a folder that another user owns are left alone", () => {
+  const { accessSync } = fs;
+  vi.spyOn(fs, "accessSync").mockImplementation((file, mode) => {
+    if (file === root) throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+    accessSync(file, mode);
+  });
+  makePrivateFolder(path.join(root, "a/b"));
+  expect(synced).toEqual(["a"]);
+});
+
+test.skipIf(process.platform === "win32")("the folder of a private file is synced, whoever made the file", () => {
   makePrivateFile(path.join(root, "file"));
   makePrivateFile(path.join(root, "file"));
-  expect(synced).toEqual(["."]);
+  expect(synced).toEqual([".", "."]);
 });
 
 test("a file system that cannot sync folders causes no error", () => {

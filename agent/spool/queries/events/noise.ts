@@ -7,6 +7,44 @@ import type { StoredBytes } from "../devices/stored-bytes.ts";
 /** Max bytes of noise of a device. Beyond it, new noise replaces the oldest. */
 export const NOISE_BYTES_MAX = 16 * 1024 * 1024;
 
+/** Bytes of a device that belong to no message. Times are in ms since 1970. */
+export interface StrayBytes {
+  /** Count of the stored ones, with the times of the first and the last chunk. */
+  readonly bytes: number;
+  readonly since: number;
+  readonly at: number;
+  /** The newest chunks, the oldest of them first. */
+  readonly chunks: readonly { readonly at: number; readonly bytes: Uint8Array }[];
+}
+
+/**
+ * Reads the noise of a device, and all its bytes since its last message: short noise has no row. @returns null without any
+ * @param bytesMax bound on the bytes of `chunks`
+ */
+export function readStrayBytes(db: Database.Database, device: string, bytesMax: number): StrayBytes | null {
+  const lastMessageAt = db.prepare("SELECT COALESCE(MAX(received_at), 0) FROM message WHERE device = ?").pluck();
+  const wanted = { device, after: lastMessageAt.get(device) };
+  const sum = db.prepare(`SELECT SUM(length(bytes)) AS bytes, MIN(at) AS since, MAX(at) AS at FROM (${STRAY_CHUNKS})`);
+  const { bytes, ...times } = sum.get(wanted) as { bytes: number | null; since: number; at: number };
+  if (bytes === null) return null;
+  const chunks: { at: number; bytes: Uint8Array }[] = [];
+  let length = 0;
+  for (const chunk of db.prepare(`${STRAY_CHUNKS} ORDER BY id DESC`).iterate(wanted)) {
+    const { at, bytes: own } = chunk as (typeof chunks)[number];
+    length += own.length;
+    if (length > bytesMax && chunks.length > 0) break;
+    chunks.unshift({ at, bytes: own.subarray(-bytesMax) });
+  }
+  return { bytes, ...times, chunks };
+}
+
+const STRAY_CHUNKS = `SELECT e.id, e.at, e.bytes FROM noise n
+    JOIN event e ON e.id BETWEEN n.first_event AND n.last_event AND e.session = n.session
+  WHERE n.device = @device AND e.kind = 'chunk'
+  UNION SELECT e.id, e.at, e.bytes FROM session s
+    JOIN event e ON e.id BETWEEN s.first_event AND COALESCE(s.last_event, 9e15) AND e.session = s.id
+  WHERE s.device = @device AND COALESCE(s.finished_at, @after) >= @after AND e.kind = 'chunk' AND e.at > @after`;
+
 /** Part of operationsOn(). */
 export function noiseOperationsOn(db: Database.Database, storedBytes: StoredBytes) {
   const sql = {

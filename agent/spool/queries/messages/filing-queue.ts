@@ -1,19 +1,12 @@
 import type Database from "better-sqlite3";
-import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../events/event-log.ts";
-import { messageChecksum, type StoredMessage } from "./message-row.ts";
+import { messageReader, type StoredMessageRow } from "../events/event-log.ts";
+import { MESSAGE_COLUMNS, type StoredMessage, withDamage } from "./message-row.ts";
 import { NO_SESSION } from "./messages.ts";
 
 // The messages that filing reads: unprocessed ones, those whose patient changed, and incomplete ones.
 
 /** Max incomplete messages of a device that a complete message is compared with. */
 const INCOMPLETE_MAX = 20;
-const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, ${BYTES_COLUMNS}`;
-
-/** Marks a message whose bytes or device are not as they were stored. One without a checksum is unchecked. */
-export function withDamage<Message extends StoredMessage>(message: Message, checksum: number | null): Message {
-  if (checksum === null || checksum === messageChecksum(message)) return message;
-  return { ...message, damage: "its stored bytes are damaged: send it again at the device, or restore a backup" };
-}
 
 /** Part of operationsOn(). */
 export function filingQueueOperationsOn(db: Database.Database) {

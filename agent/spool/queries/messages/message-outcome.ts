@@ -62,6 +62,11 @@ export function messageOutcomesOn(db: Database.Database) {
       conclude(outcome.message);
     },
 
+    /** Records that a message cannot be filed, whatever became of its studies. */
+    quarantine(message: string, reason: string, at: number): void {
+      sql.settleMessage.run({ message, state: "quarantined", reason, at });
+    },
+
     /** Updates the messages of a study that was settled. */
     concludeStudy(fp: string, revision: number): void {
       for (const { message } of sql.messagesOf.all(fp, revision) as { message: string }[]) conclude(message);

@@ -1,5 +1,5 @@
 import { rowChecksum } from "../../../../shared/runtime/row-checksum.ts";
-import type { ByteRange } from "../events/event-log.ts";
+import { BYTES_COLUMNS, type ByteRange } from "../events/event-log.ts";
 
 // Messages, and the tuple in which one is posted to the worker. Structured clone copies a tuple faster than an object.
 
@@ -26,6 +26,15 @@ export interface NewMessage extends StoredMessage {
 /** Computes the checksum of a message over its own bytes, so that it holds wherever they are stored. */
 export function messageChecksum({ id, device, profile, receivedAt, incomplete, bytes }: StoredMessage): number {
   return rowChecksum([id, device, profile, receivedAt, incomplete], bytes);
+}
+
+/** The columns of a StoredMessage, with its checksum. */
+export const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, ${BYTES_COLUMNS}`;
+
+/** Marks a message whose bytes or device are not as they were stored. One without a checksum is unchecked. */
+export function withDamage<Message extends StoredMessage>(message: Message, checksum: number | null): Message {
+  if (checksum === null || checksum === messageChecksum(message)) return message;
+  return { ...message, damage: "its stored bytes are damaged: send it again at the device, or restore a backup" };
 }
 
 /** The columns of a new message, in the order of the INSERT. `bytes` is null if the event log holds them. */

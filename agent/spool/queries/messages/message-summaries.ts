@@ -64,7 +64,7 @@ const SUMMARIES = `SELECT m.rowid AS row, m.id, m.device, m.received_at, COALESC
   (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
      JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps,
   (SELECT json_group_array(DISTINCT i.value) FROM message_study l
-     JOIN study s ON s.fp = l.fp AND s.revision = l.revision, json_each(s.body, '$.source.sample_ids') i
+     JOIN study s ON s.fp = l.fp AND s.revision = l.revision, json_each(CASE WHEN json_valid(s.body) THEN s.body ELSE '{}' END, '$.source.sample_ids') i
      WHERE l.message = COALESCE(c.id, m.id)) AS sampleIds
   FROM message m LEFT JOIN message c ON c.id = m.completed_by`;
 

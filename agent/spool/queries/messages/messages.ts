@@ -2,7 +2,15 @@ import type Database from "better-sqlite3";
 import { encodeTime } from "ulid";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 import type { MessageState } from "./message-outcome.ts";
-import { type MessageRow, messageRow, type NewMessage } from "./message-row.ts";
+import { messageReader, type StoredMessageRow } from "../events/event-log.ts";
+import {
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  messageRow,
+  type NewMessage,
+  type StoredMessage,
+  withDamage,
+} from "./message-row.ts";
 
 // Storage of messages, with the group that completes them.
 
@@ -18,12 +26,15 @@ export interface QuarantinedMessages {
 
 /** Part of operationsOn(). */
 export function messageOperationsOn(db: Database.Database, storedBytes: StoredBytes) {
+  const readMessage = messageReader(db);
   const sql = {
     insert: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, truncation_reason, duplicate_key, state,
          bytes, first_event, last_event, start, length, checksum)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', COALESCE(?, x''), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
+    duplicate: db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE duplicate_key = ? AND device = ?`),
+    forgetKey: db.prepare("UPDATE message SET duplicate_key = NULL WHERE duplicate_key = ? AND device = ?"),
     readAgain: db
       .prepare(
         `UPDATE message SET processed_at = NULL WHERE device = ? AND duplicate_key = ? AND NOT EXISTS
@@ -43,6 +54,14 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
     counts: db.prepare("SELECT state, COUNT(*) AS count FROM message GROUP BY state"),
   };
 
+  /** Gives up the duplicate key of a damaged message, so that its resend is stored as a message of its own. */
+  function forgetDamaged(device: string, duplicateKey: string): boolean {
+    const row = sql.duplicate.get(duplicateKey, device) as StoredMessageRow<StoredMessage> | undefined;
+    if (row === undefined || withDamage(readMessage<StoredMessage>(row), row.checksum).damage === undefined)
+      return false;
+    return sql.forgetKey.run(duplicateKey, device).changes > 0;
+  }
+
   /**
    * Stores messages and returns for each the id that filing reads. A known session and ordinal is left unchanged.
    * A resend returns the id of the first message, because its patient may be known by now.
@@ -52,7 +71,8 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
     const received = new Map<string, { receivedAt: number; bytes: number }>();
     const ids = rows.map((row) => {
       const [id, , , device, , receivedAt, , duplicateKey, own] = row;
-      const isNew = sql.insert.run(row).changes > 0;
+      const isStored = () => sql.insert.run(row).changes > 0;
+      const isNew = isStored() || (duplicateKey !== null && forgetDamaged(device, duplicateKey) && isStored());
       const stored = isNew ? (own?.length ?? 0) + ROW_BYTES.message : 0;
       received.set(device, { receivedAt, bytes: (received.get(device)?.bytes ?? 0) + stored });
       if (isNew || duplicateKey === null) return id;

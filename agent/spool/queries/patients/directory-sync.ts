@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { identifierCheck, patientCheck } from "../checks/row-checks.ts";
 import type { PendingMatches } from "./pending-matches.ts";
 
 // Updates of the stored patient directory: patients and their identifiers, as the server sent them.
@@ -20,12 +21,16 @@ export interface RemovedPatient {
 }
 
 /** Part of operationsOn(). A sync generation is the start of a full sync, in ms since 1970; null for an incremental sync. */
-export function directorySyncOperationsOn(db: Database.Database, pendingMatches: PendingMatches) {
+export function directorySyncOperationsOn(
+  db: Database.Database,
+  pendingMatches: PendingMatches,
+  { setMeta }: { readonly setMeta: (key: string, value: string) => void },
+) {
   const sql = {
     body: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),
     upsertPatient: db.prepare(
-      `INSERT INTO patient (fp, body, sync_generation) VALUES (@fp, @body, @generation)
-       ON CONFLICT (fp) DO UPDATE SET body = @body, sync_generation = @generation`,
+      `INSERT INTO patient (fp, body, sync_generation, checksum) VALUES (@fp, @body, @generation, @checksum)
+       ON CONFLICT (fp) DO UPDATE SET body = @body, sync_generation = @generation, checksum = @checksum`,
     ),
     markPatient: db.prepare("UPDATE patient SET sync_generation = ? WHERE fp = ?"),
     deletePatient: db.prepare("DELETE FROM patient WHERE fp = ?"),
@@ -33,13 +38,10 @@ export function directorySyncOperationsOn(db: Database.Database, pendingMatches:
     markIdentifiers: db.prepare("UPDATE identifier SET sync_generation = ? WHERE patient_fp = ?"),
     deleteIdentifiers: db.prepare("DELETE FROM identifier WHERE patient_fp = ?"),
     insertIdentifier: db.prepare(
-      "INSERT INTO identifier (identifier, patient_fp, sync_generation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      "INSERT INTO identifier (identifier, patient_fp, sync_generation, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
     ),
     outdatedPatients: db.prepare("SELECT fp FROM patient WHERE sync_generation < ?").pluck(),
     deleteOutdatedIdentifiers: db.prepare("DELETE FROM identifier WHERE sync_generation < ?"),
-    setProgress: db.prepare(
-      "INSERT INTO meta (key, value) VALUES ('directory', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-    ),
   };
   const bodyOf = (fp: string) => sql.body.get(fp) as string | undefined;
   const remove = (fp: string) => {
@@ -56,7 +58,7 @@ export function directorySyncOperationsOn(db: Database.Database, pendingMatches:
           if (generation !== null) sql.markPatient.run(generation, fp);
           continue;
         }
-        sql.upsertPatient.run({ fp, body, generation: generation ?? 0 });
+        sql.upsertPatient.run({ fp, body, generation: generation ?? 0, checksum: patientCheck.of({ fp, body }) });
         pendingMatches.patientChanged(fp);
         changed += 1;
       }
@@ -75,7 +77,10 @@ export function directorySyncOperationsOn(db: Database.Database, pendingMatches:
           continue;
         }
         sql.deleteIdentifiers.run(patientFp);
-        for (const identifier of identifiers) sql.insertIdentifier.run(identifier, patientFp, generation ?? 0);
+        for (const identifier of identifiers) {
+          const checksum = identifierCheck.of({ identifier, patientFp });
+          sql.insertIdentifier.run(identifier, patientFp, generation ?? 0, checksum);
+        }
         pendingMatches.identifiersChanged(changed);
       }
     },
@@ -94,7 +99,7 @@ export function directorySyncOperationsOn(db: Database.Database, pendingMatches:
     endFullSync(generation: number, progress: string, isFirst: boolean): void {
       for (const fp of sql.outdatedPatients.all(generation) as string[]) remove(fp);
       sql.deleteOutdatedIdentifiers.run(generation);
-      sql.setProgress.run(progress);
+      setMeta("directory", progress);
       if (isFirst) pendingMatches.directoryFetched();
     },
   };

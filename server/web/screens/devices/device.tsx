@@ -4,7 +4,7 @@ import { t } from "./texts.ts";
 
 /** One device: its state in words with what to do, its last message, and its day. */
 export function Device({ device }: { device: DeviceShown }) {
-  const { id, name, profile, protocol, connection, state, last_message_at, study_name, today } = device;
+  const { id, name, profile, protocol, connection, state, last_message_at, last_warning, study_name, today } = device;
   const { word, next, tone } = stateWords(state, connection);
   const reason = "reason" in state ? state.reason : null;
   return (
@@ -18,6 +18,11 @@ export function Device({ device }: { device: DeviceShown }) {
       <p title={last_message_at === null ? undefined : dateTime(last_message_at)}>
         {last_message_at === null ? t("noMessage") : t("lastMessage", { ago: ago(last_message_at) })}
       </p>
+      {last_warning !== null && reason === null && (
+        <p class="quiet">
+          {t("lastWarning", { ago: ago(last_warning.at) })}: <span lang="en">{last_warning.reason}</span>
+        </p>
+      )}
       {today !== null && (
         <>
           <p class="quiet day-title">{t("today")}</p>

@@ -244,3 +244,24 @@ test("an instance with an unreadable header is left out with its reason", () => 
   expect(reports).toHaveLength(1);
   expect(leftOut).toEqual(new Map([[bad.message, "its header cannot be read: not read within 5 s"]]));
 });
+
+test("images of an impossible time have the time of receipt, and others keep theirs", () => {
+  for (const [sent, time] of [
+    ["20991231235900", "2099-12-31T20:59:00.000Z"],
+    ["19700101000000", "1969-12-31T22:00:00.000Z"],
+  ] as const) {
+    expect(reportOf({ times: [sent] })).toMatchObject({
+      acquired_at: "2026-11-21T08:00:00.000Z",
+      notes: [
+        `the modality's clock is suspect: ${time}`,
+        "the modality's time is impossible: the time of receipt is used",
+      ],
+    });
+    const [mixed] = read(instance({ times: [sent] }), instance({ times: ["20261121101500"] })).reports;
+    expect(mixed!.report.acquired_at).toBe("2026-11-21T07:15:00.000Z");
+  }
+  expect(reportOf({ times: ["20000101000000"] })).toMatchObject({
+    acquired_at: "1999-12-31T22:00:00.000Z",
+    notes: ["the modality's clock is suspect: 1999-12-31T22:00:00.000Z"],
+  });
+});

@@ -182,8 +182,9 @@ describe("times", () => {
     expect(report(service({ at })).acquired_at).toBe(acquired_at);
   });
 
-  test.each(["1999-12-31T23:00:00Z", "2026-11-22T10:00:01Z"])("%s is kept with a note on the clock", (at) => {
-    expect(report(service({ at })).notes).toContain(`the device's clock is suspect: ${at}`);
+  test.each(["1999-12-31T23:00:00Z", "2026-11-22T10:00:01Z"])("%s has a note on the clock", (at) => {
+    const time = new Date(at).toISOString();
+    expect(report(service({ at })).notes).toContain(`the device's clock is suspect: ${time}`);
   });
 
   test("an invalid time is noted, and the specimen's time replaces it", () => {

@@ -14,7 +14,7 @@ const SELDOM = [
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
   "SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1",
   "SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?",
-  "DELETE FROM study WHERE settled_at < ? RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + 400 AS bytes",
+  "DELETE FROM study WHERE settled_at < ? RETURNING CASE WHEN json_valid(body) THEN json_extract(body, '$.source.device_id') END AS device, length(body) + length(snapshot) + 400 AS bytes",
   "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
   "UPDATE pending_match SET due = 1 WHERE due = 0",
   "SELECT device, SUM(bytes) AS bytes FROM session WHERE finished_at < ? GROUP BY device",
@@ -22,7 +22,10 @@ const SELDOM = [
   "SELECT id, first_event AS firstEvent, last_event AS lastEvent FROM session s WHERE last_event IS NOT NULL AND device IN (SELECT value FROM json_each(@devices)) AND NOT EXISTS ( SELECT 1 FROM message m WHERE m.session = s.id AND m.state NOT IN ('filed', 'not-for-patients')) ORDER BY id LIMIT @limit",
   "DELETE FROM preview WHERE fp IN (SELECT COALESCE(existing_fp, fp) FROM study WHERE settled_at >= ?)",
   "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
-  "UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_extract(body, '$.acquired_at') <= @until AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision) RETURNING fp, revision",
+  "UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_valid(body) AND json_extract(body, '$.acquired_at') <= @until AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision) RETURNING fp, revision",
+  // Only of a damaged study.
+  "UPDATE study SET state = 'queued' WHERE state NOT IN ('queued', 'filed', 'unmatched', 'conflict', 'rejected')",
+  "SELECT l.message FROM message_study l CROSS JOIN study s INDEXED BY sqlite_autoindex_study_1 ON s.fp = l.fp AND s.revision = l.revision WHERE +s.rowid = ? UNION SELECT message FROM message_study WHERE fp = ? AND revision = ? UNION SELECT m.id FROM message_study l JOIN message m ON m.id = l.message WHERE m.state = 'pending' AND NOT EXISTS (SELECT 1 FROM study s WHERE s.fp = l.fp AND s.revision = l.revision)",
 ];
 
 test("no frequent operation reads a whole growing table", () => {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import { auditLines } from "../../../../server/cli/audit-log.ts";
 import { permissions } from "../../../../server/http/auth/api-keys.ts";
+import { STEADY_MS, SteadyTime } from "../../../../server/store/steady-time.ts";
 import { AuditQueue, ENTRIES_MAX, REFUSALS_MAX, RETENTION_MS } from "../../../../server/http/audit/audit-queue.ts";
 import { memoryCounters } from "../../../../server/http/rate-limit/memory-counters.ts";
 import {
@@ -373,10 +374,34 @@ describe("the audit queue", () => {
     clock.now += RETENTION_MS;
     audit.add(read(clock.now));
     await audit.flush();
-    clock.now += 1;
+    clock.now += HOUR_MS;
     audit.add(read(clock.now));
     await audit.flush();
-    expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([1, RETENTION_MS, RETENTION_MS + 1]);
+    expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([RETENTION_MS, RETENTION_MS + HOUR_MS]);
+  });
+
+  test("rows of all ages stay while the clock is three years ahead for a few hours, and old ones go later", async () => {
+    const machine = { wall: noon, running: 0 };
+    const pass = (ms: number) => {
+      machine.wall += ms;
+      machine.running += ms;
+    };
+    const steady = new SteadyTime({ wall: () => machine.wall, running: () => machine.running });
+    const { store, audit } = await startAudit(() => machine.wall, steady);
+    const write = async () => {
+      audit.add(read(machine.wall));
+      await audit.flush();
+      return (await list(store)).length;
+    };
+    await write();
+    machine.wall += 3 * YEAR_MS;
+    expect(await write()).toBe(2);
+    pass(STEADY_MS - 1);
+    expect(await write()).toBe(3);
+    machine.wall -= 3 * YEAR_MS;
+    expect(await write()).toBe(4);
+    pass(RETENTION_MS);
+    expect(await write(), "those of the time ahead go with their neighbours").toBe(2);
   });
 
   test("rows are listed by time, key and clinic, over many pages", async () => {
@@ -490,14 +515,19 @@ const empty = {
   request_id: null,
 };
 
-async function startAudit() {
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+
+async function startAudit(now?: () => number, steady?: SteadyTime) {
   const database = await temporaryDatabase();
   const store = await openStore(database, 100);
   onTestFinished(() => store.close());
   const clock = { now: noon };
   const log: { level: number; msg: string; lost?: number }[] = [];
   const logger = pino({}, { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) });
-  return { database, store, clock, log, audit: new AuditQueue(store, logger, () => clock.now) };
+  const ofClock = () => clock.now;
+  const audit = new AuditQueue(store, logger, now ?? ofClock, steady ?? { now: ofClock });
+  return { database, store, clock, log, audit };
 }
 
 function read(at: number): AuditRow {

@@ -33,6 +33,7 @@ async function heardServer() {
 test("an agent shows what its last heartbeat tells, with its silence and its devices", async () => {
   const { agent, read, theirs } = await heardServer();
   const reason = "no such port /dev/ttyUSB0";
+  const warning = { at: "2026-11-21T11:00:00.000Z", reason: "the device dates a result 2099: set its date and time" };
   await agent("Lab PC", {
     version: "0.2.0",
     clock_offset_s: 95,
@@ -47,6 +48,7 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
         state: "cannot open",
         reason,
         last_message_at: null,
+        last_warning: warning,
         today: { received: 4, filed: 2, unmatched: 1, quarantined: 1 },
       },
     ],
@@ -81,6 +83,7 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
           connection: "/dev/ttyUSB0",
           state: { is: "faulty", reason },
           last_message_at: null,
+          last_warning: warning,
           study_name: null,
           today: { received: 4, filed: 2, unmatched: 1, quarantined: 1 },
         },
@@ -108,6 +111,7 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
       connection: null,
       state: { is: "unknown" },
       last_message_at: null,
+      last_warning: null,
       study_name: null,
       today: null,
     },
