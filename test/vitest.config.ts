@@ -17,7 +17,7 @@ const onSqliteOnly = "test/server/store/database/sqlite.test.ts";
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: fast ? 3 : 4,
+    maxWorkers: 3,
     // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
     testTimeout: 60_000, // ms; a slow machine must not fail a test

@@ -14,7 +14,7 @@ import { vetScanRecords } from "./astm.ts";
 import { scriptedServer } from "./scripted-server.ts";
 import { useSpool } from "./spool.ts";
 
-/** Of the first message, in ms since 1970. Later than all times of the devices. */
+/** Time of the first message, in ms since 1970. Later than all times of the devices. */
 const RECEIVED = Date.UTC(2026, 11, 31);
 
 export const cat = { fp: "patient_01K9TEST000000000000000002", species: "cat" };

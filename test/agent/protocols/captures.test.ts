@@ -153,7 +153,8 @@ describe.skipIf(!present)("field captures", () => {
       acquired_at: "2022-03-08T06:22:41.000Z",
       unmapped: [],
       leftOut: [],
-      notes: [],
+      // The capture is read years after it was taken.
+      notes: ["the device's clock is suspect: 2022-03-08T06:22:41.000Z"],
     });
     expect(report.rows.map(({ code, text, unit, device_range }) => [code, text, unit, device_range?.text])).toEqual([
       ["ALB", "3.0", "g/dL", "2.3-4.0"],

@@ -36,8 +36,11 @@ function addPatient(folder: string): void {
   const nothing = { name: "Test", breed: null, sex: null, date_of_birth: null, weight_kg: null };
   const owner = { owner_customer_fp: "customer_01K9TEST000000000000000D01", created_at: at, updated_at: at };
   const body = JSON.stringify({ fp: DOG.fp, species: "dog", ...nothing, ...owner });
-  db.prepare("INSERT INTO patient VALUES (?, ?, 1)").run(DOG.fp, body);
-  db.prepare("INSERT INTO identifier VALUES (?, ?, 1)").run(DOG.identifier, DOG.fp);
+  db.prepare("INSERT INTO patient (fp, body, sync_generation) VALUES (?, ?, 1)").run(DOG.fp, body);
+  db.prepare("INSERT INTO identifier (identifier, patient_fp, sync_generation) VALUES (?, ?, 1)").run(
+    DOG.identifier,
+    DOG.fp,
+  );
   db.close();
 }
 

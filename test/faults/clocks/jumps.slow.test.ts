@@ -178,8 +178,8 @@ const BROKEN: readonly Broken[] = [
   },
   {
     breaks: "sends in the order of its wall clock",
-    text: "snapshot FROM study WHERE state = 'queued' ORDER BY rowid",
-    by: "snapshot FROM study WHERE state = 'queued' ORDER BY created_at",
+    text: "FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
+    by: "FROM study WHERE state = 'queued' ORDER BY created_at LIMIT ?",
     harm: sendOverJump,
   },
 ];

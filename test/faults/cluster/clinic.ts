@@ -177,6 +177,19 @@ export class ClusterClinic {
     });
   }
 
+  /** Number of studies in the agents' spools by state, whether a patient is named, and number of sends. */
+  waiting(): string {
+    return this.#agents
+      .map((_, index) =>
+        readSpool(path.join(this.folder, `agent${index}`, "data"), (db) => [
+          ...db.prepare("SELECT state, reason, COUNT(*) AS n, MIN(sends) AS sends FROM study GROUP BY 1, 2").all(),
+          ...db.prepare("SELECT state, reason, COUNT(*) AS messages FROM message GROUP BY 1, 2").all(),
+        ]),
+      )
+      .map((counts) => JSON.stringify(counts))
+      .join("\n");
+  }
+
   async query(statement: string): Promise<unknown[]> {
     const client = new Client({ connectionString: this.cluster.proxyUrl() });
     await client.connect();

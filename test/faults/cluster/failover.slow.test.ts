@@ -16,6 +16,8 @@ const CUTS = SOAK ? 10 : 1;
 const ROLLS = SOAK ? 5 : 1;
 /** Time in which pushes and reads run undisturbed before each fault. */
 const CALM_MS_MAX = 1_500;
+/** Time in which the agents send what waited at the end. */
+const DRAIN_MS = 240_000;
 
 const problem = clusterProblem();
 if (problem !== null) process.stderr.write(`the tests of the PostgreSQL cluster do not run: ${problem}\n`);
@@ -58,12 +60,7 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
         }
         await clinic.cluster.settled();
         const sent = await clinic.stopDevices();
-        await until(
-          "the results of the devices are filed",
-          async () => String(await clinic.filed()) === String(sent),
-        ).catch((error: unknown) => {
-          throw new Error(`sent ${String(sent)}; ${clinic.state()}`, { cause: error });
-        });
+        await allFiled(clinic, sent);
         for (const each of [pusher, ...readers]) each.stop();
         await Promise.all(running);
         report({ pusher, readers, recoveriesMs, sent });
@@ -75,7 +72,7 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
         await clinic.end();
       }
     },
-    SOAK ? 3_600_000 : 300_000,
+    SOAK ? 3_600_000 : 600_000,
   );
 
   test("without synchronous replication a kill loses acknowledged studies", async () => {
@@ -145,6 +142,20 @@ async function bringBack({ cluster }: ClusterClinic, primary: Node, fault: Fault
     await until("another primary", async () => (await cluster.primary()) !== undefined, 60_000, 100);
     primary.thaw();
   } else if (!primary.isRunning) primary.start();
+}
+
+/** Waits until the agents have sent what waited. */
+async function allFiled(clinic: ClusterClinic, sent: readonly number[]): Promise<void> {
+  let filed: readonly number[] = [];
+  try {
+    await until(
+      "the results of the devices are filed",
+      async () => String((filed = await clinic.filed())) === String(sent),
+      DRAIN_MS,
+    );
+  } catch (error) {
+    throw new Error(`sent ${String(sent)}, filed ${String(filed)}; spools:\n${clinic.waiting()}\n${clinic.state()}`, { cause: error });
+  }
 }
 
 /** Waits for a push that began after this call. */

@@ -43,7 +43,7 @@ export interface Acknowledged {
 
 const EMPTY: Tree = new Map();
 
-/** What a first start has made that is killed before its first sync. */
+/** Files of a first start that is killed before its first sync. */
 const KILLED_START = `
   const [data] = process.argv.slice(1);
   for (const folder of [data, data + "/images"]) fs.mkdirSync(folder, { mode: 0o700 });

@@ -31,7 +31,7 @@ export interface Measure {
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly descriptors: number;
-  /** Of its main thread. */
+  /** Measurements of its main thread. */
   readonly p99Ms: number;
   readonly maxMs: number;
 }
