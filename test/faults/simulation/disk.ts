@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { Deserializer, Serializer } from "node:v8";
 import type Database from "better-sqlite3";
 import { imageFolder } from "../../../agent/imaging/image-folder.ts";
 import { openDatabase } from "../../../agent/spool/database.ts";
@@ -78,7 +79,7 @@ export class Disk {
       this.#clock.schedule(process, ms, () => {
         isBusy = false;
         if (inbox.length > 0) begin();
-        for (const answer of answers) thread.emit("message", structuredClone(answer));
+        for (const answer of answers) thread.emit("message", copyOf(answer));
       });
     };
     const begin = () => {
@@ -89,7 +90,7 @@ export class Disk {
     this.#clock.schedule(process, 1, () => thread.emit("message", ready));
     return Object.assign(thread, {
       postMessage(request: WorkerRequest) {
-        inbox.push(structuredClone(request));
+        inbox.push(copyOf(request));
         if (!isBusy) begin();
       },
       terminate: async () => {
@@ -129,14 +130,34 @@ export class Disk {
     const { db } = this;
     const isCommit = [first, ...others].every((request) => typeof request === "object" && "events" in request);
     if (this.keepsFsynced) this.#fsynced ??= db.serialize();
-    const pages = db.pragma("max_page_count", { simple: true }) as number;
-    if (this.fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);
-    if (this.fault === "read-only") db.pragma("query_only = ON");
-    if (this.fault !== null) this.refusedGroups += 1;
+    const restore = this.fault === null ? null : this.#refuseWrites(this.fault);
     serve(first);
-    db.pragma("query_only = OFF");
-    db.pragma(`max_page_count = ${pages}`);
+    restore?.();
     // A checkpoint fsyncs the log.
-    if (!isCommit || db.pragma("synchronous", { simple: true }) === FULL) this.#fsynced = null;
+    if (this.#fsynced !== null && (!isCommit || db.pragma("synchronous", { simple: true }) === FULL))
+      this.#fsynced = null;
   }
+
+  /** @returns a function that lets the database write again */
+  #refuseWrites(fault: DiskFault): () => void {
+    const { db } = this;
+    this.refusedGroups += 1;
+    const pages = db.pragma("max_page_count", { simple: true }) as number;
+    if (fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);
+    else db.pragma("query_only = ON");
+    return () => {
+      db.pragma("query_only = OFF");
+      db.pragma(`max_page_count = ${pages}`);
+    };
+  }
+}
+
+/** Copies a message as a port does. structuredClone() makes a port for each call, which is slow. */
+function copyOf<T>(message: T): T {
+  const serializer = new Serializer();
+  serializer.writeHeader();
+  serializer.writeValue(message);
+  const deserializer = new Deserializer(serializer.releaseBuffer());
+  deserializer.readHeader();
+  return deserializer.readValue() as T;
 }
