@@ -21,6 +21,8 @@ interface Sent {
 
 const filed = ({ studies }: Sent) => ({ outcomes: studies.map(({ fp }) => ({ fp, outcome: "filed", reason: null })) });
 
+type Call = (name: string, ...args: readonly unknown[]) => Promise<unknown>;
+
 export const BROKEN = {
   "acknowledges before the commit": {
     spool(spool) {
@@ -72,6 +74,22 @@ export const BROKEN = {
         if (++count % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 5_000));
         return save(make);
       };
+    },
+  },
+  "stores an image again that is sent again": {
+    spool(spool) {
+      const call = spool.call.bind(spool) as Call;
+      Reflect.set(spool, "call", (name: string, ...args: readonly unknown[]) =>
+        name === "addInstance" ? call(name, { ...(args[0] as object), sha256: newFp("cds") }) : call(name, ...args),
+      );
+    },
+  },
+  "queues no image for the archive": {
+    spool(spool) {
+      const call = spool.call.bind(spool) as Call;
+      Reflect.set(spool, "call", (name: string, ...args: readonly unknown[]) =>
+        name === "setDestinations" ? call(name, []) : call(name, ...args),
+      );
     },
   },
   "expires old studies by the wall clock": {

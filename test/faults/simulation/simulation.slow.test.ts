@@ -22,6 +22,7 @@ const FOUND: Readonly<Record<string, { readonly seeds: readonly number[]; readon
     seeds: [193, 204],
     kinds: ["hl7", "astm"],
   },
+  "a full disk refuses to rename a stored image, whose bytes are discarded": { seeds: [280] },
 };
 
 let templates: Templates;
