@@ -167,7 +167,7 @@ describe("an instance that another AE title repeats", () => {
     });
     onTestFinished(() => rename.mockRestore());
     expect(await keep("ULTRASOUND")).toBe(STATUS.outOfResources);
-    const [{ message }] = (await used.spool.call("instanceFiles", "1.2.3.7")) as [{ message: string }];
+    const [{ message } = { message: "" }] = await used.spool.call("instanceFiles", "1.2.3.7");
     const names = () => fs.readdirSync(imageFolder(used.folder)).filter((name) => name.startsWith(message));
     expect(names()).toEqual([`${message}.part`]);
     await again();

@@ -24,7 +24,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Time in which devices send and faults happen. */
 const STORM_MS = MINUTE_MS;
 /** Time for the rest after the faults. The push waits up to five minutes after a failure. */
-const DRAIN_MS = HOUR_MS;
+const DRAIN_MS = 20 * MINUTE_MS;
 export const KINDS: readonly DeviceKind[] = ["hl7", "astm", "poct1", "dicom"];
 const JUMPS_MS = [-24, 24, -1, 1, 0.25].map((hours) => hours * HOUR_MS);
 
