@@ -11,7 +11,7 @@ import { clusterProblem, type Node } from "./patroni.ts";
 
 const SOAK = process.env["SOAK"] === "1";
 const SEED = Number(process.env["SEED"] ?? 1);
-const KILLS = SOAK ? 50 : 3;
+const KILLS = Number(process.env["KILLS"] ?? (SOAK ? 50 : 3));
 const CUTS = SOAK ? 10 : 1;
 const ROLLS = SOAK ? 5 : 1;
 /** Time in which pushes and reads run undisturbed before each fault. */
