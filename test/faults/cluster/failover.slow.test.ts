@@ -11,7 +11,7 @@ import { clusterProblem, type Node } from "./patroni.ts";
 
 const SOAK = process.env["SOAK"] === "1";
 const SEED = Number(process.env["SEED"] ?? 1);
-const KILLS = Number(process.env["KILLS"] ?? (SOAK ? 50 : 3));
+const KILLS = SOAK ? 50 : 3;
 const CUTS = SOAK ? 10 : 1;
 const ROLLS = SOAK ? 5 : 1;
 /** Time in which pushes and reads run undisturbed before each fault. */
@@ -154,7 +154,9 @@ async function allFiled(clinic: ClusterClinic, sent: readonly number[]): Promise
       DRAIN_MS,
     );
   } catch (error) {
-    throw new Error(`sent ${String(sent)}, filed ${String(filed)}; spools:\n${clinic.waiting()}\n${clinic.state()}`, { cause: error });
+    throw new Error(`sent ${String(sent)}, filed ${String(filed)}; spools:\n${clinic.waiting()}\n${clinic.state()}`, {
+      cause: error,
+    });
   }
 }
 
