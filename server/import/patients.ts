@@ -56,7 +56,7 @@ export async function storePatient(session: Session, line: PatientLine, context:
     updated_at: Math.max(Math.min(updatedAt, context.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
     deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
   };
-  const checksum = checksumOf(PATIENT, row);
+  const checksum = checksumOf(PATIENT, { ...row, owner_customer_fp: line.owner_customer_fp });
 
   if (stored === undefined) {
     const inserted = await session.first(insertPatient, { ...row, checksum });
@@ -73,6 +73,8 @@ export async function storePatient(session: Session, line: PatientLine, context:
   const effective = updatedAt > context.now ? { ...row, updated_at: stored.updated_at } : row;
   const isWhole = isUnharmed(stored.checksum, checksumOf(PATIENT, stored));
   if (sameIds && isWhole && sameContent(stored, effective)) return "unchanged";
+  // The database clears a checksum that does not change with its content; see the migrations.
+  if (!isWhole) await session.all(forgetChecksum, { id: stored.id });
   await session.all(updatePatient, { ...row, checksum, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
@@ -156,7 +158,12 @@ const insertCustomer = query(
 );
 
 export const patientByFp = query((db, p: { fp: string }) =>
-  db.selectFrom("patient").selectAll().where("fp", "=", p.fp),
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .selectAll("patient")
+    .select("customer.fp as owner_customer_fp")
+    .where("patient.fp", "=", p.fp),
 );
 
 // No clinic sees a patient before it is connected.
@@ -169,6 +176,11 @@ const updatePatient = query(
   (db, p: PatientRow & { id: number; checksum: number }) =>
     db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
   ({ id }) => ({ patients: [id], lists: true }),
+);
+
+const forgetChecksum = query(
+  (db, p: { id: number }) => db.updateTable("patient").set({ checksum: null }).where("id", "=", p.id),
+  noInvalidation,
 );
 
 function patientValues(p: PatientRow & { checksum: number }) {

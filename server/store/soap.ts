@@ -4,7 +4,7 @@ import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "../domain/soap.ts";
 import { checked, checksumOf } from "./database/checksum.ts";
 import { DamagedRecord } from "./database/damaged-records.ts";
-import { query, type Session } from "./database/query.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
 import type { SoapColumns } from "./database/schema.ts";
 
 // SOAP records. Triggers of the table protect signed records. The checks here report the reason first.
@@ -82,6 +82,8 @@ export async function importSoap(
     };
   }
   if (differing.length === 0 && stored.status === row.status && !isDamaged) return "unchanged";
+  // The database clears a checksum that does not change with its content; see the migrations.
+  if (isDamaged) await session.all(forgetChecksum, { id: stored.id });
   await session.all(update, {
     ...(await withChecksum(session, row)),
     id: stored.id,
@@ -267,6 +269,11 @@ const patientFp = query((db, p: { id: number }) => db.selectFrom("patient").sele
 const insert = query(
   (db, p: SoapColumns & { checksum: number }) => db.insertInto("soap").values(soapValues(p)),
   ({ patient_id }) => ({ patients: [patient_id] }),
+);
+
+const forgetChecksum = query(
+  (db, p: { id: number }) => db.updateTable("soap").set({ checksum: null }).where("id", "=", p.id),
+  noInvalidation,
 );
 
 // The clinics of the previous patient lose a draft that moves to another patient.

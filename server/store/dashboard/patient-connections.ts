@@ -40,7 +40,8 @@ const patientToConnect = checked(
       .leftJoin("clinic_patient", (join) =>
         join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
       )
-      .select(["patient.id", "clinic_patient.active"])
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+      .select(["patient.id", "customer.fp as owner_customer_fp", "clinic_patient.active"])
       .select(PATIENT_CONTENT)
       .where("patient.fp", "=", p.fp)
       .where("patient.deleted_at", "is", null),

@@ -102,8 +102,10 @@ const patientsOfClinic = checked(
     db
       .selectFrom("clinic_patient")
       .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
       .select("patient.id")
       .select(PATIENT_CONTENT)
+      .select("customer.fp as owner_customer_fp")
       .where("clinic_patient.clinic_id", "=", p.clinicId)
       .where("clinic_patient.listed", "=", 1),
   ),

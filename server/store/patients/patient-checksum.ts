@@ -1,5 +1,5 @@
 // The checksums of patients and of their identifiers, and the columns that they cover. `updated_at` is a stamp of each change,
-// and not covered.
+// and not covered. The fps of the owner and of the patient are covered in place of ids, since a damaged row may get the id of another.
 
 export const PATIENT = {
   table: "patient",
@@ -12,13 +12,13 @@ export const PATIENT = {
     "sex",
     "date_of_birth",
     "weight_kg",
-    "owner_customer_id",
+    "owner_customer_fp",
     "created_at",
     "deleted_at",
   ],
 } as const;
 
-/** The columns for a query that joins patients. */
+/** The columns for a query that joins patients. It selects `owner_customer_fp` beside them. */
 export const PATIENT_CONTENT = [
   "patient.fp",
   "patient.name",
@@ -27,13 +27,12 @@ export const PATIENT_CONTENT = [
   "patient.sex",
   "patient.date_of_birth",
   "patient.weight_kg",
-  "patient.owner_customer_id",
   "patient.created_at",
   "patient.deleted_at",
   "patient.checksum",
 ] as const;
 
-/** Covers the fp of the patient, since a damaged row may get the id of another one, whose results it would then take. */
+/** An identifier of another patient would take the results of this one. */
 export const IDENTIFIER = {
   table: "patient_identifier",
   column: "checksum",

@@ -136,7 +136,7 @@ function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PagePa
 }
 
 /** The position before all patients. */
-const START: PageBookmark = { updatedAt: Number.MAX_SAFE_INTEGER, fp: "" };
+const START: PageBookmark = { updatedAt: Number.MAX_SAFE_INTEGER, patientFp: "" };
 
 async function pageIndexOf(
   session: Session,
@@ -183,7 +183,7 @@ function listQueries(bySpecies: boolean) {
     ),
     nextBookmark: query((db, p: ListParameters) =>
       matches(db, p, bySpecies)
-        .select(["patient_updated_at as updatedAt", "patient_fp as fp"])
+        .select(["patient_updated_at as updatedAt", "patient_fp as patientFp"])
         .orderBy("patient_updated_at", "desc")
         .orderBy("patient_fp", "desc")
         .limit(1)
@@ -236,7 +236,9 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
     .where("clinic_id", "=", p.clinicId)
     .where("listed", "=", p.listed)
     .where("patient_updated_at", ">=", p.updatedSince)
-    .where((where) => where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.fp)))
+    .where((where) =>
+      where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.patientFp)),
+    )
     .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));
 }
 
