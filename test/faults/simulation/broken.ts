@@ -2,6 +2,7 @@ import type { ServerClient } from "../../../agent/push/server-client.ts";
 import { SendError } from "../../../agent/runtime/send-error.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import type { DeviceKind } from "./devices.ts";
 
 // Agents that break one promise each, as a control: the model must find every one of them within a few seeds.
 
@@ -9,6 +10,8 @@ type Post = ServerClient["post"];
 
 /** A fault that is planted into a part of the agent. */
 export interface Broken {
+  /** The kinds of devices that show the fault; all by default. */
+  readonly kinds?: readonly DeviceKind[];
   /** Changes the open spool. */
   readonly spool?: (spool: Spool) => void;
   /** Changes the requests to the server. */
@@ -77,6 +80,7 @@ export const BROKEN = {
     },
   },
   "stores an image again that is sent again": {
+    kinds: ["dicom"],
     spool(spool) {
       const call = spool.call.bind(spool) as Call;
       Reflect.set(spool, "call", (name: string, ...args: readonly unknown[]) =>
@@ -85,6 +89,7 @@ export const BROKEN = {
     },
   },
   "queues no image for the archive": {
+    kinds: ["dicom"],
     spool(spool) {
       const call = spool.call.bind(spool) as Call;
       Reflect.set(spool, "call", (name: string, ...args: readonly unknown[]) =>
