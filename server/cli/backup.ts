@@ -3,8 +3,10 @@ import { Command } from "commander";
 import { makeBackup } from "../../shared/care/backup.ts";
 import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { damagedRows } from "../store/damaged-rows.ts";
+import { damagedRows } from "./damaged-rows.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
+import { copier } from "./object-copy.ts";
+import { type ObjectOptions, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 
 export const backupCommand = new Command("backup")
@@ -13,11 +15,15 @@ export const backupCommand = new Command("backup")
   .addOption(dataOption())
   .action(backup);
 
-async function backup(file: string, { data }: DataOption): Promise<void> {
+withObjectOptions(backupCommand, "a copy of the file");
+
+async function backup(file: string, { data, ...objects }: DataOption & ObjectOptions): Promise<void> {
+  const copy = copier(objects);
   const line = progressLine();
   const made = await makeBackup(backupSource(data), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, everything up to ${localTime(made.manifest.made_at)}`);
   for (const sentence of await damagedRows(path.join(data, SERVER_BACKUP.database))) {
     printError(`warning: ${sentence}`);
   }
+  await copy(file, "application/octet-stream");
 }

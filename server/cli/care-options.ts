@@ -6,7 +6,7 @@ import { type ScheduledBackups, scheduleBackups } from "../../shared/care/schedu
 import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { DEFAULT_LOG, type LogFileOptions } from "../../shared/runtime/log-file.ts";
-import { damagedRows } from "../store/damaged-rows.ts";
+import { damagedRows } from "./damaged-rows.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import type { DataOption } from "./options.ts";
 

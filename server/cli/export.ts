@@ -4,6 +4,8 @@ import { Command } from "commander";
 import { printError } from "../../shared/cli/output.ts";
 import { countUnmatched, exportEntities } from "../import/export.ts";
 import type { Session } from "../store/database/query.ts";
+import { copier } from "./object-copy.ts";
+import { type ObjectOptions, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { requireRegularFile } from "./regular-file.ts";
 import { textChunks } from "./text-chunks.ts";
@@ -15,7 +17,11 @@ export const exportCommand = new Command("export")
   .addOption(dataOption())
   .action(exportToFile);
 
-async function exportToFile(path: string | undefined, { data }: DataOption): Promise<void> {
+withObjectOptions(exportCommand, "a copy of the file");
+
+async function exportToFile(path: string | undefined, { data, ...objects }: DataOption & ObjectOptions): Promise<void> {
+  const copy = copier(objects);
+  if (path === undefined && objects.objects !== undefined) throw new Error("--objects needs the file that is copied");
   // The file gets its name only when it is complete.
   const draft = `${path}.part`;
   if (path !== undefined) for (const file of [path, draft]) requireRegularFile(file);
@@ -27,6 +33,7 @@ async function exportToFile(path: string | undefined, { data }: DataOption): Pro
       if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);
     }),
   );
+  if (path !== undefined) await copy(path, "application/x-ndjson");
 }
 
 async function* entityLines(session: Session): AsyncGenerator<string> {

@@ -90,7 +90,7 @@ export const runCommand = new Command("run")
   .action(run);
 for (const option of careOptions()) runCommand.addOption(option);
 withAlertOptions(runCommand);
-withObjectOptions(runCommand);
+withObjectOptions(runCommand, "pictures in place of the database");
 
 interface RunOptions extends DataOption, AlertOptions, CareOptions, ObjectOptions {
   readonly port: number;

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { backupCommand } from "../../../server/cli/backup.ts";
-import { damagedRows } from "../../../server/store/damaged-rows.ts";
+import { damagedRows } from "../../../server/cli/damaged-rows.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { clinic, connection, patient, startServer, study } from "../harness.ts";

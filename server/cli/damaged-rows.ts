@@ -2,10 +2,10 @@ import Database from "better-sqlite3";
 import { plural } from "../../shared/cli/output.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import { type CheckedValue, isWhole } from "../../shared/runtime/row-checksum.ts";
-import type { Checksum } from "./database/checksum.ts";
-import { IDENTIFIER, PATIENT } from "./patients/patient-checksum.ts";
-import { SOAP } from "./soap.ts";
-import { REVISION, STUDY, STUDY_DETAILS } from "./studies/study-checksum.ts";
+import type { Checksum } from "../store/database/checksum.ts";
+import { IDENTIFIER, PATIENT } from "../store/patients/patient-checksum.ts";
+import { SOAP } from "../store/soap.ts";
+import { REVISION, STUDY, STUDY_DETAILS } from "../store/studies/study-checksum.ts";
 
 // The rows of a SQLite file that are not as they were stored, for backups.
 
