@@ -25,7 +25,7 @@ const COMMAND_MB_MAX = 300;
 const SESSION_MB_MAX = 100;
 /** Max growth of memory beside a tenth of the entities. Below this many, the heap has not reached its size. */
 const GROWTH_MAX = 1.3;
-const GROWTH_FROM = 500_000;
+const GROWTH_FROM = 50_000;
 /** No node fails here, so that a busy machine may delay Patroni. */
 const TTL_S = 60;
 
