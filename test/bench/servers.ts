@@ -25,7 +25,9 @@ const WARM_UP = 50;
 /** Connections of all clients together. */
 const CONNECTIONS = 32;
 /** How many times the processor time of a request of one server a request of several may take. */
-const TIME_GROWTH_MAX = 1.5;
+const TIME_GROWTH_MAX = 2;
+/** Processor time of a character in the plot, in microseconds. */
+const CHARACTER_US = 100;
 const KEY_OPTIONS = ["--type", "integration", "--permissions", "clinic.lab.view,clinic.patient.view"];
 const TABLES = ["clinic", "customer", "patient", "clinic_patient", "study", "clinic_study"] as const;
 
@@ -80,7 +82,9 @@ export async function* servers(quick: boolean): AsyncGenerator<Figure> {
   const ends: (() => Promise<unknown>)[] = [];
   try {
     const world = await build(folder, ends);
-    for (const name of Object.keys(kinds)) yield* compare(world, name, quick);
+    const bars: Bar[] = [];
+    for (const name of Object.keys(kinds)) yield* compare(world, name, quick, bars);
+    process.stdout.write(`\n${plot(bars)}\n`);
   } finally {
     for (const end of ends.toReversed()) await end();
     fs.rmSync(folder, { recursive: true });
@@ -169,7 +173,7 @@ async function startServer(data: string, env: NodeJS.ProcessEnv): Promise<Server
   return { running, url };
 }
 
-async function* compare(world: World, name: string, quick: boolean): AsyncGenerator<Figure> {
+async function* compare(world: World, name: string, quick: boolean, bars: Bar[]): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [3, 2] : [5, 4];
   const { sqlite, cluster } = world;
   const first = (count: number): Group => ({ ...cluster, servers: cluster.servers.slice(0, count) });
@@ -182,9 +186,11 @@ async function* compare(world: World, name: string, quick: boolean): AsyncGenera
   }
   const [alone = [], ...several] = measured;
   const one = several[0] ?? [];
+  bars.push({ name, label: "SQLite", rounds: alone });
   for (const [index, count] of SERVERS.entries()) {
     const ours = several[index] ?? [];
     const growth = timeOf(ours) / timeOf(one);
+    bars.push({ name: "", label: `${count} on PostgreSQL`, rounds: ours });
     yield {
       name: `${name}, ${count} server${count === 1 ? "" : "s"} on PostgreSQL`,
       ours: `${describe(ours)}, ${growth.toFixed(2)} of one server's`,
@@ -210,6 +216,24 @@ function describe(rounds: readonly Measured[]): string {
     `${whole(of(rounds, "rate"))}/s, p50 ${milliseconds(of(rounds, "p50Ms"))}, p99 ${milliseconds(of(rounds, "p99Ms"))}, ` +
     `processor ${whole(timeOf(rounds))} us a request (servers, primary, standbys ${us.join(", ")})`
   );
+}
+
+interface Bar {
+  readonly name: string;
+  readonly label: string;
+  readonly rounds: readonly Measured[];
+}
+
+/** Draws the processor time of a request, with its rate. */
+function plot(bars: readonly Bar[]): string {
+  const lines = bars.map(({ name, label, rounds }) => {
+    const part = (field: "serverUs" | "primaryUs" | "standbysUs", mark: string) =>
+      mark.repeat(Math.round(of(rounds, field) / CHARACTER_US));
+    const drawn = part("serverUs", "s") + part("primaryUs", "P") + part("standbysUs", "r");
+    return `${name.padEnd(28)}${label.padEnd(16)}${whole(of(rounds, "rate")).padStart(6)}/s  ${drawn}`;
+  });
+  const legend = `processor time of a request, ${CHARACTER_US} us a letter: s servers, P primary, r standbys`;
+  return [legend, ...lines].join("\n");
 }
 
 /** The next target of any server. None is asked for twice. */
