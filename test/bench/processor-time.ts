@@ -14,15 +14,27 @@ export function processTime(pid: number | undefined): number {
 
 /** @returns the processor time of PostgreSQL's sessions */
 export async function postgresTime(postgres: Postgres): Promise<number> {
-  const client = new Client({ connectionString: postgres.url() });
-  await client.connect();
-  const { rows } = await client
-    .query<{ pid: number; own: boolean }>("select pid, pid = pg_backend_pid() as own from pg_stat_activity")
-    .finally(() => client.end());
-  const parents = rows.map(({ pid }) => numbersOf(pid)[1]);
-  const times = rows.filter(({ own }) => !own).flatMap(({ pid }) => numbersOf(pid).slice(11, 13));
+  const sessions = await sessionsOf(postgres.url());
+  const parent = sessions.map(({ pid }) => numbersOf(pid)[1]).find((pid) => pid !== undefined);
+  const times = sessions.filter(({ own }) => !own).flatMap(({ pid }) => numbersOf(pid).slice(11, 13));
   // The parent has its own time and that of sessions that ended.
-  return sum([...times, ...numbersOf(parents.find((pid) => pid !== undefined)).slice(11, 15)]) * TICK_MS;
+  return sum([...times, ...numbersOf(parent).slice(11, 15)]) * TICK_MS;
+}
+
+interface Session {
+  readonly pid: number;
+  /** The session of this query. */
+  readonly own: boolean;
+}
+
+async function sessionsOf(url: string): Promise<Session[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Session>("select pid, pid = pg_backend_pid() as own from pg_stat_activity")).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 /**

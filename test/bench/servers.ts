@@ -77,7 +77,7 @@ function patientOf(nth: number): number {
   return (1 + (nth % Math.floor(PATIENTS / FIRST_CLINIC_SHARE))) * FIRST_CLINIC_SHARE;
 }
 
-export async function* servers(quick: boolean): AsyncGenerator<Figure> {
+export async function* severalServers(quick: boolean): AsyncGenerator<Figure> {
   const folder = temporaryFolder();
   const ends: (() => Promise<unknown>)[] = [];
   try {
