@@ -548,6 +548,28 @@ const studyDetailsChecksum = {
   of: ["source", "patient_hint", "snapshot"],
 };
 
+const patientChecksum = {
+  table: "patient",
+  column: "checksum",
+  of: [
+    "fp",
+    "name",
+    "species",
+    "breed",
+    "sex",
+    "date_of_birth",
+    "weight_kg",
+    "owner_customer_id",
+    "created_at",
+    "deleted_at",
+  ],
+};
+const soapChecksum = {
+  table: "soap",
+  column: "checksum",
+  of: soapContent.filter((name) => name !== "id").concat("status"),
+};
+
 /** Locks that PostgreSQL holds on a table until the end of the migrations, weakest first. Readers pass all but the last. */
 export const TABLE_LOCKS = ["row exclusive", "share", "share row exclusive", "access exclusive"] as const;
 export type TableLock = (typeof TABLE_LOCKS)[number];
@@ -650,6 +672,25 @@ const undoable: readonly ((id: string, engine: Engine) => ServerMigration)[] = [
       `,
     };
   },
+  // Checksums of patients, their identifiers and SOAP records. The rows of identifiers are never updated.
+  (_id, { onOtherChange }) => ({
+    beside: true,
+    locks: { patient: "access exclusive", patient_identifier: "access exclusive", soap: "access exclusive" },
+    sql: `
+      alter table patient add column checksum bigint;
+      alter table patient_identifier add column checksum bigint;
+      alter table soap add column checksum bigint;
+      ${onOtherChange.clear(patientChecksum)}
+      ${onOtherChange.clear(soapChecksum)}
+    `,
+    undo: `
+      ${onOtherChange.keep(patientChecksum)}
+      ${onOtherChange.keep(soapChecksum)}
+      alter table soap drop column checksum;
+      alter table patient_identifier drop column checksum;
+      alter table patient drop column checksum;
+    `,
+  }),
 ];
 
 /** Version of the schema that this program knows. */

@@ -154,7 +154,10 @@ export class PatroniCluster {
   #proxyPort = 0;
   #roles: readonly string[] = SYNCHRONOUS_ROLES;
 
-  /** Starts a cluster. A standby is promoted `ttlS` after the primary's last sign. Without `isSynchronous` a commit is acknowledged before any standby has it. */
+  /**
+   * Starts a cluster. Without `isSynchronous` a commit is acknowledged before any standby has it. A standby is promoted `ttlS`
+   * seconds after the primary's last sign.
+   */
   static async start(isSynchronous = true, ttlS = TTL_S): Promise<PatroniCluster> {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-cluster-"));
     fs.chmodSync(folder, 0o755);
@@ -268,7 +271,7 @@ async function startEtcd(folder: string, port: number): Promise<ChildProcess> {
   const client = `http://127.0.0.1:${port}`;
   const peer = `http://127.0.0.1:${await freePort()}`;
   const args = [
-    ...["--name", "etcd", "--data-dir", path.join(folder, "etcd")],
+    ...["--enable-v2", "--name", "etcd", "--data-dir", path.join(folder, "etcd")],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
     ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", `etcd=${peer}`],
   ];
@@ -293,7 +296,9 @@ function clusterSettings({ etcdPort, password, isSynchronous, ttlS }: ClusterOpt
   const login = { username: SUPERUSER, password };
   return {
     scope: "vetwire",
-    etcd3: { host: `127.0.0.1:${etcdPort}` },
+    // With the protocol of etcd 3 Patroni 3.0.2, which Debian has, lets a primary that was frozen take the leader key from its successor:
+    // https://github.com/patroni/patroni/pull/2689. What the successor acknowledged is then lost.
+    etcd: { host: `127.0.0.1:${etcdPort}` },
     authentication: { superuser: login, replication: { username: "replicator", password }, rewind: login },
     bootstrap: {
       dcs: {
