@@ -157,7 +157,7 @@ describe.skipIf(problem !== null)("a move from SQLite to a cluster of PostgreSQL
   );
 
   test(
-    `${ENTITIES} entities arrive unchanged, and need as much memory as a tenth of them`,
+    `${ENTITIES} entities arrive unchanged, in memory that hardly grows`,
     async () => {
       const { steps } = await move(ENTITIES);
       const growth = steps.map(({ name, commandMegabytes }, index) => ({
