@@ -5,8 +5,11 @@ export interface ImportContext {
   readonly now: number;
   /** Clinics whose clients have synchronised. Their changed patients get the time of the import, so that the next sync finds them. */
   readonly served: ReadonlySet<number>;
-  /** Patients that this import created. Connecting them to a clinic without a sync keeps the times of the file. */
-  readonly newPatients: Set<number>;
+  /**
+   * Id of the newest patient before this import, which creates those of later ids. Connecting a new patient to a clinic without a
+   * sync keeps the times of the file. A set of the new ids would grow with the file.
+   */
+  readonly lastPatientId: number;
   /** Clinic whose SOAP records the import may move to another clinic; null if no record may change its owner. */
   readonly recordOwnerId: number | null;
   /** Patients that `stampPatients` gives the time of the end of the import. */

@@ -6,7 +6,7 @@ import { lineProblems, parseLine } from "./line-checks.ts";
 import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import { type Entity } from "./lines.ts";
 import { checkAmendment, storeEntity } from "./entities.ts";
-import { stampPatients } from "./patients.ts";
+import { lastPatientId, stampPatients } from "./patients.ts";
 import { servedClinics } from "../store/keys.ts";
 import type { Session } from "../store/database/query.ts";
 import { listSharedNumbers, type SharedNumber } from "../store/patients/shared-numbers.ts";
@@ -86,7 +86,7 @@ export async function importFile(
     const context: ImportContext = {
       now: startedAt,
       served: await servedClinics(session),
-      newPatients: new Set(),
+      lastPatientId: await lastPatientId(session),
       stamped: new Set(),
       recordOwnerId,
     };

@@ -35,6 +35,11 @@ export async function stampPatients(
   await stamp();
 }
 
+/** @returns the highest id of a patient; 0 if there is none */
+export async function lastPatientId(session: Session): Promise<number> {
+  return (await session.first(highestId, {}))?.id ?? 0;
+}
+
 export async function storePatient(session: Session, line: PatientLine, context: ImportContext): Promise<Change> {
   const stored = await session.first(patientByFp, { fp: line.fp });
   const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
@@ -61,7 +66,6 @@ export async function storePatient(session: Session, line: PatientLine, context:
   if (stored === undefined) {
     const inserted = await session.first(insertPatient, { ...row, checksum });
     if (inserted === undefined) throw new Error("an insert returned no row");
-    context.newPatients.add(inserted.id);
     await insertIdentifiers(session, { id: inserted.id, fp: line.fp }, identifiers);
     return "new";
   }
@@ -138,7 +142,7 @@ export async function storeConnection(
   const change = await setConnection(session, { clinicId: clinic.id, patient, active: line.active });
   if (change === "unchanged") return change;
   // The stamp makes the clinic's next sync find the new or removed patient. A connection that was never active needs none.
-  const isNews = !context.newPatients.has(patient.id) || context.served.has(clinic.id);
+  const isNews = patient.id <= context.lastPatientId || context.served.has(clinic.id);
   if (isNews && (line.active || change === "changed")) context.stamped.add(patient.id);
   await relistNow(session, patient.id, context);
   return change;
@@ -165,6 +169,8 @@ export const patientByFp = query((db, p: { fp: string }) =>
     .select("customer.fp as owner_customer_fp")
     .where("patient.fp", "=", p.fp),
 );
+
+const highestId = query((db) => db.selectFrom("patient").select("id").orderBy("id", "desc").limit(1));
 
 // No clinic sees a patient before it is connected.
 const insertPatient = query(

@@ -3,6 +3,7 @@ import path from "node:path";
 import readline from "node:readline";
 import Database from "better-sqlite3";
 import { writeImportFile } from "../support/import-lines.ts";
+import { endedMegabytes } from "../support/peak-memory.ts";
 import { ROOT, start, temporaryFolder } from "../support/processes.ts";
 import { type Figure, whole } from "./figure.ts";
 
@@ -52,15 +53,7 @@ export async function* importing(quick: boolean): AsyncGenerator<Figure> {
 async function runImport(file: string, data: string): Promise<{ ms: number; megabytes: number }> {
   const begun = performance.now();
   const running = start(path.join(ROOT, "dist/server/main.js"), ["import", file, "--data", data]);
-  let megabytes = 0;
-  const watching = setInterval(() => {
-    // VmHWM is the peak, so it includes memory between two polls.
-    const status = fs.readFileSync(`/proc/${running.process.pid}/status`, "utf8");
-    megabytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 1024 * megabytes) / 1024;
-  }, 50);
-  const code = await new Promise<number | null>((resolve) => running.process.once("exit", resolve));
-  clearInterval(watching);
-  if (code !== 0) throw new Error(`import: expected exit code 0, got ${code}: ${running.output()}`);
+  const megabytes = await endedMegabytes(running);
   return { ms: performance.now() - begun, megabytes };
 }
 

@@ -1,7 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import autocannon from "autocannon";
-import { Client } from "pg";
 import type * as keys from "../../server/http/auth/api-keys.ts";
 import type * as pepper from "../../server/http/auth/pepper.ts";
 import type * as importer from "../../server/import/importer.ts";
@@ -11,6 +10,7 @@ import { Postgres } from "../support/postgres.ts";
 import { CLINIC, clinicFile, type Running, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 import { fromBuild } from "./build.ts";
 import { type Figure, median, milliseconds, whole } from "./figure.ts";
+import { postgresTime } from "./processor-time.ts";
 
 // The limits over several servers: counters that they share in PostgreSQL, beside counters in the memory of each, in one run.
 
@@ -26,8 +26,6 @@ const RATIO_MIN = 0.15;
 const P99_MAX_MS = 250;
 /** The count, and a share of the read of the clinic's version. */
 const QUERIES_MAX = 2.2;
-/** A tick of the times in /proc, in milliseconds. */
-const TICK_MS = 10;
 
 type Kind = "shared" | "memory";
 
@@ -229,27 +227,4 @@ async function readUse(servers: readonly Server[], postgres: Postgres): Promise<
     serverMs: uses.reduce((sum, one) => sum + one.cpuMs, 0),
     postgresMs: await postgresTime(postgres),
   };
-}
-
-/** Returns the processor time of PostgreSQL's sessions in milliseconds. */
-async function postgresTime(postgres: Postgres): Promise<number> {
-  const client = new Client({ connectionString: postgres.url() });
-  await client.connect();
-  const { rows } = await client.query<{ pid: number; own: boolean }>(
-    "select pid, pid = pg_backend_pid() as own from pg_stat_activity",
-  );
-  const [parent = 0] = rows.filter(({ own }) => own).map(({ pid }) => numbersOf(pid)[1]);
-  const times = rows.filter(({ own }) => !own).flatMap(({ pid }) => numbersOf(pid).slice(11, 13));
-  await client.end();
-  // The parent has its own time and that of sessions that ended.
-  return [...times, ...numbersOf(parent).slice(11, 15)].reduce((sum, one) => sum + one, 0) * TICK_MS;
-}
-
-/** Returns the fields of a process after its name (proc(5)): 1 is its parent, 11 to 14 its times and those of ended children. */
-function numbersOf(pid: number): number[] {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return stat
-    .slice(stat.lastIndexOf(")") + 2)
-    .split(" ")
-    .map(Number);
 }

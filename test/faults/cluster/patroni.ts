@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { Client } from "pg";
 import { postgresBinaries, postgresUser } from "../../support/postgres.ts";
+import { statusMegabytes } from "../../support/peak-memory.ts";
 import { freePort, until } from "../../support/processes.ts";
 
 // Three PostgreSQL nodes under Patroni, with etcd and HAProxy: own processes on loopback, from the machine's packages.
@@ -131,6 +132,11 @@ export class Node {
     return postmaster > 0 ? [postmaster, ...childrenOf(postmaster)] : [];
   }
 
+  /** Private memory of the largest PostgreSQL process of the node, in MB of 1024 kB. Shared buffers are not in it. */
+  largestMegabytes(): number {
+    return Math.max(0, ...this.#postgresProcesses().map((pid) => statusMegabytes(pid, "RssAnon") ?? 0));
+  }
+
   async end(): Promise<void> {
     const child = this.#patroni;
     this.thaw();
@@ -148,8 +154,11 @@ export class PatroniCluster {
   #proxyPort = 0;
   #roles: readonly string[] = SYNCHRONOUS_ROLES;
 
-  /** Starts a cluster. Without `isSynchronous` a commit is acknowledged before any standby has it. */
-  static async start(isSynchronous = true): Promise<PatroniCluster> {
+  /**
+   * Starts a cluster. Without `isSynchronous` a commit is acknowledged before any standby has it. A standby is promoted `ttlS`
+   * seconds after the primary's last sign.
+   */
+  static async start(isSynchronous = true, ttlS = TTL_S): Promise<PatroniCluster> {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-cluster-"));
     fs.chmodSync(folder, 0o755);
     const etcdPort = await freePort();
@@ -163,7 +172,7 @@ export class PatroniCluster {
       password,
       etcd,
       ports,
-      clusterSettings(etcdPort, password, isSynchronous),
+      clusterSettings({ etcdPort, password, isSynchronous, ttlS }),
     );
     cluster.#roles = isSynchronous ? SYNCHRONOUS_ROLES : ASYNCHRONOUS_ROLES;
     // The first one makes the database, the others copy it.
@@ -276,7 +285,14 @@ async function startEtcd(folder: string, port: number): Promise<ChildProcess> {
   return child;
 }
 
-function clusterSettings(etcdPort: number, password: string, isSynchronous: boolean): object {
+interface ClusterOptions {
+  readonly etcdPort: number;
+  readonly password: string;
+  readonly isSynchronous: boolean;
+  readonly ttlS: number;
+}
+
+function clusterSettings({ etcdPort, password, isSynchronous, ttlS }: ClusterOptions): object {
   const login = { username: SUPERUSER, password };
   return {
     scope: "vetwire",
@@ -286,7 +302,7 @@ function clusterSettings(etcdPort: number, password: string, isSynchronous: bool
     authentication: { superuser: login, replication: { username: "replicator", password }, rewind: login },
     bootstrap: {
       dcs: {
-        ttl: TTL_S,
+        ttl: ttlS,
         loop_wait: 1,
         retry_timeout: 2,
         // A killed PostgreSQL is not started again: a standby takes over.
