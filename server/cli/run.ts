@@ -22,6 +22,7 @@ import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
+import { startCounting } from "../store/changes/study-counts.ts";
 import { PictureObjects } from "../store/studies/picture-objects.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
@@ -205,6 +206,7 @@ async function run(options: RunOptions): Promise<void> {
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   webhooks.start();
   alerts.start();
+  const stopCounting = startCounting(store, logger);
 
   const upgrades = serveUpgrades(app, data, location, logger);
   const upgrade = upgrades.ordered.then(() => "upgrade");
@@ -220,7 +222,7 @@ async function run(options: RunOptions): Promise<void> {
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await Promise.all([webhooks.stop(), alerts.stop()]);
+  await Promise.all([webhooks.stop(), alerts.stop(), stopCounting()]);
   metricsServer?.close();
   await store.close();
 }

@@ -1,5 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { ListedStudy } from "../../../shared/api/study.ts";
+import { studiesOfClinic } from "../changes/study-counts.ts";
 import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
@@ -23,7 +24,8 @@ export async function listStudies(
   session: Session,
   { clinicId, patientFp, updatedSince, page, pageSize }: StudyFilter,
 ): Promise<Page<ListedStudy>> {
-  const rows = await session.all(patientFp === null ? ofEveryPatient : ofOnePatient, {
+  const list = updatedSince === null ? everyStudy : changedStudies;
+  const rows = await session.all(patientFp === null ? list : ofOnePatient, {
     clinicId,
     patientFp: patientFp ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
@@ -49,22 +51,21 @@ interface ListParameters {
   offset: number;
 }
 
-const ofEveryPatient = listQuery(false);
-const ofOnePatient = listQuery(true);
+const everyStudy = listQuery("every");
+const changedStudies = listQuery("changed");
+const ofOnePatient = listQuery("of a patient");
 
-// The count and the page come from an index alone. The connection is joined once more, so that no fault of the index could
-// show a study of a patient that the clinic does not list.
-function listQuery(byPatient: boolean) {
+type Matches = "every" | "changed" | "of a patient";
+
+// The page comes from an index alone. The connection is joined once more, so that no fault of the index could show a study of
+// a patient that the clinic does not list.
+function listQuery(wanted: Matches) {
   return checked(
     query((db, p: ListParameters) =>
       db
-        .selectFrom(
-          matches(db, p, byPatient)
-            .select((select) => select.fn.countAll<number>().as("total"))
-            .as("all"),
-        )
+        .selectFrom(db.selectNoFrom(totalOf(db, p, wanted).as("total")).as("all"))
         .leftJoin(
-          matches(db, p, byPatient)
+          matches(db, p, wanted)
             .select(["study_id", "changed_at"])
             .orderBy("changed_at", "desc")
             .orderBy("study_id", "desc")
@@ -89,12 +90,34 @@ function listQuery(byPatient: boolean) {
   );
 }
 
-function matches(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
+function totalOf(db: Kysely<Tables>, p: ListParameters, wanted: Matches) {
+  if (wanted === "every") return studiesOfClinic(p.clinicId);
+  const counted = sql<number>`(${matches(db, p, wanted).select((select) => select.fn.countAll<number>().as("rows"))})`;
+  if (wanted === "of a patient") return counted;
+  // A first sync asks for the changes of years. Few studies are older then, and those are counted.
+  const older = sql<number>`(${db
+    .selectFrom(olderStudies(db, p).limit(OLDER_MAX).as("older"))
+    .select((select) => select.fn.countAll<number>().as("rows"))})`;
+  return sql<number>`case when ${older} < ${sql.lit(OLDER_MAX)} then ${studiesOfClinic(p.clinicId)} - ${older} else ${counted} end`;
+}
+
+/** Older studies than those that are listed, up to which they are counted in place of the listed ones. */
+const OLDER_MAX = 1000;
+
+function olderStudies(db: Kysely<Tables>, p: ListParameters) {
+  return db
+    .selectFrom("clinic_study")
+    .select("study_id")
+    .where("clinic_id", "=", p.clinicId)
+    .where("changed_at", "<", p.updatedSince);
+}
+
+function matches(db: Kysely<Tables>, p: ListParameters, wanted: Matches) {
   return db
     .selectFrom("clinic_study")
     .where("clinic_id", "=", p.clinicId)
     .where("changed_at", ">=", p.updatedSince)
-    .$if(byPatient, (rows) =>
+    .$if(wanted === "of a patient", (rows) =>
       rows.where("study_id", "in", (study) =>
         study
           .selectFrom("study")

@@ -154,7 +154,9 @@ async function allFiled(clinic: ClusterClinic, sent: readonly number[]): Promise
       DRAIN_MS,
     );
   } catch (error) {
-    throw new Error(`sent ${String(sent)}, filed ${String(filed)}; spools:\n${clinic.waiting()}\n${clinic.state()}`, { cause: error });
+    throw new Error(`sent ${String(sent)}, filed ${String(filed)}; spools:\n${clinic.waiting()}\n${clinic.state()}`, {
+      cause: error,
+    });
   }
 }
 
