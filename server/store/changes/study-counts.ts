@@ -38,6 +38,27 @@ function rowsOfClinic(clinicId: number) {
     .where("clinic_id", "=", clinicId);
 }
 
+/** The limit of a clinic, and how many new studies it has kept with the agents since the start. */
+export interface Quota {
+  /** Studies that a clinic may store; null for no limit. */
+  readonly studiesMax: number | null;
+  deferred: number;
+}
+
+/** The number of studies that a clinic stores: those that it reads, and those that wait for a patient. */
+export async function storedStudies(session: Session, clinicId: number): Promise<number> {
+  return (await session.first(stored, { clinicId }))?.studies ?? 0;
+}
+
+const stored = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .select((count) => sql<number>`${studiesOfClinic(p.clinicId)} + ${count.fn.countAll<number>()}`.as("studies"))
+    .where("clinic_id", "=", p.clinicId)
+    .where("patient_id", "is", null)
+    .where("rejected_reason", "is", null),
+);
+
 /** Adds the waiting changes to the count of each clinic that has many, and counts the clinics that have no count. */
 export async function countStudies(store: Store, waitingMax = WAITING_MAX): Promise<void> {
   const clinics = [...(await store.all(uncounted, {})), ...(await store.all(waiting, { waitingMax }))];
