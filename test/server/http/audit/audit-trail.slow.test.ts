@@ -139,11 +139,11 @@ describe("the audit trail of requests", () => {
     const one = patient();
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
-    const read = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).status;
+    const statusOfRead = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).status;
     // The first use of a key is written before its response.
-    expect(await read()).toBe(200);
+    expect(await statusOfRead()).toBe(200);
     const other = await lock(server.database);
-    for (let count = 0; count < 20; count += 1) expect(await read()).toBe(200);
+    for (let count = 0; count < 20; count += 1) expect(await statusOfRead()).toBe(200);
     await other.run("rollback");
     const rows = await rowsOf(server);
     expect(rows.filter(({ status }) => status === 200)).toHaveLength(21);
