@@ -24,8 +24,7 @@ export async function listStudies(
   session: Session,
   { clinicId, patientFp, updatedSince, page, pageSize }: StudyFilter,
 ): Promise<Page<ListedStudy>> {
-  const list = updatedSince === null ? everyStudy : changedStudies;
-  const rows = await session.all(patientFp === null ? list : ofOnePatient, {
+  const rows = await session.all(patientFp === null ? ofEveryPatient : ofOnePatient, {
     clinicId,
     patientFp: patientFp ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
@@ -51,21 +50,18 @@ interface ListParameters {
   offset: number;
 }
 
-const everyStudy = listQuery("every");
-const changedStudies = listQuery("changed");
-const ofOnePatient = listQuery("of a patient");
-
-type Matches = "every" | "changed" | "of a patient";
+const ofEveryPatient = listQuery(false);
+const ofOnePatient = listQuery(true);
 
 // The page comes from an index alone. The connection is joined once more, so that no fault of the index could show a study of
 // a patient that the clinic does not list.
-function listQuery(wanted: Matches) {
+function listQuery(byPatient: boolean) {
   return checked(
     query((db, p: ListParameters) =>
       db
-        .selectFrom(db.selectNoFrom(totalOf(db, p, wanted).as("total")).as("all"))
+        .selectFrom(db.selectNoFrom(totalOf(db, p, byPatient).as("total")).as("all"))
         .leftJoin(
-          matches(db, p, wanted)
+          matches(db, p, byPatient)
             .select(["study_id", "changed_at"])
             .orderBy("changed_at", "desc")
             .orderBy("study_id", "desc")
@@ -90,11 +86,10 @@ function listQuery(wanted: Matches) {
   );
 }
 
-function totalOf(db: Kysely<Tables>, p: ListParameters, wanted: Matches) {
-  if (wanted === "every") return studiesOfClinic(p.clinicId);
-  const counted = sql<number>`(${matches(db, p, wanted).select((select) => select.fn.countAll<number>().as("rows"))})`;
-  if (wanted === "of a patient") return counted;
-  // A first sync asks for the changes of years. Few studies are older then, and those are counted.
+function totalOf(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
+  const counted = sql<number>`(${matches(db, p, byPatient).select((select) => select.fn.countAll<number>().as("rows"))})`;
+  if (byPatient) return counted;
+  // A list without a time, and the first sync of a client, leave few studies out: those are counted.
   const older = sql<number>`(${db
     .selectFrom(olderStudies(db, p).limit(OLDER_MAX).as("older"))
     .select((select) => select.fn.countAll<number>().as("rows"))})`;
@@ -112,12 +107,12 @@ function olderStudies(db: Kysely<Tables>, p: ListParameters) {
     .where("changed_at", "<", p.updatedSince);
 }
 
-function matches(db: Kysely<Tables>, p: ListParameters, wanted: Matches) {
+function matches(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
   return db
     .selectFrom("clinic_study")
     .where("clinic_id", "=", p.clinicId)
     .where("changed_at", ">=", p.updatedSince)
-    .$if(wanted === "of a patient", (rows) =>
+    .$if(byPatient, (rows) =>
       rows.where("study_id", "in", (study) =>
         study
           .selectFrom("study")
