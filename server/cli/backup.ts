@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { makeBackup } from "../../shared/care/backup.ts";
 import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { damagedStudies } from "../store/studies/damaged-rows.ts";
+import { damagedRows } from "../store/damaged-rows.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import { type DataOption, dataOption } from "./options.ts";
 
@@ -17,7 +17,7 @@ async function backup(file: string, { data }: DataOption): Promise<void> {
   const line = progressLine();
   const made = await makeBackup(backupSource(data), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, everything up to ${localTime(made.manifest.made_at)}`);
-  for (const sentence of await damagedStudies(path.join(data, SERVER_BACKUP.database))) {
+  for (const sentence of await damagedRows(path.join(data, SERVER_BACKUP.database))) {
     printError(`warning: ${sentence}`);
   }
 }

@@ -6,7 +6,7 @@ import { type ScheduledBackups, scheduleBackups } from "../../shared/care/schedu
 import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { DEFAULT_LOG, type LogFileOptions } from "../../shared/runtime/log-file.ts";
-import { damagedStudies } from "../store/studies/damaged-rows.ts";
+import { damagedRows } from "../store/damaged-rows.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import type { DataOption } from "./options.ts";
 
@@ -57,7 +57,7 @@ export function startBackups(options: CareOptions & DataOption, logger: Logger):
 /** Names the studies that the backup holds as the disk changed them. */
 async function warnOfDamage(file: string, logger: Logger): Promise<void> {
   try {
-    for (const reason of await damagedStudies(file)) logger.warn({ reason }, "the backup holds damaged rows");
+    for (const reason of await damagedRows(file)) logger.warn({ reason }, "the backup holds damaged rows");
   } catch (error) {
     logger.warn({ reason: errorMessage(error) }, "the stored studies were not checked for damage");
   }

@@ -1,8 +1,10 @@
 import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
+import { checksumOf } from "../store/database/checksum.ts";
 import { noInvalidation, query, type Session } from "../store/database/query.ts";
 import type { Tables } from "../store/database/schema.ts";
 import { relist, setConnection, stampAndRelist } from "../store/patients/connections.ts";
+import { IDENTIFIER, PATIENT } from "../store/patients/patient-checksum.ts";
 import { clinicByFp, customerByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine } from "./lines.ts";
@@ -54,23 +56,29 @@ export async function storePatient(session: Session, line: PatientLine, context:
     updated_at: Math.max(Math.min(updatedAt, context.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
     deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
   };
+  const checksum = checksumOf(PATIENT, { ...row, owner_customer_fp: line.owner_customer_fp });
 
   if (stored === undefined) {
-    const inserted = await session.first(insertPatient, row);
+    const inserted = await session.first(insertPatient, { ...row, checksum });
     if (inserted === undefined) throw new Error("an insert returned no row");
     context.newPatients.add(inserted.id);
-    await insertIdentifiers(session, inserted.id, identifiers);
+    await insertIdentifiers(session, { id: inserted.id, fp: line.fp }, identifiers);
     return "new";
   }
 
-  const sameIds = identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n");
+  const sameIds =
+    identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n") &&
+    storedIds.every((each) => isUnharmed(each.checksum, checksumOf(IDENTIFIER, { ...each, patient_fp: line.fp })));
   // A future updated_at alone changes no patient, so that repeating the import has no effect.
   const effective = updatedAt > context.now ? { ...row, updated_at: stored.updated_at } : row;
-  if (sameIds && sameContent(stored, effective)) return "unchanged";
-  await session.all(updatePatient, { ...row, id: stored.id });
+  const isWhole = isUnharmed(stored.checksum, checksumOf(PATIENT, stored));
+  if (sameIds && isWhole && sameContent(stored, effective)) return "unchanged";
+  // The database clears a checksum that does not change with its content; see the migrations.
+  if (!isWhole) await session.all(forgetChecksum, { id: stored.id });
+  await session.all(updatePatient, { ...row, checksum, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
-    await insertIdentifiers(session, stored.id, identifiers);
+    await insertIdentifiers(session, stored, identifiers);
   }
   if (await isServed(session, stored.id, context)) context.stamped.add(stored.id);
   await relistNow(session, stored.id, context);
@@ -89,10 +97,20 @@ async function relistNow(session: Session, patientId: number, { stamped, now }: 
   if (!stamped.has(patientId)) await relist(session, patientId, now);
 }
 
-async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
+async function insertIdentifiers(
+  session: Session,
+  { id, fp }: { id: number; fp: string },
+  identifiers: readonly string[],
+): Promise<void> {
   for (const [position, identifier] of identifiers.entries()) {
-    await session.all(insertIdentifier, { patientId, identifier, position });
+    const checksum = checksumOf(IDENTIFIER, { patient_fp: fp, identifier });
+    await session.all(insertIdentifier, { patientId: id, identifier, position, checksum });
   }
+}
+
+/** A row of an older program has no checksum. A damaged row is written again, also where the file has what is left of it. */
+function isUnharmed(stored: number | null, expected: number): boolean {
+  return stored === null || stored === expected;
 }
 
 function sameContent(stored: PatientRow, row: PatientRow): boolean {
@@ -126,7 +144,7 @@ export async function storeConnection(
   return change;
 }
 
-type PatientRow = Omit<Tables["patient"], "id">;
+type PatientRow = Omit<Tables["patient"], "id" | "checksum">;
 
 // A concurrent line may have created the customer in the meantime.
 const insertCustomer = query(
@@ -140,21 +158,32 @@ const insertCustomer = query(
 );
 
 export const patientByFp = query((db, p: { fp: string }) =>
-  db.selectFrom("patient").selectAll().where("fp", "=", p.fp),
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .selectAll("patient")
+    .select("customer.fp as owner_customer_fp")
+    .where("patient.fp", "=", p.fp),
 );
 
 // No clinic sees a patient before it is connected.
 const insertPatient = query(
-  (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
+  (db, p: PatientRow & { checksum: number }) => db.insertInto("patient").values(patientValues(p)).returning("id"),
   noInvalidation,
 );
 
 const updatePatient = query(
-  (db, p: PatientRow & { id: number }) => db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
+  (db, p: PatientRow & { id: number; checksum: number }) =>
+    db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
   ({ id }) => ({ patients: [id], lists: true }),
 );
 
-function patientValues(p: PatientRow): PatientRow {
+const forgetChecksum = query(
+  (db, p: { id: number }) => db.updateTable("patient").set({ checksum: null }).where("id", "=", p.id),
+  noInvalidation,
+);
+
+function patientValues(p: PatientRow & { checksum: number }) {
   return {
     fp: p.fp,
     name: p.name,
@@ -167,6 +196,7 @@ function patientValues(p: PatientRow): PatientRow {
     created_at: p.created_at,
     updated_at: p.updated_at,
     deleted_at: p.deleted_at,
+    checksum: p.checksum,
   };
 }
 
@@ -177,17 +207,20 @@ const connectedClinics = query((db, p: { patientId: number }) =>
 const identifiersOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("patient_identifier")
-    .select("identifier")
+    .select(["identifier", "checksum"])
     .where("patient_id", "=", p.patientId)
     .orderBy("position")
     .orderBy("identifier"),
 );
 
 const insertIdentifier = query(
-  (db, p: { patientId: number; identifier: string; position: number }) =>
-    db
-      .insertInto("patient_identifier")
-      .values({ patient_id: p.patientId, identifier: p.identifier, position: p.position }),
+  (db, p: { patientId: number; identifier: string; position: number; checksum: number }) =>
+    db.insertInto("patient_identifier").values({
+      patient_id: p.patientId,
+      identifier: p.identifier,
+      position: p.position,
+      checksum: p.checksum,
+    }),
   ({ patientId }) => ({ patients: [patientId] }),
 );
 

@@ -1,6 +1,8 @@
 import { auditCommand } from "../audit.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
 import { setConnection, stampAndRelist } from "../patients/connections.ts";
+import { checked } from "../database/checksum.ts";
+import { PATIENT, PATIENT_CONTENT } from "../patients/patient-checksum.ts";
 
 /** The user who opens or closes a connection, and the clinic of the connection. */
 export interface ConnectionActor {
@@ -31,15 +33,20 @@ export async function changeConnection(
   return { name };
 }
 
-const patientToConnect = query((db, p: { fp: string; clinicId: number }) =>
-  db
-    .selectFrom("patient")
-    .leftJoin("clinic_patient", (join) =>
-      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
-    )
-    .select(["patient.id", "patient.fp", "patient.name", "patient.species", "clinic_patient.active"])
-    .where("patient.fp", "=", p.fp)
-    .where("patient.deleted_at", "is", null),
+const patientToConnect = checked(
+  query((db, p: { fp: string; clinicId: number }) =>
+    db
+      .selectFrom("patient")
+      .leftJoin("clinic_patient", (join) =>
+        join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+      )
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+      .select(["patient.id", "customer.fp as owner_customer_fp", "clinic_patient.active"])
+      .select(PATIENT_CONTENT)
+      .where("patient.fp", "=", p.fp)
+      .where("patient.deleted_at", "is", null),
+  ),
+  PATIENT,
 );
 
 const insertChange = query(

@@ -3,6 +3,8 @@ import type { ListedPatient, PatientList } from "../../../shared/dashboard/patie
 import { query, type Session } from "../database/query.ts";
 import type { Store } from "../database/store.ts";
 import { VersionedCache } from "../patients/versioned-cache.ts";
+import { checked } from "../database/checksum.ts";
+import { PATIENT, PATIENT_CONTENT } from "../patients/patient-checksum.ts";
 
 // The list of a clinic's connected patients with search. The search ignores case and accents, which no SQL of both engines
 // does, so the names stay in memory until the clinic's list changes.
@@ -75,8 +77,10 @@ async function knownPatients(session: Session, clinicId: number): Promise<readon
   }
   const rows = await session.all(patientsOfClinic, { clinicId });
   const patients = rows.map((row) => {
-    const own = identifiers.get(row.id) ?? [];
-    return { ...row, identifiers: own, words: withoutAccents([row.name, ...own].join(" ")) };
+    const { id, fp, name, species, breed, sex, date_of_birth } = row;
+    const own = identifiers.get(id) ?? [];
+    const words = withoutAccents([name, ...own].join(" "));
+    return { id, fp, name, species, breed, sex, date_of_birth, identifiers: own, words };
   });
   return patients.toSorted((a, b) => compare(a.words, b.words) || compare(a.fp, b.fp));
 }
@@ -93,14 +97,19 @@ async function lastStudiesOf(session: Session, patients: readonly { id: number }
   return new Map(rows.map(({ id, last_at }) => [id ?? 0, new Date(last_at).toISOString()]));
 }
 
-const patientsOfClinic = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-    .select(["patient.id", "patient.fp", "patient.name", "patient.species", "patient.breed", "patient.sex"])
-    .select("patient.date_of_birth")
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1),
+const patientsOfClinic = checked(
+  query((db, p: { clinicId: number }) =>
+    db
+      .selectFrom("clinic_patient")
+      .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+      .select("patient.id")
+      .select(PATIENT_CONTENT)
+      .select("customer.fp as owner_customer_fp")
+      .where("clinic_patient.clinic_id", "=", p.clinicId)
+      .where("clinic_patient.listed", "=", 1),
+  ),
+  PATIENT,
 );
 
 const identifiersOfClinic = query((db, p: { clinicId: number }) =>

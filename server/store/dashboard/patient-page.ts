@@ -9,7 +9,9 @@ import { analyteNames, patientStudy } from "../../domain/patient-results.ts";
 import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import { STUDY, STUDY_CONTENT, STUDY_DETAILS } from "../studies/study-checksum.ts";
+import { IDENTIFIER } from "../patients/patient-checksum.ts";
 import { findPatient } from "../patients/patients.ts";
+import { SOAP } from "../soap.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
 // The page of one patient. A clinic sees what the read API shows it: the patients with an active connection.
@@ -41,12 +43,17 @@ export async function patientOverview(
     connection_changes: changes.map(({ active, changed_at, by }) => {
       return { active: active === 1, changed_at: timestampOf(changed_at), by };
     }),
-    records: records.map(({ clinic_id, assessment, subjective, ...record }): PatientRecord => {
-      const summary = (assessment ?? subjective)?.slice(0, SUMMARY_CHARS_MAX) ?? null;
-      const signed_at = record.signed_at === null ? null : timestampOf(record.signed_at);
-      const created_at = timestampOf(record.created_at);
-      return { ...record, is_own: clinic_id === clinicId, created_at, signed_at, summary };
-    }),
+    records: records.map(
+      (row): PatientRecord => ({
+        fp: row.fp,
+        soap_type: row.soap_type,
+        status: row.status,
+        is_own: row.clinic_id === clinicId,
+        created_at: timestampOf(row.created_at),
+        signed_at: row.signed_at === null ? null : timestampOf(row.signed_at),
+        summary: (row.assessment ?? row.subjective)?.slice(0, SUMMARY_CHARS_MAX) ?? null,
+      }),
+    ),
     appointments: appointments.map((event): PatientAppointment => {
       return { ...event, start_at: timestampOf(event.start_at) };
     }),
@@ -81,13 +88,17 @@ function withOnly<Study extends { modality: Modality; values: { analyte: string 
   return values.length === 0 ? [] : [{ ...study, values }];
 }
 
-const identifiersOf = query((db, p: { patientId: number }) =>
-  db
-    .selectFrom("patient_identifier")
-    .select("identifier")
-    .where("patient_id", "=", p.patientId)
-    .orderBy("position")
-    .orderBy("identifier"),
+const identifiersOf = checked(
+  query((db, p: { patientId: number }) =>
+    db
+      .selectFrom("patient_identifier")
+      .innerJoin("patient", "patient.id", "patient_identifier.patient_id")
+      .select(["patient.fp as patient_fp", "patient_identifier.identifier", "patient_identifier.checksum"])
+      .where("patient_identifier.patient_id", "=", p.patientId)
+      .orderBy("patient_identifier.position")
+      .orderBy("patient_identifier.identifier"),
+  ),
+  IDENTIFIER,
 );
 
 const connectionChanges = query((db, p: { clinicId: number; patientId: number }) =>
@@ -100,14 +111,19 @@ const connectionChanges = query((db, p: { clinicId: number; patientId: number })
     .orderBy("change.id", "desc"),
 );
 
-const recordsOf = query((db, p: { patientId: number }) =>
-  db
-    .selectFrom("soap")
-    .select(["fp", "soap_type", "status", "clinic_id", "created_at", "signed_at", "assessment", "subjective"])
-    .where("patient_id", "=", p.patientId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(LISTED_MAX),
+const recordsOf = checked(
+  query((db, p: { patientId: number }) =>
+    db
+      .selectFrom("soap")
+      .innerJoin("patient", "patient.id", "soap.patient_id")
+      .selectAll("soap")
+      .select("patient.fp as patient_fp")
+      .where("soap.patient_id", "=", p.patientId)
+      .orderBy("soap.created_at", "desc")
+      .orderBy("soap.id", "desc")
+      .limit(LISTED_MAX),
+  ),
+  SOAP,
 );
 
 const appointmentsOf = query((db, p: { clinicId: number; patientId: number }) =>

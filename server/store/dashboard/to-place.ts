@@ -26,6 +26,8 @@ import { historyOf } from "../studies/history.ts";
 import { contradictedSpecies } from "../studies/placement.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { checked } from "../database/checksum.ts";
+import { PATIENT, PATIENT_CONTENT } from "../patients/patient-checksum.ts";
 
 // The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
 
@@ -124,16 +126,16 @@ export async function searchPatients(session: Session, clinicId: number, text: s
   const found: { place: number; patient: ShownPatient }[] = [];
   for (const { id, ...patient } of await session.all(patientsOfClinic, { clinicId })) {
     const at = name === "" ? -1 : fold(patient.name).trim().indexOf(name);
-    if (byNumber.has(id) || patient.fp.toUpperCase() === number) found.push({ place: -1, patient });
-    else if (at >= 0) found.push({ place: at, patient });
+    if (byNumber.has(id) || patient.fp.toUpperCase() === number)
+      found.push({ place: -1, patient: shownPatient(patient) });
+    else if (at >= 0) found.push({ place: at, patient: shownPatient(patient) });
   }
   const order = (a: (typeof found)[number], b: (typeof found)[number]) =>
     a.place - b.place || (a.patient.name < b.patient.name ? -1 : 1);
-  return found.toSorted(order).slice(0, FOUND_MAX).map(shownFound);
-}
-
-function shownFound({ patient }: { patient: ShownPatient }): ShownPatient {
-  return patient;
+  return found
+    .toSorted(order)
+    .slice(0, FOUND_MAX)
+    .map(({ patient }) => patient);
 }
 
 type QueuedColumns = Pick<
@@ -177,7 +179,7 @@ function deviceRows(results: readonly Result[], snapshot: Snapshot | null): Devi
   });
 }
 
-function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg }: Patient): ShownPatient {
+function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg }: ShownPatient): ShownPatient {
   return { fp, name, species, breed, sex, date_of_birth, weight_kg };
 }
 
@@ -227,14 +229,19 @@ function queueQuery(order: "asc" | "desc", rejected: "is" | "is not") {
   );
 }
 
-const patientsOfClinic = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-    .select(["patient.id", "patient.fp", "patient.name", "patient.species", "patient.breed", "patient.sex"])
-    .select(["patient.date_of_birth", "patient.weight_kg"])
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1),
+const patientsOfClinic = checked(
+  query((db, p: { clinicId: number }) =>
+    db
+      .selectFrom("clinic_patient")
+      .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+      .select("patient.id")
+      .select(PATIENT_CONTENT)
+      .select("customer.fp as owner_customer_fp")
+      .where("clinic_patient.clinic_id", "=", p.clinicId)
+      .where("clinic_patient.listed", "=", 1),
+  ),
+  PATIENT,
 );
 
 const identifiersOfClinic = query((db, p: { clinicId: number }) =>

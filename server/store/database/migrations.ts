@@ -559,6 +559,28 @@ const studyDetailsChecksum = {
   of: ["source", "patient_hint", "snapshot"],
 };
 
+const patientChecksum = {
+  table: "patient",
+  column: "checksum",
+  of: [
+    "fp",
+    "name",
+    "species",
+    "breed",
+    "sex",
+    "date_of_birth",
+    "weight_kg",
+    "owner_customer_id",
+    "created_at",
+    "deleted_at",
+  ],
+};
+const soapChecksum = {
+  table: "soap",
+  column: "checksum",
+  of: soapContent.filter((name) => name !== "id").concat("status"),
+};
+
 // Triggers, so that a server that does not know the counts keeps them too.
 const studyCounts: readonly RowTrigger[] = [
   { name: "clinic_study_added", event: "insert", row: "new", change: 1 } as const,
@@ -670,6 +692,25 @@ const undoable: readonly ((id: string, engine: Engine) => ServerMigration)[] = [
       `,
     };
   },
+  // Checksums of patients, their identifiers and SOAP records. The rows of identifiers are never updated.
+  (_id, { onOtherChange }) => ({
+    beside: true,
+    locks: { patient: "access exclusive", patient_identifier: "access exclusive", soap: "access exclusive" },
+    sql: `
+      alter table patient add column checksum bigint;
+      alter table patient_identifier add column checksum bigint;
+      alter table soap add column checksum bigint;
+      ${onOtherChange.clear(patientChecksum)}
+      ${onOtherChange.clear(soapChecksum)}
+    `,
+    undo: `
+      ${onOtherChange.keep(patientChecksum)}
+      ${onOtherChange.keep(soapChecksum)}
+      alter table soap drop column checksum;
+      alter table patient_identifier drop column checksum;
+      alter table patient drop column checksum;
+    `,
+  }),
   // The number of studies that each clinic reads. A clinic without a row is counted while servers run; see study-counts.ts.
   (_id, { after, dropAfter }) => ({
     beside: true,

@@ -33,12 +33,16 @@ export interface Tables {
     created_at: number;
     updated_at: number;
     deleted_at: number | null;
+    /** See patients/patient-checksum.ts. Null in the rows of older programs. */
+    checksum: number | null;
   };
   patient_identifier: {
     patient_id: number;
     identifier: string;
     /** Index in the list of the import file. Rows of older programs have 0. */
     position: number;
+    /** See patients/patient-checksum.ts. Null in the rows of older programs. */
+    checksum: number | null;
   };
   /** Connections of clinics to patients. */
   clinic_patient: {
@@ -100,7 +104,8 @@ export interface Tables {
     rolled_from: number | null;
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
-  soap: SoapColumns & { id: Generated<number> };
+  /** `checksum`: see soap.ts. Null in the rows of older programs. */
+  soap: SoapColumns & { id: Generated<number>; checksum: number | null };
   calendar_event: EventColumns & { id: Generated<number> };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };

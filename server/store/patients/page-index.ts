@@ -5,7 +5,7 @@ import type { VersionedCache } from "./versioned-cache.ts";
 /** A position in a list of patients. The named patient may have left the list. */
 export interface PageBookmark {
   readonly updatedAt: number;
-  readonly fp: string;
+  readonly patientFp: string;
 }
 
 export interface PageIndex {

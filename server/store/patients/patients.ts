@@ -3,6 +3,8 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { type PageBookmark, type PageIndex, type PageIndexCache, BOOKMARK_STEP } from "./page-index.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
+import { checked } from "../database/checksum.ts";
+import { IDENTIFIER, PATIENT } from "./patient-checksum.ts";
 
 // Patients that a clinic may see: connected and not deleted.
 
@@ -58,10 +60,10 @@ export async function listIdentifiers(
 ): Promise<Page<PatientIdentifiers>> {
   const index = await pageIndexOf(session, indexes, filter, everySpecies);
   const items = new Map<string, PatientIdentifiers>();
-  for (const { fp, identifier } of await session.all(identifierRows, pageParameters(filter, index))) {
-    const item = items.get(fp) ?? { patient_fp: fp, identifiers: [] };
+  for (const { patient_fp, identifier } of await session.all(identifierRows, pageParameters(filter, index))) {
+    const item = items.get(patient_fp) ?? { patient_fp, identifiers: [] };
     if (identifier !== null) item.identifiers.push(identifier);
-    items.set(fp, item);
+    items.set(patient_fp, item);
   }
   return { items: [...items.values()], total: index.total };
 }
@@ -83,7 +85,7 @@ export async function listRemoved(
 
 /**
  * Finds a patient and whether the clinic has an active connection to it.
- * @returns undefined if the patient is unknown or deleted
+ * @returns undefined if the patient is unknown or deleted @throws DamagedRecord
  */
 export async function findPatient(
   session: Session,
@@ -134,7 +136,7 @@ function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PagePa
 }
 
 /** The position before all patients. */
-const START: PageBookmark = { updatedAt: Number.MAX_SAFE_INTEGER, fp: "" };
+const START: PageBookmark = { updatedAt: Number.MAX_SAFE_INTEGER, patientFp: "" };
 
 async function pageIndexOf(
   session: Session,
@@ -181,34 +183,40 @@ function listQueries(bySpecies: boolean) {
     ),
     nextBookmark: query((db, p: ListParameters) =>
       matches(db, p, bySpecies)
-        .select(["patient_updated_at as updatedAt", "patient_fp as fp"])
+        .select(["patient_updated_at as updatedAt", "patient_fp as patientFp"])
         .orderBy("patient_updated_at", "desc")
         .orderBy("patient_fp", "desc")
         .limit(1)
         .offset(BOOKMARK_STEP),
     ),
     // Selects the page in the index alone, then reads its rows, so that a deep page reads no skipped row.
-    rows: query((db, p: PageParameters) =>
-      db
-        .selectFrom(pageOf(db, p, bySpecies).as("page"))
-        .innerJoin("patient", "patient.id", "page.patient_id")
-        .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-        .selectAll("patient")
-        .select("customer.fp as owner_customer_fp")
-        .orderBy("page.patient_updated_at", "desc")
-        .orderBy("page.patient_fp", "desc"),
+    rows: checked(
+      query((db, p: PageParameters) =>
+        db
+          .selectFrom(pageOf(db, p, bySpecies).as("page"))
+          .innerJoin("patient", "patient.id", "page.patient_id")
+          .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+          .selectAll("patient")
+          .select("customer.fp as owner_customer_fp")
+          .orderBy("page.patient_updated_at", "desc")
+          .orderBy("page.patient_fp", "desc"),
+      ),
+      PATIENT,
     ),
   };
 }
 
-const identifierRows = query((db, p: PageParameters) =>
-  db
-    .selectFrom(pageOf(db, p, false).as("page"))
-    .leftJoin("patient_identifier", "patient_identifier.patient_id", "page.patient_id")
-    .select(["page.patient_fp as fp", "patient_identifier.identifier"])
-    .orderBy("page.patient_updated_at", "desc")
-    .orderBy("page.patient_fp", "desc")
-    .orderBy("patient_identifier.identifier"),
+const identifierRows = checked(
+  query((db, p: PageParameters) =>
+    db
+      .selectFrom(pageOf(db, p, false).as("page"))
+      .leftJoin("patient_identifier", "patient_identifier.patient_id", "page.patient_id")
+      .select(["page.patient_fp", "patient_identifier.identifier", "patient_identifier.checksum"])
+      .orderBy("page.patient_updated_at", "desc")
+      .orderBy("page.patient_fp", "desc")
+      .orderBy("patient_identifier.identifier"),
+  ),
+  IDENTIFIER,
 );
 
 const removedRows = query((db, p: PageParameters) => pageOf(db, p, false));
@@ -228,19 +236,24 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
     .where("clinic_id", "=", p.clinicId)
     .where("listed", "=", p.listed)
     .where("patient_updated_at", ">=", p.updatedSince)
-    .where((where) => where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.fp)))
+    .where((where) =>
+      where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.patientFp)),
+    )
     .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));
 }
 
-const patientByFp = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("patient")
-    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-    .leftJoin("clinic_patient", (join) =>
-      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
-    )
-    .selectAll("patient")
-    .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
-    .where("patient.fp", "=", p.fp)
-    .where("patient.deleted_at", "is", null),
+const patientByFp = checked(
+  query((db, p: { clinicId: number; fp: string }) =>
+    db
+      .selectFrom("patient")
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+      .leftJoin("clinic_patient", (join) =>
+        join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+      )
+      .selectAll("patient")
+      .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
+      .where("patient.fp", "=", p.fp)
+      .where("patient.deleted_at", "is", null),
+  ),
+  PATIENT,
 );

@@ -4,6 +4,8 @@ import { query, type Session } from "../database/query.ts";
 import { toPatient } from "../patients/patients.ts";
 import { findStoredStudy } from "./studies.ts";
 import { parseStored } from "./study-content.ts";
+import { checked } from "../database/checksum.ts";
+import { PATIENT } from "../patients/patient-checksum.ts";
 
 const CANDIDATES_MAX = 5;
 
@@ -60,15 +62,18 @@ const appointedOn = query((db, p: { clinicId: number; from: number; to: number }
     .where("status", "!=", "CANCELLED"),
 );
 
-const patientsOfClinic = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-    .selectAll("patient")
-    .select("customer.fp as owner_customer_fp")
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1),
+const patientsOfClinic = checked(
+  query((db, p: { clinicId: number }) =>
+    db
+      .selectFrom("clinic_patient")
+      .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+      .selectAll("patient")
+      .select("customer.fp as owner_customer_fp")
+      .where("clinic_patient.clinic_id", "=", p.clinicId)
+      .where("clinic_patient.listed", "=", 1),
+  ),
+  PATIENT,
 );
 
 const identifiersOfClinic = query((db, p: { clinicId: number }) =>

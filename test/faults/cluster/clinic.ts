@@ -182,7 +182,7 @@ export class ClusterClinic {
     return this.#agents
       .map((_, index) =>
         readSpool(path.join(this.folder, `agent${index}`, "data"), (db) => [
-          ...db.prepare("SELECT state, reason, COUNT(*) AS n, MIN(sends) AS sends FROM study GROUP BY 1, 2").all(),
+          ...db.prepare("SELECT state, reason, COUNT(*) AS studies FROM study GROUP BY 1, 2").all(),
           ...db.prepare("SELECT state, reason, COUNT(*) AS messages FROM message GROUP BY 1, 2").all(),
         ]),
       )

@@ -262,7 +262,7 @@ async function startEtcd(folder: string, port: number): Promise<ChildProcess> {
   const client = `http://127.0.0.1:${port}`;
   const peer = `http://127.0.0.1:${await freePort()}`;
   const args = [
-    ...["--name", "etcd", "--data-dir", path.join(folder, "etcd")],
+    ...["--enable-v2", "--name", "etcd", "--data-dir", path.join(folder, "etcd")],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
     ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", `etcd=${peer}`],
   ];
@@ -280,7 +280,9 @@ function clusterSettings(etcdPort: number, password: string, isSynchronous: bool
   const login = { username: SUPERUSER, password };
   return {
     scope: "vetwire",
-    etcd3: { host: `127.0.0.1:${etcdPort}` },
+    // With the protocol of etcd 3 Patroni 3.0.2, which Debian has, lets a primary that was frozen take the leader key from its successor:
+    // https://github.com/patroni/patroni/pull/2689. What the successor acknowledged is then lost.
+    etcd: { host: `127.0.0.1:${etcdPort}` },
     authentication: { superuser: login, replication: { username: "replicator", password }, rewind: login },
     bootstrap: {
       dcs: {

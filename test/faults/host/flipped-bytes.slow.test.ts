@@ -5,10 +5,12 @@ import { beforeEach, expect, test } from "vitest";
 import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { findClinic } from "../../../server/store/keys.ts";
+import { findPatient } from "../../../server/store/patients/patients.ts";
 import { findStudy } from "../../../server/store/studies/studies.ts";
 import { listStudies } from "../../../server/store/studies/study-list.ts";
 import { fileStudies } from "../../../server/store/studies/filing.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import type { Patient } from "../../../shared/api/patient.ts";
 import type { PushedStudy, Study } from "../../../shared/api/study.ts";
 import { diceOf } from "../../support/dice.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -16,16 +18,20 @@ import { soakCount } from "../../support/soak.ts";
 import { clinic, connection, importEntities, patient, study } from "../../server/harness.ts";
 
 // Goal: a byte that the disk changes is never served as if it had been stored. Method: one bit of the server's database or of
-// its log is flipped, then every study is read and listed. SEED=7 repeats one flip.
+// its log is flipped, then every study is read and listed, and every patient is read. SEED=7 repeats one flip.
 
 const FLIPS = soakCount(600);
 const STUDIES = 60;
+const PATIENTS = 200;
 const FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.mark"];
 const NOW = Date.parse("2026-11-21T12:00:00.000Z");
 
 type Files = ReadonlyMap<string, Buffer>;
 const ours = newFp("clinic");
 const dog = patient();
+/** Their names are their species, so that the test finds them in the file. */
+const others = Array.from({ length: PATIENTS }, () => patient({ species: "rabbit", name: "rabbit" }));
+const patients = new Map<string, Patient>();
 const stored = new Map<string, Study>();
 /** A database whose log is empty, the same without checksums, and one whose studies are in the log. */
 let closed: Files;
@@ -36,8 +42,10 @@ beforeEach(async () => {
   if (stored.size > 0) return;
   const folder = temporaryFolder();
   const store = await openStore(folder);
-  await importEntities(store, clinic(ours), dog, connection(dog.fp, ours));
+  const everyone = [dog, ...others];
+  await importEntities(store, clinic(ours), ...everyone, ...everyone.map(({ fp }) => connection(fp, ours)));
   const clinicId = (await findClinic(store, ours))!.id;
+  for (const { fp } of everyone) patients.set(fp, (await findPatient(store, clinicId, fp))!.patient);
   const analytes = ["GLU", "TBIL", "CREA", "ALT", "BUN", "ALP"];
   for (let number = 0; number < STUDIES; number += 1) {
     const pushed: PushedStudy = study({
@@ -53,7 +61,7 @@ beforeEach(async () => {
   await store.close();
   closed = filesOf(folder);
   const db = new Database(path.join(folder, "vetwire.db"));
-  db.exec("UPDATE study SET checksum = NULL");
+  db.exec("UPDATE study SET checksum = NULL; UPDATE patient SET checksum = NULL");
   db.close();
   unchecked = filesOf(folder);
   fs.rmSync(folder, { recursive: true });
@@ -66,7 +74,7 @@ function filesOf(folder: string): Files {
 
 type Verdict = "identical" | "refused" | "lost and said" | "missing" | "changed";
 
-/** Flips one bit of a file, three times of four in a page with results. @returns the worst verdict */
+/** Flips one bit of a file, three times of four in a page with results or patients. @returns the worst verdict */
 async function flipAndRead(files: Files, name: string, seed: number): Promise<Verdict> {
   const folder = temporaryFolder();
   try {
@@ -82,7 +90,12 @@ function flipped(bytes: Buffer, seed: number): Buffer {
   const dice = diceOf(seed);
   const copy = Buffer.from(bytes);
   const pages = Array.from({ length: Math.ceil(bytes.length / 4096) }, (_, page) => page * 4096);
-  const content = pages.filter((at) => bytes.subarray(at, at + 4096).includes('"analyte"'));
+  const content = pages.filter((at) =>
+    bytes
+      .subarray(at, at + 4096)
+      .toString("latin1")
+      .match(/"analyte"|rabbitrabbit/),
+  );
   const isContent = dice(4) > 0 && content.length > 0;
   const at = isContent ? content[dice(content.length)]! + dice(4096) : dice(bytes.length);
   const offset = Math.min(at, bytes.length - 1);
@@ -122,12 +135,23 @@ async function verdictsOn(store: Store, folder: string): Promise<Verdict[]> {
     else if (found === undefined) verdicts.push(await missing(store, folder));
     else verdicts.push(JSON.stringify(found.study) === JSON.stringify(before) ? "identical" : "changed");
   }
+  for (const [fp, before] of patients) {
+    const found = await findPatient(store, clinicId, fp).catch((error: unknown) => error as Error);
+    if (found instanceof Error) verdicts.push("refused");
+    else if (found === undefined) verdicts.push(await missing(store, folder));
+    else verdicts.push(sameRecord(found.patient, before) ? "identical" : "changed");
+  }
   const filter = { clinicId, patientFp: null, updatedSince: null, page: 1, pageSize: 2 * STUDIES };
   const page = await listStudies(store, filter).catch(() => ({ items: [] }));
   for (const { updated_at: _updatedAt, ...item } of page.items) {
     if (JSON.stringify(item) !== JSON.stringify(stored.get(item.fp))) verdicts.push("changed");
   }
   return verdicts;
+}
+
+/** `updated_at` is a stamp that no checksum covers; it decides when a clinic reads the patient again. */
+function sameRecord({ updated_at: _found, ...found }: Patient, { updated_at: _before, ...before }: Patient): boolean {
+  return JSON.stringify(found) === JSON.stringify(before);
 }
 
 /** A missing study is said by the commit mark, or found by SQLite's check of the whole file. */

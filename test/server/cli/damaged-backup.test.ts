@@ -3,14 +3,14 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { backupCommand } from "../../../server/cli/backup.ts";
-import { damagedStudies } from "../../../server/store/studies/damaged-rows.ts";
+import { damagedRows } from "../../../server/store/damaged-rows.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { clinic, connection, patient, startServer, study } from "../harness.ts";
 
-// Goal: a backup of the server names the studies that the disk changed, and succeeds. PostgreSQL has its own tools for backups.
+// Goal: a backup of the server names the rows that the disk changed, and succeeds. PostgreSQL has its own tools for backups.
 
-test("a backup names damaged studies and revisions with the remedy, and succeeds", async () => {
+test("a backup names damaged studies, revisions and patients with the remedy, and succeeds", async () => {
   const [ours, dog] = [newFp("clinic"), patient()];
   const { makeKey, push, database: data } = await startServer(clinic(ours), dog, connection(dog.fp, ours));
   const key = await makeKey(ours, ["clinic.patient.view", "clinic.lab.ingest"]);
@@ -18,7 +18,7 @@ test("a backup names damaged studies and revisions with the remedy, and succeeds
   await push(key, bad, good, old);
   await push(key, { ...old, revision: 2, device_name: "Y" });
   const file = path.join(data, "vetwire.db");
-  expect(await damagedStudies(file)).toEqual([]);
+  expect(await damagedRows(file)).toEqual([]);
 
   const db = new Database(file);
   onTestFinished(() => void db.close());
@@ -30,6 +30,7 @@ test("a backup names damaged studies and revisions with the remedy, and succeeds
   };
   change("study", `fp = '${bad!.fp}'`, "device_name = 'X'");
   change("study_revision", "revision = 1", "body = body || ' '");
+  change("patient", `fp = '${dog.fp}'`, "weight_kg = 99");
   const errors = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const target = path.join(temporaryFolder(), "server.backup");
   await backupCommand.parseAsync([target, "--data", data], { from: "user" });
@@ -38,5 +39,6 @@ test("a backup names damaged studies and revisions with the remedy, and succeeds
   expect(fs.existsSync(target)).toBe(true);
   expect(said).toContain(`the disk changed 1 row of studies: ${bad!.fp}; send it again with agent resend`);
   expect(said).toContain(`the disk changed 1 row of revisions: 1 of ${old!.fp}`);
+  expect(said).toContain(`the disk changed 1 row of patients: ${dog.fp}; import it again`);
   expect(said).not.toContain(good!.fp);
 });

@@ -1,11 +1,13 @@
 import Database from "better-sqlite3";
-import { plural } from "../../../shared/cli/output.ts";
-import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
-import { type CheckedValue, isWhole } from "../../../shared/runtime/row-checksum.ts";
-import type { Checksum } from "../database/checksum.ts";
-import { REVISION, STUDY, STUDY_DETAILS } from "./study-checksum.ts";
+import { plural } from "../../shared/cli/output.ts";
+import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
+import { type CheckedValue, isWhole } from "../../shared/runtime/row-checksum.ts";
+import type { Checksum } from "./database/checksum.ts";
+import { IDENTIFIER, PATIENT } from "./patients/patient-checksum.ts";
+import { SOAP } from "./soap.ts";
+import { REVISION, STUDY, STUDY_DETAILS } from "./studies/study-checksum.ts";
 
-// The studies of a SQLite file that are not as they were stored, for backups.
+// The rows of a SQLite file that are not as they were stored, for backups.
 
 /** Rows of a read. The event loop runs between two reads. */
 const PAGE_ROWS = 200;
@@ -17,7 +19,11 @@ interface Kind {
   readonly name: (row: Readonly<Record<string, CheckedValue>>) => string;
   readonly checksums: readonly Checksum[];
   readonly select: string;
+  readonly remedy: string;
 }
+
+const SEND_AGAIN = "send it again with agent resend, or restore an older backup";
+const IMPORT_AGAIN = "import it again, or restore an older backup";
 
 const KINDS: readonly Kind[] = [
   {
@@ -26,6 +32,7 @@ const KINDS: readonly Kind[] = [
     checksums: [STUDY, STUDY_DETAILS],
     select:
       "SELECT study.rowid, study.*, patient.fp AS patient_fp FROM study LEFT JOIN patient ON patient.id = patient_id",
+    remedy: SEND_AGAIN,
   },
   {
     noun: "revisions",
@@ -33,11 +40,36 @@ const KINDS: readonly Kind[] = [
     checksums: [REVISION],
     select:
       "SELECT study_revision.rowid, study_revision.*, study.fp FROM study_revision LEFT JOIN study ON study.id = study_id",
+    remedy: SEND_AGAIN,
+  },
+  {
+    noun: "patients",
+    name: ({ fp }) => String(fp),
+    checksums: [PATIENT],
+    select:
+      "SELECT patient.rowid, patient.*, customer.fp AS owner_customer_fp FROM patient LEFT JOIN customer ON customer.id = owner_customer_id",
+    remedy: IMPORT_AGAIN,
+  },
+  {
+    noun: "identifiers",
+    name: ({ patient_fp }) => `one of ${patient_fp ?? "an unknown patient"}`,
+    checksums: [IDENTIFIER],
+    select:
+      "SELECT patient_identifier.rowid, patient_identifier.*, patient.fp AS patient_fp FROM patient_identifier LEFT JOIN patient ON patient.id = patient_id",
+    remedy: IMPORT_AGAIN,
+  },
+  {
+    noun: "SOAP records",
+    name: ({ fp }) => String(fp),
+    checksums: [SOAP],
+    select:
+      "SELECT soap.rowid, soap.*, patient.fp AS patient_fp FROM soap LEFT JOIN patient ON patient.id = patient_id",
+    remedy: "restore an older backup",
   },
 ];
 
-/** Finds damaged studies and revisions. @returns a sentence with the remedy for each kind; none for a file of an older schema */
-export async function damagedStudies(file: string): Promise<string[]> {
+/** Finds damaged rows. @returns a sentence with the remedy for each kind; none for a file of an older schema */
+export async function damagedRows(file: string): Promise<string[]> {
   const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
   try {
     const sentences: string[] = [];
@@ -46,7 +78,7 @@ export async function damagedStudies(file: string): Promise<string[]> {
       if (names.length === 0) continue;
       const further = names.length > NAMED_MAX ? `, and ${names.length - NAMED_MAX} more` : "";
       const found = `the disk changed ${plural(names.length, "row")} of ${kind.noun}: ${names.slice(0, NAMED_MAX).join(", ")}${further}`;
-      sentences.push(`${found}; send it again with agent resend, or restore an older backup`);
+      sentences.push(`${found}; ${kind.remedy}`);
     }
     return sentences;
   } finally {
