@@ -121,9 +121,10 @@ test.each([1, 2, 3])("each total is the number of the rows after any command (%i
 });
 
 test("no change is lost or counted twice while servers push and count at once", async () => {
-  const { store, database, clinics } = await world();
-  const second = onPostgres() ? await openStore(database, 30_000) : store;
-  if (second !== store) onTestFinished(() => second.close());
+  const served = await world();
+  const { clinics } = served;
+  // Two servers on PostgreSQL, and one on SQLite. They wait long for each other, on a slow machine too.
+  const [store, second] = onPostgres() ? await twoServers(served.database) : [served.store, served.store];
   let isPushing = true;
   const push = async (server: Store, clinicId: number) => {
     for (let count = 0; count < 15; count += 1) {
@@ -163,6 +164,12 @@ test("a database of version 0.1.0 has right totals before its studies are counte
   expect(await store.all(counters, {})).toEqual(rows);
   expect(await totals(store)).toEqual(rows);
 });
+
+async function twoServers(database: string): Promise<[Store, Store]> {
+  const stores: [Store, Store] = [await openStore(database, 30_000), await openStore(database, 30_000)];
+  onTestFinished(async () => void (await Promise.all(stores.map(async (store) => store.close()))));
+  return stores;
+}
 
 /** One study a millisecond, as a server that does not know the counts would write them. */
 const STUDIES = 2500;
