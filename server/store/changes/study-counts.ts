@@ -59,10 +59,19 @@ const stored = query((db, p: { clinicId: number }) =>
     .where("rejected_reason", "is", null),
 );
 
-/** Adds the waiting changes to the count of each clinic that has many, and counts the clinics that have no count. */
-export async function countStudies(store: Store, waitingMax = WAITING_MAX): Promise<void> {
+/**
+ * Adds the waiting changes to the count of each clinic that has many, and counts the clinics that have no count. It stops after a clinic
+ * once `signal` is aborted.
+ */
+export async function countStudies(
+  store: Store,
+  { waitingMax = WAITING_MAX, signal }: { waitingMax?: number; signal?: AbortSignal } = {},
+): Promise<void> {
   const clinics = [...(await store.all(uncounted, {})), ...(await store.all(waiting, { waitingMax }))];
-  for (const { clinicId } of clinics) await store.transaction((session) => countClinic(session, clinicId));
+  for (const { clinicId } of clinics) {
+    if (signal?.aborted === true) return;
+    await store.transaction((session) => countClinic(session, clinicId));
+  }
 }
 
 // A change is visible together with its row of `clinic_study`: a snapshot has both or none of them.
@@ -75,8 +84,9 @@ async function countClinic(session: Session, clinicId: number): Promise<void> {
 /** Counts at once and then every minute. @returns a function that stops it */
 export function startCounting(store: Store, logger: Logger): () => Promise<void> {
   let pass: Promise<void> | undefined;
+  const stopping = new AbortController();
   const count = () => {
-    pass ??= countStudies(store)
+    pass ??= countStudies(store, { signal: stopping.signal })
       .catch((error: unknown) => logger.warn({ err: error }, "the studies of the clinics could not be counted"))
       .finally(() => (pass = undefined));
   };
@@ -84,6 +94,7 @@ export function startCounting(store: Store, logger: Logger): () => Promise<void>
   count();
   return async () => {
     clearInterval(timer);
+    stopping.abort();
     await pass;
   };
 }

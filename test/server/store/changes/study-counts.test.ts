@@ -105,7 +105,7 @@ test.each([1, 2, 3])("each total is the number of the rows after any command (%i
       await store.transaction((session) => changeConnection(session, fp, dice(3) > 0, actor));
     },
     async () => importEntities(store, { ...shared, deleted_at: dice(3) === 0 ? "2026-11-21T00:00:00.000Z" : null }),
-    async () => countStudies(store, pick(dice, [0, 3, 100])),
+    async () => countStudies(store, { waitingMax: pick(dice, [0, 3, 100]) }),
   ];
   let most = 0;
   for (let step = 1; step <= 60; step += 1) {
@@ -115,7 +115,7 @@ test.each([1, 2, 3])("each total is the number of the rows after any command (%i
     most = Math.max(most, ...rows.map((row) => row.rows));
   }
   expect(most).toBeGreaterThan(5);
-  await countStudies(store, 0);
+  await countStudies(store, { waitingMax: 0 });
   expect(await store.all(counters, {})).toEqual(await store.all(rowCounts, {}));
   expect(await store.all(changes, {})).toEqual([{ waiting: 0 }]);
 });
@@ -134,7 +134,7 @@ test("no change is lost or counted twice while servers push and count at once", 
   };
   const count = async (server: Store) => {
     while (isPushing) {
-      await countStudies(server, 0);
+      await countStudies(server, { waitingMax: 0 });
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
   };
@@ -144,8 +144,16 @@ test("no change is lost or counted twice while servers push and count at once", 
   await Promise.all(counting);
   const rows = clinics.map((clinicId) => ({ clinicId, rows: 45 }));
   expect(await totals(store)).toEqual(rows);
-  await countStudies(store, 0);
+  await countStudies(store, { waitingMax: 0 });
   expect(await store.all(counters, {})).toEqual(rows);
+});
+
+test("a pass counts no further clinic once the server stops", async () => {
+  const { store } = await world();
+  await countStudies(store, { signal: AbortSignal.abort() });
+  expect(await store.all(counters, {})).toEqual([]);
+  await countStudies(store);
+  expect(await store.all(counters, {})).toHaveLength(2);
 });
 
 test("a database of version 0.1.0 has right totals before its studies are counted, and afterwards", async () => {
@@ -199,7 +207,7 @@ async function filled(): Promise<{ store: Store; run: (sql: string) => Promise<v
 
 test("the total of the changes since a time is exact, whether few or many studies are older", async () => {
   const { store } = await filled();
-  await countStudies(store, 0);
+  await countStudies(store, { waitingMax: 0 });
   for (const since of [0, 1, 2, 999, 1000, 1001, 1002, 2000, STUDIES, STUDIES + 1]) {
     expect([since, await totals(store, since)]).toEqual([
       since,
