@@ -141,6 +141,7 @@ export class IncomingFile {
   /** Makes the instance durable. Rejects only on an internal error. */
   async store(identity: InstanceIdentity): Promise<DimseOutcome> {
     const { data, spool, now } = this.#deps;
+    let hasRow = false;
     try {
       this.#writeAll();
       await this.#sync();
@@ -169,6 +170,7 @@ export class IncomingFile {
         fileBytes: this.#head.length + this.#datasetBytes,
         headerBytes,
       });
+      hasRow = same === null;
       if (same === null) fs.renameSync(this.#part, imageFile(data, this.#id));
       else await this.#storeDuplicate(same);
       // Looked for last: a file in a removed folder is not acknowledged.
@@ -176,7 +178,8 @@ export class IncomingFile {
       return { status: STATUS.success, comment: null };
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;
-      await this.discard().catch(() => undefined); // the next start removes remaining files
+      // A resend or the next start names the file of a row. The next start removes the other files.
+      if (!hasRow) await this.discard().catch(() => undefined);
       return { status: STATUS.outOfResources, comment: `cannot be stored: ${withoutName(error.message)}` };
     }
   }
@@ -211,6 +214,7 @@ export class IncomingFile {
     try {
       await pipeline(content, fs.createWriteStream(copy, { flags: "wx", flush: true }));
       fs.renameSync(copy, imageFile(data, message));
+      fs.rmSync(partFile(data, message), { force: true }); // left by a rename that the disk refused
     } catch (error) {
       fs.rmSync(copy, { force: true });
       throw error;

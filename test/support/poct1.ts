@@ -12,20 +12,60 @@ function dml(root: string, controlId: number, body: string): Buffer {
   return Buffer.from(`${XML}<${root}>${header}${body}</${root}>`);
 }
 
+/** The HELLO of a device that offers continuous mode. */
+export function helloDocument(controlId: number, serial: string): Buffer {
+  const device = `<DEV><DEV.vendor_id V="ACME"/><DEV.model_id V="BG1"/><DEV.serial_id V="${serial}"/>`;
+  const offers = '<DSC><DSC.directives_supported_cd V="START_CONTINUOUS"/></DSC></DEV>';
+  return dml("HEL.R01", controlId, device + offers);
+}
+
+/** The status of a device without stored observations. */
+export function statusDocument(controlId: number): Buffer {
+  return dml("DST.R01", controlId, '<DST><DST.new_observations_qty V="0"/></DST>');
+}
+
+export function acknowledgement(controlId: number, of: string): Buffer {
+  return dml("ACK.R01", controlId, `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${of}"/></ACK>`);
+}
+
+/** A reply or a directive of the agent. */
+export type Poct1Reply =
+  | { readonly is: "reply"; readonly to: number; readonly accepted: boolean }
+  | { readonly is: "directive"; readonly controlId: string; readonly command: string };
+
+/** Finds the whole replies in a text. @returns them, and the rest of the text */
+export function repliesIn(text: string): { readonly replies: Poct1Reply[]; readonly rest: string } {
+  const end = text.lastIndexOf("</");
+  if (end < 0) return { replies: [], rest: text };
+  const found = [...text.slice(0, end).matchAll(REPLY)];
+  const replies = found.map(
+    ([, type, of, controlId, command = ""]): Poct1Reply =>
+      controlId === undefined
+        ? { is: "reply", to: Number(of), accepted: type === "AA" }
+        : { is: "directive", controlId, command },
+  );
+  return { replies, rest: text.slice(end) };
+}
+
 export interface Measured {
   /** As typed at the device. */
   readonly patient: string;
   /** ISO, with offset. */
   readonly at: string;
   readonly sequence: number;
-  /** Potassium. */
   readonly value: number;
+  /** Potassium by default. */
+  readonly analyte?: { readonly code: string; readonly name: string; readonly unit: string };
   /** Further elements after the observation, which lengthen the document. */
   readonly more?: string;
 }
 
-export function observation(controlId: number, { patient, at, sequence, value, more = "" }: Measured): Buffer {
-  const obs = `<OBS><OBS.observation_id V="2823-3" SN="LN" DN="K"/><OBS.value V="${value}" U="mmol/L"/></OBS>`;
+const POTASSIUM = { code: "2823-3", name: "K", unit: "mmol/L" };
+
+export function observation(controlId: number, measured: Measured): Buffer {
+  const { patient, at, sequence, value, analyte = POTASSIUM, more = "" } = measured;
+  const { code, name, unit } = analyte;
+  const obs = `<OBS><OBS.observation_id V="${code}" SN="LN" DN="${name}"/><OBS.value V="${value}" U="${unit}"/></OBS>`;
   const fields = `<SVC.role_cd V="OBS"/><SVC.observation_dttm V="${at}"/><SVC.sequence_nbr V="${sequence}"/>`;
   return dml("OBS.R01", controlId, `<SVC>${fields}<PT><PT.patient_id V="${patient}"/>${obs}</PT>${more}</SVC>`);
 }
@@ -43,11 +83,9 @@ export class Poct1Client {
   static async connect(port: number, serial: string): Promise<Poct1Client | null> {
     const client = new Poct1Client(net.connect({ host: "127.0.0.1", port, noDelay: true }));
     const continuous = new Promise<boolean>((resolve) => (client.#isContinuous = resolve));
-    const device = `<DEV><DEV.vendor_id V="ACME"/><DEV.model_id V="BG1"/><DEV.serial_id V="${serial}"/>`;
-    const offers = '<DSC><DSC.directives_supported_cd V="START_CONTINUOUS"/></DSC></DEV>';
-    const greeted = await client.send((id) => dml("HEL.R01", id, device + offers));
+    const greeted = await client.send((id) => helloDocument(id, serial));
     if (greeted !== true) return null;
-    const accepted = await client.send((id) => dml("DST.R01", id, '<DST><DST.new_observations_qty V="0"/></DST>'));
+    const accepted = await client.send(statusDocument);
     return accepted === true && (await continuous) ? client : null;
   }
 
@@ -85,18 +123,15 @@ export class Poct1Client {
   }
 
   #receive(text: string): void {
-    this.#text += text;
-    const end = this.#text.lastIndexOf("</");
-    const whole = end < 0 ? "" : this.#text.slice(0, end);
-    this.#text = end < 0 ? this.#text : this.#text.slice(end);
-    for (const [, type, of, directive, command = ""] of whole.matchAll(REPLY)) {
-      if (directive === undefined) {
-        this.#pending.get(Number(of))?.(type === "AA");
-        this.#pending.delete(Number(of));
+    const { replies, rest } = repliesIn(this.#text + text);
+    this.#text = rest;
+    for (const reply of replies) {
+      if (reply.is === "reply") {
+        this.#pending.get(reply.to)?.(reply.accepted);
+        this.#pending.delete(reply.to);
       } else {
-        const acknowledgement = `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${directive}"/></ACK>`;
-        this.#socket.write(dml("ACK.R01", ++this.#controlId, acknowledgement));
-        this.directives.push(command);
+        this.#socket.write(acknowledgement(++this.#controlId, reply.controlId));
+        this.directives.push(reply.command);
         this.#isContinuous(true);
       }
     }

@@ -157,6 +157,23 @@ describe("an instance that another AE title repeats", () => {
     expect(fs.readFileSync(file)).toEqual(bytes);
   });
 
+  test.each<[string, () => Promise<unknown>]>([
+    ["a repeated instance", () => keep("ULTRASOUND-ROOM2")],
+    ["the next start", () => recoverImageFolder(used.folder, used.spool)],
+  ])("%s names the file of an instance whose rename a full disk refused", async (_, again) => {
+    await recoverImageFolder(used.folder, used.spool);
+    const rename = vi.spyOn(fs, "renameSync").mockImplementationOnce(() => {
+      throw Object.assign(new Error("no room"), { code: "ENOSPC" });
+    });
+    onTestFinished(() => rename.mockRestore());
+    expect(await keep("ULTRASOUND")).toBe(STATUS.outOfResources);
+    const [{ message } = { message: "" }] = await used.spool.call("instanceFiles", "1.2.3.7");
+    const names = () => fs.readdirSync(imageFolder(used.folder)).filter((name) => name.startsWith(message));
+    expect(names()).toEqual([`${message}.part`]);
+    await again();
+    expect(names()).toEqual([`${message}.dcm`]);
+  });
+
   test("a repeated instance is stored although retention removes its first file meanwhile", async () => {
     const { file, bytes } = await first();
     const spool = {

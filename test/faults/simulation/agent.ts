@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { createAnalyzers } from "../../../agent/analyzers.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
-import type { Config } from "../../../agent/config/schema.ts";
+import { type Config, DICOM } from "../../../agent/config/schema.ts";
 import { readSecret } from "../../../agent/config/secret-file.ts";
 import type { RunningDevice } from "../../../agent/connection/device-service.ts";
 import { AgreedTime } from "../../../agent/push/agreed-time.ts";
@@ -21,8 +21,10 @@ import type { Broken } from "./broken.ts";
 import { type Clock, type Machine, Process } from "./clock.ts";
 import type { Device } from "./devices.ts";
 import type { Disk } from "./disk.ts";
+import { isRefusal } from "./image-files.ts";
+import { createImages } from "./imaging.ts";
 
-// The agent: its parts as agent.ts connects them, without the imaging devices, the page and the heartbeat.
+// The agent: its parts as agent.ts connects them, without the page and the heartbeat.
 
 const SYNC_EVERY_MS = 25_000;
 const REMATCH_EVERY_MS = 5_000;
@@ -76,7 +78,7 @@ export class SimulatedAgent {
   #failed(process: Process, error: unknown): void {
     if (!process.isAlive) return;
     this.crash(false);
-    if (!isStorageFault(error) && !(error instanceof StorageError))
+    if (!isStorageFault(error) && !(error instanceof StorageError) && !isRefusal(error))
       this.faults.push(`the agent did not start: ${String(error)}`);
     this.#startAgain();
   }
@@ -125,21 +127,33 @@ export class SimulatedAgent {
     const context = { config, spool, directory, metrics, log, now, queued: () => push.scheduleSend() };
     const cables = new Map(this.#devices.map(({ id, cable }) => [id, cable]));
     const group = await createAnalyzers(context, ({ id }) => cables.get(id)!.transport(process));
+    const imaging = await createImages(
+      context,
+      ({ id }) => cables.get(id)!.transport(process),
+      (error) => this.faults.push(`an error of the imaging: ${String(error)}`),
+    );
     await spool.call("disconnectAll");
     await group.resume();
-    await Promise.all(group.devices.map((device: RunningDevice) => device.open()));
+    imaging.resume();
+    const devices = [...group.devices, ...imaging.devices];
+    await Promise.all(devices.map((device: RunningDevice) => device.open()));
     const sync = async () => {
       await directory.sync();
       push.wake();
     };
+    const rematch = async () => {
+      await group.rematch();
+      await imaging.rematch();
+    };
     const tasks = [
       runPeriodically(SYNC_EVERY_MS, SYNC_EVERY_MS, sync, nothing),
-      runPeriodically(REMATCH_EVERY_MS, REMATCH_EVERY_MS, () => group.rematch(), nothing),
+      runPeriodically(REMATCH_EVERY_MS, REMATCH_EVERY_MS, () => rematch(), nothing),
     ];
     this.#stop = async () => {
       for (const stop of tasks) stop();
-      await Promise.all(group.devices.map((device) => device.close()));
+      await Promise.all(devices.map((device) => device.close()));
       await group.stop();
+      await imaging.stop();
       await push.stop();
       await spool.close();
     };
@@ -173,6 +187,7 @@ function configOf(devices: readonly Device[], folder: string, keyFile: string): 
       id,
       profile,
       connection: { listen: `127.0.0.1:${4001 + index}` },
+      ...(profile === DICOM ? { quietSeconds: 5 } : {}),
     })),
   });
   const checked = checkConfig(text, folder);

@@ -2,6 +2,7 @@ import type { ServerClient } from "../../../agent/push/server-client.ts";
 import { SendError } from "../../../agent/runtime/send-error.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import type { DeviceKind } from "./devices.ts";
 
 // Agents that break one promise each, as a control: the model must find every one of them within a few seeds.
 
@@ -9,6 +10,8 @@ type Post = ServerClient["post"];
 
 /** A fault that is planted into a part of the agent. */
 export interface Broken {
+  /** The kinds of devices that show the fault; all by default. */
+  readonly kinds?: readonly DeviceKind[];
   /** Changes the open spool. */
   readonly spool?: (spool: Spool) => void;
   /** Changes the requests to the server. */
@@ -21,6 +24,8 @@ interface Sent {
 
 const filed = ({ studies }: Sent) => ({ outcomes: studies.map(({ fp }) => ({ fp, outcome: "filed", reason: null })) });
 
+type Call = (name: string, ...args: readonly unknown[]) => Promise<unknown>;
+
 export const BROKEN = {
   "acknowledges before the commit": {
     spool(spool) {
@@ -30,6 +35,14 @@ export const BROKEN = {
         done(null);
         return id;
       };
+      const call = spool.call.bind(spool) as (...given: readonly unknown[]) => Promise<unknown>;
+      const callEarly = (...given: readonly unknown[]) => {
+        const outcome = call(...given);
+        if (given[0] !== "addInstance") return outcome;
+        outcome.catch(() => undefined);
+        return Promise.resolve(null);
+      };
+      Reflect.set(spool, "call", callEarly);
     },
   },
   "acknowledges what a full disk refused": {
@@ -64,6 +77,24 @@ export const BROKEN = {
         if (++count % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 5_000));
         return save(make);
       };
+    },
+  },
+  "stores an image again that is sent again": {
+    kinds: ["dicom"],
+    spool(spool) {
+      const call = spool.call.bind(spool) as Call;
+      Reflect.set(spool, "call", (name: string, ...args: readonly unknown[]) =>
+        name === "addInstance" ? call(name, { ...(args[0] as object), sha256: newFp("cds") }) : call(name, ...args),
+      );
+    },
+  },
+  "queues no image for the archive": {
+    kinds: ["dicom"],
+    spool(spool) {
+      const call = spool.call.bind(spool) as Call;
+      Reflect.set(spool, "call", (name: string, ...args: readonly unknown[]) =>
+        name === "setDestinations" ? call(name, []) : call(name, ...args),
+      );
     },
   },
   "expires old studies by the wall clock": {

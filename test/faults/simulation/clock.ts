@@ -59,6 +59,11 @@ export class Clock {
     this.#dice = dice;
   }
 
+  /** The process whose callback runs; null outside the world. */
+  get process(): Process | null {
+    return this.#current;
+  }
+
   /** Runs `run` after `ms`, unless the process has ended. */
   schedule(process: Process, ms: number, run: () => void): Event {
     return this.#add({ at: this.now + Math.max(0, ms), process, isAwaited: false, run });

@@ -1,6 +1,13 @@
 import { ACK, ENQ, EOT, FS, NAK } from "../../../agent/protocols/bytes.ts";
+import { DICOM } from "../../../agent/config/schema.ts";
+import { readCommand, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
+import { encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { PduReader } from "../../../agent/protocols/dicom/pdu-reader.ts";
 import { frames, vetScanRecords } from "../../support/astm.ts";
+import { associateRequest, CR_STORAGE, EXPLICIT, storeRequest } from "../../support/dicom.ts";
 import { frameOf, verdict } from "../../support/hl7.ts";
+import { acknowledgement, helloDocument, observation, repliesIn, statusDocument } from "../../support/poct1.ts";
 import type { Cable, Connection } from "./cable.ts";
 import type { Chance } from "./chance.ts";
 import type { Clock, Process } from "./clock.ts";
@@ -15,6 +22,8 @@ export interface Message {
   readonly measurement: number;
   /** As typed at the device. */
   readonly patient: string;
+  /** An image has no ALT. A later one with the same measurement is a further image of the study. */
+  readonly isImage: boolean;
 }
 
 /** The device's side of one connection. */
@@ -115,10 +124,120 @@ const astm: Protocol = (send) => {
   };
 };
 
+const ALT = { code: "1742-6", name: "ALT", unit: "U/L" };
+
+const poct1: Protocol = (send) => {
+  let text = "";
+  let controlId = 0;
+  let isContinuous = false;
+  let onContinuous: (() => void) | null = null;
+  let pending: { readonly id: number; readonly done: (isAcknowledged: boolean) => void } | null = null;
+  let failed: (isAcknowledged: boolean) => void = () => undefined;
+  const ask = (document: (id: number) => Uint8Array, done: (isAcknowledged: boolean) => void) => {
+    pending = { id: ++controlId, done };
+    send(document(controlId));
+  };
+  const fail = () => {
+    [pending, onContinuous] = [null, null];
+    failed(false);
+  };
+  return {
+    transmit({ device, number, measurement, patient }, done) {
+      failed = done;
+      const at = new Date(measuredAt(measurement)).toISOString().replace("Z", "+00:00");
+      const observe = () =>
+        ask((id) => observation(id, { patient, at, sequence: measurement, value: number, analyte: ALT }), done);
+      if (isContinuous) return observe();
+      ask(
+        (id) => helloDocument(id, device),
+        (isGreeted) => {
+          if (!isGreeted) return fail();
+          onContinuous = observe;
+          ask(statusDocument, (isAccepted) => (isAccepted ? undefined : fail()));
+        },
+      );
+    },
+    received(bytes) {
+      const { replies, rest } = repliesIn(text + Buffer.from(bytes).toString("latin1"));
+      text = rest;
+      for (const reply of replies) {
+        if (reply.is === "directive") {
+          send(acknowledgement(++controlId, reply.controlId));
+          isContinuous = true;
+          onContinuous?.();
+          onContinuous = null;
+        } else if (reply.to === pending?.id) {
+          const { done } = pending;
+          pending = null;
+          done(reply.accepted);
+        }
+      }
+    },
+    timeout: fail,
+  };
+};
+
+const dicom: Protocol = (send) => {
+  const reader = new PduReader();
+  let isAssociated = false;
+  let store: (() => void) | null = null;
+  let pending: ((isAcknowledged: boolean) => void) | null = null;
+  const finish = (isAcknowledged: boolean) => {
+    const done = pending;
+    [pending, store] = [null, null];
+    done?.(isAcknowledged);
+  };
+  return {
+    transmit(message, done) {
+      pending = done;
+      const image = imageOf(message);
+      const sendImage = () => send(storeRequest(1, instanceUid(message), image));
+      if (isAssociated) return sendImage();
+      store = sendImage;
+      send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
+    },
+    received(bytes) {
+      for (const pdu of reader.receive(bytes)) {
+        if (pdu.is === "associate-accept") {
+          isAssociated = true;
+          store?.();
+          store = null;
+        } else if (pdu.is === "data") {
+          const command = readCommand(pdu.bytes);
+          finish(typeof command !== "string" && command.status === STATUS.success);
+        } else finish(false);
+      }
+    },
+    timeout: () => finish(false),
+  };
+};
+
+export function instanceUid({ number }: Pick<Message, "number">): string {
+  return `1.2.9.${number}`;
+}
+
+/** An image. Images of one measurement are one study. */
+function imageOf(message: Message): Uint8Array {
+  const time = deviceTime(measuredAt(message.measurement));
+  return encodeDataset([
+    [0x0008_0016, "UI", CR_STORAGE],
+    [0x0008_0018, "UI", instanceUid(message)],
+    [0x0008_0020, "DA", time.slice(0, 8)],
+    [0x0008_0030, "TM", time.slice(8)],
+    [0x0008_0060, "CS", "CR"],
+    [0x0010_0010, "PN", "Rex"],
+    [0x0010_0020, "LO", message.patient],
+    [0x0020_000d, "UI", `1.2.8.${message.measurement}`],
+    [0x7fe0_0010, "OW", Buffer.alloc(2_000 + 2 * message.number, message.number)],
+  ]);
+}
+
 const PROTOCOLS = {
   hl7: { talker: hl7, profile: "generic-hl7", isSerial: false, waitMs: 10_000 },
   // LIS01-A2 §6.5.2.2: 15 s.
   astm: { talker: astm, profile: "abaxis-vetscan-vs2", isSerial: true, waitMs: 15_000 },
+  poct1: { talker: poct1, profile: "generic-poct1a", isSerial: false, waitMs: 15_000 },
+  dicom: { talker: dicom, profile: DICOM, isSerial: false, waitMs: 30_000 },
 } as const;
 
 export type DeviceKind = keyof typeof PROTOCOLS;
@@ -126,6 +245,7 @@ export type DeviceKind = keyof typeof PROTOCOLS;
 export class Device {
   readonly id: string;
   readonly profile: string;
+  readonly isImaging: boolean;
   readonly cable: Cable;
   /** Messages in the order in which they were acknowledged. */
   readonly acknowledged: Message[] = [];
@@ -147,6 +267,7 @@ export class Device {
     const { profile, waitMs, talker } = PROTOCOLS[kind];
     this.id = id;
     this.profile = profile;
+    this.isImaging = kind === "dicom";
     this.cable = cable;
     this.#waitMs = waitMs;
     this.#protocol = talker;

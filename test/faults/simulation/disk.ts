@@ -1,7 +1,9 @@
 import { EventEmitter } from "node:events";
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { Deserializer, Serializer } from "node:v8";
 import type Database from "better-sqlite3";
+import { imageFolder } from "../../../agent/imaging/image-folder.ts";
 import { openDatabase } from "../../../agent/spool/database.ts";
 import { GroupCommit } from "../../../agent/spool/group-commit.ts";
 import { operationsOn } from "../../../agent/spool/queries/operations.ts";
@@ -16,6 +18,9 @@ import type { Chance } from "./chance.ts";
 
 // The disk of the clinic's PC, with the thread of the spool on it. The real group commit writes a real database. A committed
 // group is durable, unless the power is cut: then the groups since the last fsynced one are lost too.
+
+/** The value of SQLite's `synchronous` with which a commit is fsynced. */
+const FULL = 2;
 
 export type DiskFault = "full" | "read-only";
 
@@ -74,7 +79,7 @@ export class Disk {
       this.#clock.schedule(process, ms, () => {
         isBusy = false;
         if (inbox.length > 0) begin();
-        for (const answer of answers) thread.emit("message", structuredClone(answer));
+        for (const answer of answers) thread.emit("message", copyOf(answer));
       });
     };
     const begin = () => {
@@ -85,7 +90,7 @@ export class Disk {
     this.#clock.schedule(process, 1, () => thread.emit("message", ready));
     return Object.assign(thread, {
       postMessage(request: WorkerRequest) {
-        inbox.push(structuredClone(request));
+        inbox.push(copyOf(request));
         if (!isBusy) begin();
       },
       terminate: async () => {
@@ -105,6 +110,7 @@ export class Disk {
   /** Ends the process and loses what was not fsynced. */
   cutPower(): void {
     this.close();
+    this.#undoRename();
     if (this.#fsynced === null) return;
     const file = path.join(this.folder, "spool.db");
     writeFileSync(file, this.#fsynced);
@@ -112,19 +118,46 @@ export class Disk {
     this.#fsynced = null;
   }
 
+  /** Nothing syncs the final name of the newest image: the next one, or the next start, makes it durable. */
+  #undoRename(): void {
+    const folder = imageFolder(this.folder);
+    const newest = existsSync(folder) ? readdirSync(folder).toSorted().at(-1) : undefined;
+    if (newest?.endsWith(".dcm") !== true || this.#chance.happens(0.5)) return;
+    renameSync(path.join(folder, newest), path.join(folder, newest.replace(/dcm$/, "part")));
+  }
+
   #serve(first: WorkerRequest, others: readonly WorkerRequest[], serve: (request: WorkerRequest) => void): void {
     const { db } = this;
-    const group = [first, ...others].filter((request) => typeof request === "object" && "events" in request);
-    const isFsynced = group.some(({ durable, calls }) => durable || calls.some(({ name }) => name === "takeQueued"));
-    if (this.keepsFsynced && !isFsynced) this.#fsynced ??= db.serialize();
-    const pages = db.pragma("max_page_count", { simple: true }) as number;
-    if (this.fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);
-    if (this.fault === "read-only") db.pragma("query_only = ON");
-    if (this.fault !== null) this.refusedGroups += 1;
+    const isCommit = [first, ...others].every((request) => typeof request === "object" && "events" in request);
+    if (this.keepsFsynced) this.#fsynced ??= db.serialize();
+    const restore = this.fault === null ? null : this.#refuseWrites(this.fault);
     serve(first);
-    db.pragma("query_only = OFF");
-    db.pragma(`max_page_count = ${pages}`);
+    restore?.();
     // A checkpoint fsyncs the log.
-    if (isFsynced || group.length < 1 + others.length) this.#fsynced = null;
+    if (this.#fsynced !== null && (!isCommit || db.pragma("synchronous", { simple: true }) === FULL))
+      this.#fsynced = null;
   }
+
+  /** @returns a function that lets the database write again */
+  #refuseWrites(fault: DiskFault): () => void {
+    const { db } = this;
+    this.refusedGroups += 1;
+    const pages = db.pragma("max_page_count", { simple: true }) as number;
+    if (fault === "full") db.pragma(`max_page_count = ${String(db.pragma("page_count", { simple: true }))}`);
+    else db.pragma("query_only = ON");
+    return () => {
+      db.pragma("query_only = OFF");
+      db.pragma(`max_page_count = ${pages}`);
+    };
+  }
+}
+
+/** Copies a message as a port does. structuredClone() makes a port for each call, which is slow. */
+function copyOf<T>(message: T): T {
+  const serializer = new Serializer();
+  serializer.writeHeader();
+  serializer.writeValue(message);
+  const deserializer = new Deserializer(serializer.releaseBuffer());
+  deserializer.readHeader();
+  return deserializer.readValue() as T;
 }

@@ -1,6 +1,8 @@
-import { measuredAt, type Message } from "./devices.ts";
+import fs from "node:fs";
+import { imageFile } from "../../../agent/imaging/image-folder.ts";
+import { instanceUid, measuredAt, type Message } from "./devices.ts";
 import type { Disk } from "./disk.ts";
-import { altOf, PATIENTS, type PushedStudy, type SimulatedServer } from "./server.ts";
+import { altOf, NO_ALT, PATIENTS, type PushedStudy, type SimulatedServer } from "./server.ts";
 
 // The promises as a model: what the acknowledged messages must have become.
 
@@ -26,7 +28,12 @@ export class Model {
     if (!this.#disk.isOpen) return ["the agent does not run"];
     const unfinished = this.#unfinished(stuck, isRestarted);
     if (unfinished.length > 0) return unfinished;
-    return [...this.#orderProblems(), ...this.#fpProblems(), ...this.#studyProblems(messages, stuck)];
+    return [
+      ...this.#orderProblems(),
+      ...this.#fpProblems(),
+      ...this.#studyProblems(messages, stuck),
+      ...this.#imageProblems(messages.filter(({ isImage }) => isImage)),
+    ];
   }
 
   /** P4, P5: everything ends in a state, and one study that is stuck holds back no other. */
@@ -37,11 +44,13 @@ export class Model {
     const waiting = queued.map((body) => altOf((JSON.parse(body) as PushedStudy).results));
     const unread = count("SELECT COUNT(*) FROM message WHERE processed_at IS NULL");
     const pending = count("SELECT COUNT(*) FROM message WHERE state = 'pending'");
+    const images = count("SELECT COUNT(*) FROM pending_image_study");
     const sessions = count("SELECT COUNT(*) FROM session WHERE finished_at IS NULL");
     return [
       ...waiting.filter((number) => number !== stuck).map((number) => `the study of message ${number} is not sent`),
       ...(unread > 0 ? [`${unread} messages are not read`] : []),
       ...(pending > 0 && waiting.length === 0 ? [`${pending} messages are in no final state`] : []),
+      ...(images > 0 ? [`${images} studies of images are not read`] : []),
       // A full disk may refuse to finish a session, and the next start does it.
       ...(sessions > 0 && isRestarted ? [`${sessions} sessions are not finished`] : []),
     ];
@@ -56,6 +65,7 @@ export class Model {
     for (const body of bodies) {
       const { source, results } = JSON.parse(body) as PushedStudy;
       const [number, before] = [altOf(results), last.get(source.device_id) ?? 0];
+      if (number < 0) continue; // of images
       if (seen.has(number)) continue; // a later revision, once its patient is known
       seen.add(number);
       if (number < before) problems.push(`${source.device_id}: message ${number} was filed after ${before}`);
@@ -72,9 +82,9 @@ export class Model {
   /** P1, P2, P3, P7: the server has one study for each measurement, with the last value and the right patient. */
   #studyProblems(messages: readonly Message[], stuck: number | null): string[] {
     const expected = new Map<number, { readonly alt: number; readonly patient: string | null }>();
-    for (const { measurement, number, patient } of messages) {
+    for (const { measurement, number, patient, isImage } of messages) {
       const isKnown = (PATIENTS as readonly string[]).includes(patient);
-      expected.set(measuredAt(measurement), { alt: number, patient: isKnown ? patient : null });
+      expected.set(measuredAt(measurement), { alt: isImage ? NO_ALT : number, patient: isKnown ? patient : null });
     }
     const problems: string[] = [];
     const seen = new Set<number>();
@@ -93,4 +103,39 @@ export class Model {
     }
     return problems;
   }
+
+  /** P1, P2, P4: each image is there once with every byte, in the order of its device, waits for the archive and made a study. */
+  #imageProblems(messages: readonly Message[]): string[] {
+    const rows = this.#disk.db
+      .prepare(
+        `SELECT i.sop_instance_uid AS uid, i.message, i.file_bytes AS bytes, m.state, m.reason, m.device,
+           (SELECT COUNT(*) FROM forward f WHERE f.message = i.message) AS forwards
+         FROM instance i JOIN message m ON m.id = i.message ORDER BY m.ordinal`,
+      )
+      .all() as ImageRow[];
+    const problems = rows.flatMap(({ uid, message, bytes, state, reason, forwards }) => {
+      const size = fs.statSync(imageFile(this.#disk.folder, message), { throwIfNoEntry: false })?.size ?? 0;
+      return [
+        ...(size === bytes ? [] : [`the file of image ${uid} has ${size} bytes, expected ${bytes}`]),
+        ...(state === "filed" || state === "unmatched" ? [] : [`image ${uid} is ${state}: ${reason}`]),
+        ...(forwards === 1 ? [] : [`image ${uid} is ${forwards} times in the queue of the archive`]),
+      ];
+    });
+    for (const device of new Set(messages.map((message) => message.device))) {
+      const sent = messages.filter((message) => message.device === device).map(instanceUid);
+      const stored = rows.filter((row) => row.device === device).map(({ uid }) => uid);
+      if (stored.join() !== sent.join()) problems.push(`${device} sent ${sent.join()}, and ${stored.join()} is stored`);
+    }
+    return problems;
+  }
+}
+
+interface ImageRow {
+  readonly uid: string;
+  readonly message: string;
+  readonly bytes: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly device: string;
+  readonly forwards: number;
 }

@@ -3,12 +3,32 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import type { FastifyInstance } from "fastify";
-import { buildApp } from "../../../server/app.ts";
+import { pino } from "pino";
+import { AuditQueue } from "../../../server/http/audit/audit-queue.ts";
+import { auditRequests, startAuditTrail } from "../../../server/http/audit/audit-trail.ts";
 import { createKey } from "../../../server/http/auth/api-keys.ts";
+import { authenticateRequests } from "../../../server/http/auth/authentication.ts";
+import { authorizeRequests } from "../../../server/http/auth/authorization.ts";
+import { createKeyLookup } from "../../../server/http/auth/key-lookup.ts";
+import { createKeyUse } from "../../../server/http/auth/key-use.ts";
 import { loadPepper } from "../../../server/http/auth/pepper.ts";
+import { Drain } from "../../../server/http/drain.ts";
+import { handleErrors } from "../../../server/http/error-handler.ts";
+import { createHttpServer, defaultTimeouts } from "../../../server/http/http-server.ts";
+import { reportIgnoredParameters } from "../../../server/http/query-parameters.ts";
+import { memoryCounters } from "../../../server/http/rate-limit/memory-counters.ts";
+import { limitRequests } from "../../../server/http/rate-limit/rate-limit.ts";
+import { defaultLimits, RateLimiter } from "../../../server/http/rate-limit/rate-limiter.ts";
+import { startRequestContext } from "../../../server/http/request-context.ts";
+import { refuseUnknownRoutes } from "../../../server/http/unknown-routes.ts";
+import { cacheResponses } from "../../../server/http/response-cache/response-cache.ts";
+import { calendarRoutes } from "../../../server/routes/calendar.ts";
+import { agentRoutes } from "../../../server/routes/ingest.ts";
+import { patientRoutes } from "../../../server/routes/patients.ts";
 import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { findClinic } from "../../../server/store/keys.ts";
+import { SteadyTime } from "../../../server/store/steady-time.ts";
 import { importFile } from "../../../server/import/importer.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Clock, type Machine, Process } from "./clock.ts";
@@ -90,6 +110,39 @@ export interface StoredStudy {
   readonly alt: number;
 }
 
+const logger = pino({ enabled: false });
+
+/** Builds the endpoints that the agent calls, as app.ts does. The other routes take most of the time of a start. */
+function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInstance {
+  const app = createHttpServer({ logger, timeouts: defaultTimeouts, trustProxy: [], certificate: undefined });
+  const trail = startAuditTrail(app, new AuditQueue(store, logger, now, new SteadyTime({ wall: now })));
+  const limiter = new RateLimiter(defaultLimits, memoryCounters());
+  const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
+  const context = { store, now, concealUnconnected: false, releaseFolder: null, pictures: null };
+  app.setSerializerCompiler(() => JSON.stringify);
+  startRequestContext(app, new Drain());
+  refuseUnknownRoutes(app);
+  reportIgnoredParameters(app);
+  handleErrors(app, logger);
+  app.register(async (api) => {
+    auditRequests(api, trail, now);
+    authenticateRequests(api, keys);
+    cacheResponses(api, limiter, now, { hits: 0, misses: 0, bytes: 0 });
+    limitRequests(api, limiter, now);
+    authorizeRequests(api);
+    patientRoutes(api, context);
+    calendarRoutes(api, context);
+  });
+  app.register(async (agent) => {
+    auditRequests(agent, trail, now);
+    authenticateRequests(agent, keys);
+    limitRequests(agent, limiter, now);
+    authorizeRequests(agent);
+    agentRoutes(agent, context);
+  });
+  return app;
+}
+
 export class SimulatedServer {
   readonly folder: string;
   readonly machine: Machine = { name: "server", wallAtStart: Date.parse(EPOCH) };
@@ -100,7 +153,9 @@ export class SimulatedServer {
   /** A study with this ALT makes the server fail. */
   poison: number | null = null;
   readonly #clock: Clock;
-  #running: { readonly app: FastifyInstance; readonly store: Store; readonly process: Process } | null = null;
+  #running: { readonly app: FastifyInstance; readonly store: Store } | null = null;
+  /** The connection of the model. */
+  #reader: Database.Database | null = null;
 
   constructor(folder: string, template: string, clock: Clock) {
     cpSync(template, folder, { recursive: true });
@@ -112,11 +167,13 @@ export class SimulatedServer {
     return path.join(this.folder, "agent.key");
   }
 
+  /** Starts the server unless it runs. */
   async start(): Promise<void> {
+    if (this.#running !== null) return;
     const store = await openStore(this.folder, 1000);
-    const app = buildApp(store, { pepper: loadPepper(this.folder, true), now: () => this.#clock.wall(this.machine) });
+    const app = buildApp(store, loadPepper(this.folder, true), () => this.#clock.wall(this.machine));
     await app.ready();
-    this.#running = { app, store, process: this.host };
+    this.#running = { app, store };
   }
 
   /** Ends the server without a word, as a crash does. */
@@ -145,21 +202,23 @@ export class SimulatedServer {
 
   /** Reads all studies from the database. */
   studies(): StoredStudy[] {
-    const db = new Database(path.join(this.folder, "vetwire.db"), { readonly: true });
-    try {
-      const rows = db
-        .prepare(
-          `SELECT s.fp, p.name AS patient, s.acquired_at AS acquiredAt, s.results
-           FROM study s LEFT JOIN patient p ON p.id = s.patient_id ORDER BY s.id`,
-        )
-        .all() as (Omit<StoredStudy, "alt"> & { results: string })[];
-      return rows.map(({ results, ...study }) => ({
-        ...study,
-        alt: altOf(JSON.parse(results) as PushedStudy["results"]),
-      }));
-    } finally {
-      db.close();
-    }
+    this.#reader ??= new Database(path.join(this.folder, "vetwire.db"), { readonly: true });
+    const rows = this.#reader
+      .prepare(
+        `SELECT s.fp, p.name AS patient, s.acquired_at AS acquiredAt, s.results
+         FROM study s LEFT JOIN patient p ON p.id = s.patient_id ORDER BY s.id`,
+      )
+      .all() as (Omit<StoredStudy, "alt"> & { results: string })[];
+    return rows.map(({ results, ...study }) => ({
+      ...study,
+      alt: altOf(JSON.parse(results) as PushedStudy["results"]),
+    }));
+  }
+
+  /** Ends the server with its world. */
+  async end(): Promise<void> {
+    await this.crash();
+    this.#reader?.close();
   }
 }
 
@@ -170,7 +229,10 @@ const FAILED: HttpAnswer = {
   body: Buffer.from(JSON.stringify({ success: false, error: { code: "SERVER.INTERNAL", message: "failed" } })),
 };
 
+/** The ALT of a study of images. */
+export const NO_ALT = -1;
+
 /** The ALT of a study, which is the number of its message. */
 export function altOf(results: PushedStudy["results"]): number {
-  return results.find(({ analyte }) => analyte === "ALT")?.value ?? -1;
+  return results.find(({ analyte }) => analyte === "ALT")?.value ?? NO_ALT;
 }

@@ -11,6 +11,7 @@ import { Chance } from "./chance.ts";
 import { Clock, Process } from "./clock.ts";
 import { Device, type DeviceKind, type Message } from "./devices.ts";
 import { Disk } from "./disk.ts";
+import { installImageFiles } from "./image-files.ts";
 import { Model } from "./model.ts";
 import { Network } from "./network.ts";
 import { EPOCH, makeServerFolder, PATIENTS, SimulatedServer } from "./server.ts";
@@ -21,10 +22,10 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Time in which devices send and faults happen. */
-const STORM_MS = 2 * MINUTE_MS;
+const STORM_MS = MINUTE_MS;
 /** Time for the rest after the faults. The push waits up to five minutes after a failure. */
-const DRAIN_MS = HOUR_MS;
-const KINDS: readonly DeviceKind[] = ["hl7", "astm"];
+const DRAIN_MS = 20 * MINUTE_MS;
+export const KINDS: readonly DeviceKind[] = ["hl7", "astm", "poct1", "dicom"];
 const JUMPS_MS = [-24, 24, -1, 1, 0.25].map((hours) => hours * HOUR_MS);
 
 /** The folders that each world starts with. */
@@ -58,15 +59,22 @@ export interface Outcome {
   readonly refusedGroups: number;
 }
 
+export interface WorldOptions {
+  readonly broken?: Broken | null;
+  /** The kinds of devices. Another list gives other worlds for the same seeds. */
+  readonly kinds?: readonly DeviceKind[];
+  readonly tell?: (line: string) => void;
+}
+
 /** Runs the world of a seed. `tell` gets each step. */
 export async function runWorld(
   seed: number,
   templates: Templates,
-  { broken = null, tell = () => undefined }: { broken?: Broken | null; tell?: (line: string) => void } = {},
+  { broken = null, kinds = KINDS, tell = () => undefined }: WorldOptions = {},
 ): Promise<Outcome> {
   const folder = mkdtempSync(path.join(templates.folder, "world-"));
   try {
-    return await new World(seed, folder, templates, broken, tell).run();
+    return await new World(seed, folder, templates, broken, kinds, tell).run();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -89,7 +97,14 @@ class World {
   #messages: Message[] = [];
   #crashes = 0;
 
-  constructor(seed: number, folder: string, templates: Templates, broken: Broken | null, tell: (line: string) => void) {
+  constructor(
+    seed: number,
+    folder: string,
+    templates: Templates,
+    broken: Broken | null,
+    kinds: readonly DeviceKind[],
+    tell: (line: string) => void,
+  ) {
     this.#seed = seed;
     this.#tell = tell;
     const chance = (this.#chance = new Chance(diceOf(seed)));
@@ -108,7 +123,7 @@ class World {
     this.#disk.commitMs = chance.happens(0.2) ? 3_000 : chance.between(1, 100);
     const lines = { cut: rate(0.15), loss: rate(0.03), delayMs: chance.between(1, 300) };
     this.#devices = Array.from({ length: 2 + chance.dice(3) }, (_, index) => {
-      const kind = chance.pick(KINDS);
+      const kind = chance.pick(kinds);
       const cable = new Cable(clock, chance, this.#outside, { ...lines }, Device.isSerial(kind));
       return new Device(`${kind}-${index}`, kind, cable, clock, chance, this.#outside);
     });
@@ -119,6 +134,7 @@ class World {
 
   async run(): Promise<Outcome> {
     const restoreHttp = this.#network.install(() => this.#agent.process);
+    const restoreFiles = installImageFiles(this.#disk, this.#clock, this.#chance);
     const problems: string[] = [];
     try {
       this.#plan();
@@ -135,9 +151,10 @@ class World {
       if (problems.length === 0) await this.#drain(problems, true);
       problems.push(...this.#agent.faults, ...this.#clock.uncaught);
     } finally {
+      restoreFiles();
       restoreHttp();
       this.#agent.crash(false);
-      await this.#server.crash();
+      await this.#server.end();
     }
     return {
       seed: this.#seed,
@@ -165,7 +182,7 @@ class World {
     some(1, (at) => this.#at(at, "the agent is restarted", () => this.#agent.restart()));
     some(2, (at) => {
       this.#at(at, "the server crashes", () => this.#server.crash());
-      this.#at(at + chance.between(500, 40_000), "the server starts", () => this.#restartServer());
+      this.#at(at + chance.between(500, 40_000), "the server starts", () => this.#server.start());
     });
     some(2, (at) => {
       this.#at(at, "the network is cut", () => (this.#network.isCut = true));
@@ -196,7 +213,7 @@ class World {
         const message: Message =
           isCorrection && last !== null
             ? { ...last, number }
-            : { number, device: device.id, measurement: ++measurement, patient };
+            : { number, device: device.id, measurement: ++measurement, patient, isImage: device.isImaging };
         last = message;
         this.#messages.push(message);
       }
@@ -225,11 +242,6 @@ class World {
     this.#at(at + this.#chance.between(100, 15_000), "the agent starts", () => this.#agent.start());
   }
 
-  async #restartServer(): Promise<void> {
-    await this.#server.crash();
-    await this.#server.start();
-  }
-
   /** Ends all faults but that of the one study which the server fails at. */
   #endStorm(): void {
     this.#disk.fault = null;
@@ -237,7 +249,7 @@ class World {
     Object.assign(this.#network.faults, { loss: 0, answerLoss: 0, duplicate: 0, proxy: 0, delayMs: 200 });
     for (const { cable } of this.#devices) Object.assign(cable.faults, { cut: 0, loss: 0, delayMs: 50 });
     this.#disk.commitMs = 10;
-    this.#at(0, "the server starts", () => this.#restartServer());
+    this.#at(0, "the server starts", () => this.#server.start());
     this.#at(0, "the agent starts", () => this.#agent.start());
   }
 
