@@ -9,12 +9,11 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { NOISE_BYTES_MAX } from "../../../agent/spool/queries/events/noise.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { session } from "../../support/astm.ts";
-import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
 import { bloodCount, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { emptyServer, type TestAgent, type TestDeviceConfig, useAgent } from "../../support/running-agent.ts";
 import { soakCount } from "../../support/soak.ts";
+import { sendImage, sendRecords } from "./single-results.ts";
 
 // Goal: no device takes the room of the others. Method: a running agent whose spool is bounded to 64 MB, and one device that
 // sends more than that, as noise or as messages of unknown patients.
@@ -74,26 +73,11 @@ async function sendCount(port: number, padding = 0): Promise<string> {
   return verdict(reply).replace(` ${id}`, "");
 }
 
-async function sendRecords(): Promise<number> {
-  const socket = net.connect(ports.astm, "127.0.0.1");
-  const records = ["H|\\^&|||Tester", "P|1|9999", `R|1|^^^GLU|${(lastId += 1)}|mmol/L`, "L|1|N"];
-  socket.write(session(records));
-  const [reply] = (await once(socket, "data")) as [Buffer];
-  socket.destroy();
-  return reply[0]!;
-}
-
-async function sendImage(): Promise<number | string> {
-  const uid = `1.2.3.${(lastId += 1)}`;
-  const peer = await Peer.associate(ports.dicom);
-  peer.send(storeRequest(1, uid, dataset(uid, [[0x7fe0_0010, "OW", new Uint8Array(1_000)]])));
-  const status = await peer.status();
-  peer.end();
-  return status;
-}
+const recordsSent = () => sendRecords(ports.astm, (lastId += 1));
+const imageSent = () => sendImage(ports.dicom, (lastId += 1));
 
 const ACCEPTED = ["AA", ACK, STATUS.success];
-const sendOthers = async () => [await sendCount(ports.hl7), await sendRecords(), await sendImage()];
+const sendOthers = async () => [await sendCount(ports.hl7), await recordsSent(), await imageSent()];
 
 async function sendNoise(megabytes: number, last: string): Promise<void> {
   const socket = net.connect(ports.greedy, "127.0.0.1");

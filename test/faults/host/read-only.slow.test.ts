@@ -1,15 +1,12 @@
 import fs from "node:fs";
-import net from "node:net";
 import path from "node:path";
-import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ACK, NAK } from "../../../agent/protocols/bytes.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { session } from "../../support/astm.ts";
-import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, until, World } from "../../support/processes.ts";
 import { FileDisk, fileDiskProblem } from "../../support/small-disk.ts";
+import { sendImage, sendRecords } from "./single-results.ts";
 
 // Goal: a disk that turns read-only loses nothing that was acknowledged. Method: processes of agent and server whose folders are
 // ext4 file systems of their own; the kernel refuses each write after an error, also into open files.
@@ -66,22 +63,8 @@ async function sendCount(): Promise<string> {
   return said;
 }
 
-async function sendRecords(): Promise<number> {
-  const socket = net.connect(ports.astm, "127.0.0.1");
-  socket.write(session(["H|\\^&|||Tester", "P|1|9999", `R|1|^^^GLU|${(lastId += 1)}|mmol/L`, "L|1|N"]));
-  const [reply] = (await once(socket, "data")) as [Buffer];
-  socket.destroy();
-  return reply[0]!;
-}
-
-async function sendImage(): Promise<number | string> {
-  const uid = `1.2.3.${(lastId += 1)}`;
-  const peer = await Peer.associate(ports.dicom);
-  peer.send(storeRequest(1, uid, dataset(uid, [[0x7fe0_0010, "OW", new Uint8Array(1_000)]])));
-  const status = await peer.status();
-  peer.end();
-  return status;
-}
+const recordsSent = () => sendRecords(ports.astm, (lastId += 1));
+const imageSent = () => sendImage(ports.dicom, (lastId += 1));
 
 /** The lines of the agent's log with a refusal of a device. */
 const refusals = (device: string) =>
@@ -106,10 +89,10 @@ test.skipIf(problem !== null)(
   async () => {
     const disk = mount(world.agentData);
     await world.startAgent();
-    expect([await sendCount(), await sendRecords(), await sendImage()]).toEqual(["AA", ACK, STATUS.success]);
+    expect([await sendCount(), await recordsSent(), await imageSent()]).toEqual(["AA", ACK, STATUS.success]);
     disk.fail();
     for (let round = 0; round < 3; round += 1) {
-      expect([await sendCount(), await sendRecords(), await sendImage()]).toEqual(["AE", NAK, STATUS.outOfResources]);
+      expect([await sendCount(), await recordsSent(), await imageSent()]).toEqual(["AE", NAK, STATUS.outOfResources]);
     }
     // The chunk and the message of HL7 and ASTM are refused.
     expect([refusals("hema-1").length, refusals("chem-1").length, refusals("xray").length]).toEqual([2, 2, 1]);
@@ -117,7 +100,7 @@ test.skipIf(problem !== null)(
     await world.agent.end("SIGTERM");
     disk.mend();
     await world.startAgent();
-    expect([await sendCount(), await sendRecords(), await sendImage()]).toEqual(["AA", ACK, STATUS.success]);
+    expect([await sendCount(), await recordsSent(), await imageSent()]).toEqual(["AA", ACK, STATUS.success]);
     await expectFiled();
   },
 );
@@ -128,14 +111,14 @@ test.skipIf(problem !== null)(
     const images = path.join(world.agentData, "images");
     const disk = mount(images);
     await world.startAgent();
-    expect([await sendCount(), await sendImage()]).toEqual(["AA", STATUS.success]);
+    expect([await sendCount(), await imageSent()]).toEqual(["AA", STATUS.success]);
     disk.remount("ro");
     for (let round = 0; round < 3; round += 1) {
-      expect([await sendCount(), await sendImage()]).toEqual(["AA", STATUS.outOfResources]);
+      expect([await sendCount(), await imageSent()]).toEqual(["AA", STATUS.outOfResources]);
     }
     expect(refusals("xray")).toHaveLength(1);
     disk.remount("rw");
-    expect([await sendCount(), await sendImage()]).toEqual(["AA", STATUS.success]);
+    expect([await sendCount(), await imageSent()]).toEqual(["AA", STATUS.success]);
     expect(fs.readdirSync(images).filter((name) => name.endsWith(".dcm"))).toHaveLength(2);
   },
 );
@@ -148,7 +131,7 @@ test.skipIf(problem !== null)("a log on a read-only disk stops nothing", async (
   await world.startAgent();
   expect(await sendCount()).toBe("AA");
   disk.fail();
-  expect([await sendCount(), await sendRecords(), await sendImage()]).toEqual(["AA", ACK, STATUS.success]);
+  expect([await sendCount(), await recordsSent(), await imageSent()]).toEqual(["AA", ACK, STATUS.success]);
   await expectFiled();
   await world.agent.end("SIGTERM");
   expect(world.agent.process.exitCode).toBe(0);
