@@ -51,6 +51,8 @@ export interface AppOptions {
   trustProxy?: readonly string[];
   /** Responds 404 instead of 403 for a record of a patient without a connection to the clinic. */
   concealUnconnected?: boolean;
+  /** Studies that a clinic may store. By default there is no limit. */
+  clinicStudiesMax?: number | null;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
   /** Allows webhooks to receivers in the local network. */
@@ -81,6 +83,7 @@ export function buildApp(
     counters = store.shared ? storeCounters(store) : memoryCounters(),
     trustProxy = [],
     concealUnconnected = false,
+    clinicStudiesMax = null,
     setupCode,
     allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
@@ -101,11 +104,12 @@ export function buildApp(
   const trail = startAuditTrail(app, audit);
   const limiter = new RateLimiter(limits, counters);
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
-  const context = { store, now, concealUnconnected, releaseFolder, pictures };
+  const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
+  const context = { store, now, concealUnconnected, quota, releaseFolder, pictures };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);
-  metrics?.watch(app, { store, audit, cache, drain });
+  metrics?.watch(app, { store, audit, cache, drain, quota });
   refuseUnknownRoutes(app); // 404, 405
   reportIgnoredParameters(app);
   handleErrors(app, logger);

@@ -11,7 +11,7 @@ export interface AgentFacts {
   readonly name: string;
   readonly server: ServerState;
   readonly devices: readonly Pick<DeviceState, "id" | "reason" | "mayBeOff" | "since">[];
-  readonly outbox: { readonly depth: number; readonly oldestAt: number | null };
+  readonly outbox: { readonly depth: number; readonly oldestAt: number | null; readonly reason: string | null };
   /** This machine's clock minus the server's; null if it is unknown. */
   readonly clockOffsetS: number | null;
   readonly freeBytes: number;
@@ -60,13 +60,14 @@ function deviceCondition({ id, reason, mayBeOff, since }: AgentFacts["devices"][
 
 /** Studies that wait because of the server are that alert's. */
 function outboxCondition(
-  { outbox: { depth: count, oldestAt }, name: subject }: AgentFacts,
+  { outbox: { depth: count, oldestAt, reason }, name: subject }: AgentFacts,
   isServerAway: boolean,
   now: number,
 ): Condition[] {
   if (oldestAt === null) return [];
   const isOld = now - oldestAt >= limits.outboxMs && !isServerAway;
-  return [{ key: "outbox-old", kind: "outbox-old", subject, since: oldestAt, count, ...held(!isOld) }];
+  const why = reason === null ? {} : { reason };
+  return [{ key: "outbox-old", kind: "outbox-old", subject, since: oldestAt, count, ...why, ...held(!isOld) }];
 }
 
 function clockCondition({ clockOffsetS, name: subject }: AgentFacts, now: number): Condition[] {

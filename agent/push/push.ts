@@ -101,12 +101,15 @@ export class Push {
   async #sendNext(): Promise<boolean> {
     const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_CHARS_MAX, this.#now());
     if (batch.length === 0) return false;
-    await this.#send(batch);
-    this.#loop.succeeded();
+    const deferred = await this.#send(batch);
+    if (deferred === null) this.#loop.succeeded();
+    // All that the server may still take was sent.
+    else if (!more || batch.at(-1)?.deferred !== null) throw new SendError("transient", deferred);
     return more;
   }
 
-  async #send(batch: readonly QueuedStudy[]): Promise<void> {
+  /** @returns why the server deferred a study; null if it took or refused all */
+  async #send(batch: readonly QueuedStudy[]): Promise<string | null> {
     let outcomes: Static<typeof Outcome>[];
     try {
       outcomes = await this.#post(batch);
@@ -125,22 +128,29 @@ export class Push {
       matched: patientFp !== null,
     }));
     await this.#spool.call("settleStudies", settled, this.#now());
+    let deferred: string | null = null;
     for (const { outcome, reason } of outcomes) {
+      if (outcome === "deferred") {
+        deferred = reason ?? "the server deferred a study";
+        continue;
+      }
       if (outcome === "rejected" && reason?.includes(AFTER_CLOCK) === true) this.#refusedTimes = true;
       this.#events.outcome(outcome);
     }
+    return deferred;
   }
 
   #now(): number {
     return (this.#timing.now ?? Date.now)();
   }
 
-  async #sendEach(batch: readonly QueuedStudy[]): Promise<void> {
+  async #sendEach(batch: readonly QueuedStudy[]): Promise<string | null> {
     let inARow = 0;
     let last: unknown = null;
+    let deferred: string | null = null;
     for (const study of batch) {
       try {
-        await this.#send([study]);
+        deferred = (await this.#send([study])) ?? deferred;
         inARow = 0;
       } catch (error) {
         last = error;
@@ -150,6 +160,7 @@ export class Push {
     }
     // The failed studies stay queued, and the delivery loop waits as after any failure.
     if (last !== null) throw last;
+    return deferred;
   }
 
   async #post(batch: readonly QueuedStudy[]): Promise<Static<typeof Outcome>[]> {

@@ -22,6 +22,7 @@ import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
+import { startCounting } from "../store/changes/study-counts.ts";
 import { PictureObjects } from "../store/studies/picture-objects.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
@@ -69,6 +70,11 @@ export const runCommand = new Command("run")
     "--hide-unconnected",
     "respond 404 in place of 403 for records of patients that the clinic is not connected to",
   )
+  .option(
+    "--max-clinic-studies <count>",
+    "studies that a clinic may store; its agents keep new ones beyond it (no limit by default)",
+    parseStudies,
+  )
   .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
   .option("--tls-key <file>", "private key of the certificate in PEM")
   .option(
@@ -98,6 +104,7 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions, ObjectOption
   readonly rateLimit: Partial<Limits>;
   readonly trustProxy: string[];
   readonly hideUnconnected?: boolean;
+  readonly maxClinicStudies?: number;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly allowPrivateWebhooks?: boolean;
@@ -159,6 +166,7 @@ async function run(options: RunOptions): Promise<void> {
     trustProxy,
     setupCode,
     concealUnconnected,
+    clinicStudiesMax: options.maxClinicStudies ?? null,
     certificate,
     allowPrivateWebhooks,
     releaseFolder: join(data, RELEASES),
@@ -205,6 +213,7 @@ async function run(options: RunOptions): Promise<void> {
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   webhooks.start();
   alerts.start();
+  const stopCounting = startCounting(store, logger);
 
   const upgrades = serveUpgrades(app, data, location, logger);
   const upgrade = upgrades.ordered.then(() => "upgrade");
@@ -220,7 +229,7 @@ async function run(options: RunOptions): Promise<void> {
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await Promise.all([webhooks.stop(), alerts.stop()]);
+  await Promise.all([webhooks.stop(), alerts.stop(), stopCounting()]);
   metricsServer?.close();
   await store.close();
 }
@@ -276,6 +285,11 @@ function parseMetricsAddress(text: string): MetricsAddress {
   const [, v6, name, port = ""] = /^(?:(?:\[([\da-f:]+)\]|([^:\s[\]]+)):)?(\d{1,5})$/i.exec(text) ?? [];
   if (port !== "" && Number(port) <= 65_535) return { host: v6 ?? name ?? "127.0.0.1", port: Number(port) };
   throw new InvalidArgumentError("expected a port of this machine or host:port, such as 127.0.0.1:9090");
+}
+
+function parseStudies(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a number of studies, such as 100000");
 }
 
 function parseDrain(text: string): number {

@@ -34,6 +34,8 @@ export interface FilingInput {
   } | null;
   /** Reason why the study has no patient; null if it has one. */
   unmatchedReason: string | null;
+  /** Whether the clinic may store a further study. */
+  hasRoom: boolean;
 }
 
 /**
@@ -46,7 +48,14 @@ export interface FilingDecision {
 }
 
 /** Decides the filing of a pushed study. Equal inputs have equal outcomes. */
-export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReason }: FilingInput): FilingDecision {
+export function decideFiling({
+  pushed,
+  stored,
+  replacedHash,
+  twin,
+  unmatchedReason,
+  hasRoom,
+}: FilingInput): FilingDecision {
   const placed = (write: FilingDecision["write"]): FilingDecision => ({
     write,
     outcome: unmatchedReason === null ? { outcome: "filed", reason: null } : unmatched(unmatchedReason),
@@ -89,8 +98,12 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
     const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
     return nothing(same ? "unchanged" : "conflict", reason, twin.fp);
   }
-  return placed(stored === null ? "insert" : "replace");
+  if (stored !== null) return placed("replace");
+  return hasRoom ? placed("insert") : nothing("deferred", NO_ROOM);
 }
+
+const NO_ROOM =
+  "the clinic stores as many studies as this server allows: the operator of the server can raise the limit";
 
 function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): FilingDecision {
   return {

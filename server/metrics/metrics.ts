@@ -5,6 +5,7 @@ import { VERSION } from "../../shared/runtime/program-files.ts";
 import type { AuditQueue } from "../http/audit/audit-queue.ts";
 import type { Drain } from "../http/drain.ts";
 import type { CacheUse } from "../http/response-cache/response-cache.ts";
+import type { Quota } from "../store/changes/study-counts.ts";
 import type { Store } from "../store/database/store.ts";
 import { RequestTimes } from "./request-times.ts";
 
@@ -16,6 +17,7 @@ export interface MetricsSource {
   readonly audit: AuditQueue;
   readonly cache: CacheUse;
   readonly drain: Drain;
+  readonly quota: Pick<Quota, "deferred">;
 }
 
 export class Metrics {
@@ -94,7 +96,7 @@ function addStore(registry: Registry, store: Store): void {
   });
 }
 
-function addQueues(registry: Registry, { audit, cache, drain }: MetricsSource): void {
+function addQueues(registry: Registry, { audit, cache, drain, quota }: MetricsSource): void {
   const reads = new Counter({
     name: "vetwire_server_cache_reads_total",
     help: "Requests that looked into the response cache, by result",
@@ -109,6 +111,8 @@ function addQueues(registry: Registry, { audit, cache, drain }: MetricsSource): 
   gauge(registry, "vetwire_server_cache_bytes", "Size of the response cache", () => cache.bytes);
   gauge(registry, "vetwire_server_audit_waiting", "Audit rows that wait for the database", () => audit.waiting);
   total(registry, "vetwire_server_audit_dropped_total", "Audit rows that found no room in memory", () => audit.dropped);
+  const deferred = "New studies beyond the limit of their clinic, each time an agent sent one";
+  total(registry, "vetwire_server_studies_deferred_total", deferred, () => quota.deferred);
   gauge(registry, "vetwire_server_draining", "1 from the signal to stop on", () => (drain.hasBegun ? 1 : 0));
 }
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Page } from "../store/patients/patients.ts";
+import type { Quota } from "../store/changes/study-counts.ts";
 import type { Store } from "../store/database/store.ts";
 import type { PictureObjects } from "../store/studies/picture-objects.ts";
 import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
@@ -9,6 +10,7 @@ export interface RouteContext {
   readonly store: Store;
   readonly now: () => number;
   readonly concealUnconnected: boolean;
+  readonly quota: Quota;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
   /** The bucket of the pictures; null if they are in the database. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { HeartbeatAnswer } from "../../shared/api/configuration.ts";
@@ -15,6 +15,7 @@ import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.t
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listMappings } from "../store/dashboard/codes.ts";
+import { storedStudies } from "../store/changes/study-counts.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
@@ -44,7 +45,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   app.register(async (pictures) => previewRoutes(pictures, context));
 }
 
-function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
+function pushRoute(app: FastifyInstance, { store, now, concealUnconnected, quota }: RouteContext): void {
   app.route({
     method: "POST",
     url: "/agent/v1/studies",
@@ -55,15 +56,28 @@ function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: Rou
       const clock = now();
       const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
       const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
+      // Read before the transaction, which would conflict with all other pushes: pushes under way may exceed the limit.
+      const room = quota.studiesMax === null ? undefined : quota.studiesMax - (await storedStudies(store, clinicId));
+      const options = { conceal: concealUnconnected, ...(room !== undefined && { room }) };
       // A study is filed once by its fp.
-      const filed = await store.transaction(
-        (session) => fileStudies(session, clinicId, valid, clock, concealUnconnected),
-        { repeatable: true },
-      );
+      const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock, options), {
+        repeatable: true,
+      });
+      noteDeferred(request, quota, filed);
       const next = filed.values();
       return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
     },
   });
+}
+
+function noteDeferred({ log }: FastifyRequest, quota: RouteContext["quota"], filed: readonly Outcome[]): void {
+  const deferred = filed.filter(({ outcome }) => outcome === "deferred").length;
+  if (deferred === 0) return;
+  quota.deferred += deferred;
+  log.warn(
+    { deferred, limit: quota.studiesMax },
+    "a clinic has reached its limit of studies: its agent keeps new ones",
+  );
 }
 
 function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): void {

@@ -218,10 +218,13 @@ export const PushedStudy = Type.Object(
 );
 export type PushedStudy = Static<typeof PushedStudy>;
 
-/** The outcome of one pushed study. `existing_fp` is present if its dedupe key is stored under another fp. */
+/**
+ * The outcome of one pushed study. `existing_fp` is present if its dedupe key is stored under another fp. A `deferred` study is not
+ * stored: the agent keeps it and sends it again.
+ */
 export const Outcome = Type.Object({
   fp: Type.String(),
-  outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected"]),
+  outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected", "deferred"]),
   reason: Nullable(Type.String()),
   existing_fp: Type.Optional(Type.String()),
 });

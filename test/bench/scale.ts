@@ -84,7 +84,7 @@ async function measure(studies: number, rounds: number): Promise<Measured> {
     );
     const server = await startServer(folder, env);
     try {
-      const times = await requests(server.url, keys, { patients, rounds });
+      const times = await requests(server.url, keys, { studies, patients, rounds });
       const [{ size }] = rows as [{ size: number }];
       return { studies, times, megabytes: residentMegabytes(server.running), diskGigabytes: size };
     } finally {
@@ -110,7 +110,7 @@ async function startServer(folder: string, env: NodeJS.ProcessEnv): Promise<{ ru
 async function requests(
   url: string,
   keys: readonly string[],
-  { patients, rounds }: { patients: number; rounds: number },
+  { studies, patients, rounds }: { studies: number; patients: number; rounds: number },
 ): Promise<Map<string, number[]>> {
   const [large = "", small = ""] = keys;
   const ofLarge = (round: number) =>
@@ -122,6 +122,8 @@ async function requests(
     ask(`${url}${target}`, { headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
   const list = "/api/v1/lab/diagnostics";
   const since = encodeURIComponent("2026-10-31T00:00:00.000Z");
+  // A client that reads everything asks for these.
+  const [sinceEver, lastPage] = [encodeURIComponent("2020-01-01T00:00:00.000Z"), studies / FIRST_CLINIC_SHARE / 20];
   const kinds: Record<string, (round: number) => Promise<number>> = {
     "GET one study": (round) => get(large, `${list}/${fpOf("cds", studyOf(ofLarge(round), round))}`),
     "studies of a patient": (round) => get(large, `${list}?patient_fp=${fpOf("patient", ofLarge(round))}&nth=${round}`),
@@ -129,6 +131,8 @@ async function requests(
     "changes since a day, large clinic": (round) => get(large, `${list}?updated_since=${since}&nth=${round}`),
     "first page of all studies, large clinic": (round) => get(large, `${list}?nth=${round}`),
     "page 50 of all studies, large clinic": (round) => get(large, `${list}?page=50&nth=${round}`),
+    "last page of all studies, large clinic": (round) => get(large, `${list}?page=${lastPage}&nth=${round}`),
+    "changes since ever, large clinic": (round) => get(large, `${list}?updated_since=${sinceEver}&nth=${round}`),
     "first page of patients, large clinic": (round) => get(large, `/api/v1/patients?nth=${round}`),
     "push of a new study": (round) => push(url, large, fpOf("patient", ofLarge(round)), newFp("cds"), round),
   };

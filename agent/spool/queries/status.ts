@@ -77,7 +77,8 @@ export interface SpoolStatus {
   readonly server: { readonly state: ServerState["is"]; readonly reason: string | null; readonly since: string } | null;
   /** This machine's clock minus the server's; null before the first response with a Date. */
   readonly clock: { readonly offset_s: number } | null;
-  readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+  /** `reason`: why the server deferred the oldest study; null if it did not. */
+  readonly outbox: { readonly depth: number; readonly oldest_at: string | null; readonly reason: string | null };
   /** The loss that was found within the last 30 days; null if none was found. */
   readonly loss: CommitLoss | null;
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
@@ -102,11 +103,12 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
   }[];
   const count = db.prepare("SELECT state, COUNT(*) AS count FROM message WHERE device = ? GROUP BY state");
   const outbox = db
-    .prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldest FROM study WHERE state = 'queued'")
-    .get() as {
-    depth: number;
-    oldest: number | null;
-  };
+    .prepare(
+      `SELECT COUNT(*) AS depth, MIN(created_at) AS oldest,
+         (SELECT reason FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS reason
+       FROM study WHERE state = 'queued'`,
+    )
+    .get() as { depth: number; oldest: number | null; reason: string | null };
   return {
     running,
     devices: devices.map(({ id, connected, last_message_at, last_bytes_at, state }) => {
@@ -123,7 +125,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
       const instruments = readInstruments(db, id);
       return instruments.length === 0 ? device : { ...device, instruments };
     }),
-    outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest) },
+    outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest), reason: outbox.reason },
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),

@@ -16,6 +16,10 @@ export interface Engine {
     when: string;
     message: string;
   }) => string;
+  /** Creates a trigger that runs `statement` for each inserted or deleted row, in terms of new or old. */
+  readonly after: (trigger: RowTrigger) => string;
+  /** Removes a trigger that `after` created. */
+  readonly dropAfter: (trigger: RowTrigger) => string;
   /** Trigger that clears a checksum when a program that does not know it changes the columns, and the removal of that trigger. */
   readonly onOtherChange: {
     readonly clear: (checksum: ClearedChecksum) => string;
@@ -23,6 +27,13 @@ export interface Engine {
   };
   /** Renames an index; `on` is its table and columns. */
   readonly renameIndex: (index: { from: string; to: string; on: string }) => string;
+}
+
+export interface RowTrigger {
+  readonly name: string;
+  readonly event: "insert" | "delete";
+  readonly table: string;
+  readonly statement: string;
 }
 
 export interface ClearedChecksum {
@@ -570,6 +581,15 @@ const soapChecksum = {
   of: soapContent.filter((name) => name !== "id").concat("status"),
 };
 
+// Triggers, so that a server that does not know the counts keeps them too.
+const studyCounts: readonly RowTrigger[] = [
+  { name: "clinic_study_added", event: "insert", row: "new", change: 1 } as const,
+  { name: "clinic_study_removed", event: "delete", row: "old", change: -1 } as const,
+].map(({ name, event, row, change }) => ({
+  ...{ name, event, table: "clinic_study" },
+  statement: `insert into clinic_study_change (clinic_id, change) values (${row}.clinic_id, ${change});`,
+}));
+
 /** Locks that PostgreSQL holds on a table until the end of the migrations, weakest first. Readers pass all but the last. */
 export const TABLE_LOCKS = ["row exclusive", "share", "share row exclusive", "access exclusive"] as const;
 export type TableLock = (typeof TABLE_LOCKS)[number];
@@ -689,6 +709,25 @@ const undoable: readonly ((id: string, engine: Engine) => ServerMigration)[] = [
       alter table soap drop column checksum;
       alter table patient_identifier drop column checksum;
       alter table patient drop column checksum;
+    `,
+  }),
+  // The number of studies that each clinic reads. A clinic without a row is counted while servers run; see study-counts.ts.
+  (_id, { after, dropAfter }) => ({
+    beside: true,
+    locks: { clinic: "share row exclusive", clinic_study: "share row exclusive" },
+    sql: `
+      create table clinic_study_count (
+        clinic_id bigint not null primary key references clinic (id),
+        studies bigint not null
+      );
+      create table clinic_study_change (clinic_id bigint not null, change bigint not null);
+      create index clinic_study_change_of_clinic on clinic_study_change (clinic_id);
+      ${studyCounts.map(after).join("\n")}
+    `,
+    undo: `
+      ${studyCounts.map(dropAfter).join("\n")}
+      drop table clinic_study_change;
+      drop table clinic_study_count;
     `,
   }),
 ];

@@ -25,6 +25,11 @@ export const postgres: Engine = {
     create function ${name}() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$;
     create trigger ${name} before ${event} on ${table} for each row when (${when}) execute function ${name}();
   `,
+  after: ({ name, event, table, statement }) => `
+    create function ${name}() returns trigger language plpgsql as $$ begin ${statement} return null; end $$;
+    create trigger ${name} after ${event} on ${table} for each row execute function ${name}();
+  `,
+  dropAfter: ({ name, table }) => `drop trigger ${name} on ${table}; drop function ${name}();`,
   onOtherChange: {
     clear: (checksum) => `
       create function ${checksum.table}_${checksum.column}() returns trigger language plpgsql as

@@ -31,7 +31,7 @@ const STUDIES_PER_TURN = 10;
 
 /**
  * Files pushed studies of a clinic. Run it in a transaction. If `conceal` is set, a patient that only other clinics are
- * connected to counts as unknown.
+ * connected to counts as unknown. `room` is the number of new studies that the clinic may store.
  * @returns one outcome for each study, in order
  */
 export async function fileStudies(
@@ -39,12 +39,13 @@ export async function fileStudies(
   clinicId: number,
   studies: readonly PushedStudy[],
   now: number,
-  conceal = false,
+  { conceal = false, room = Number.POSITIVE_INFINITY }: { conceal?: boolean; room?: number } = {},
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
+  const left = { studies: room };
   // Sequential: a batch may hold several revisions of one study.
   for (const pushed of studies) {
-    outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal }));
+    outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal, left }));
     // On SQLite no query gives up the turn, and other requests would wait for the whole push of an agent that catches up.
     if (outcomes.length % STUDIES_PER_TURN === 0) await nextTurn();
   }
@@ -57,6 +58,8 @@ interface Push {
   readonly pushed: PushedStudy;
   readonly now: number;
   readonly conceal: boolean;
+  /** Room for new studies, which an insert lowers. */
+  readonly left: { studies: number };
 }
 
 /** Files a study. One that meets a damaged row is rejected, because the others of the push must not wait for it. */
@@ -123,6 +126,7 @@ async function fileStudy(session: Session, push: Push): Promise<Outcome> {
   const filedTo = outcome.outcome === "filed" ? patient : undefined;
   switch (write) {
     case "insert":
+      push.left.studies -= 1;
       await insertStudy(session, await studyRow(session, push, stored, filedTo, outcome));
       await recordCodes(session, clinicId, pushed, [], now);
       break;
@@ -186,7 +190,7 @@ async function findRecords(session: Session, { clinicId, pushed, conceal }: Push
   return { stored, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient };
 }
 
-function filingInput({ clinicId, pushed }: Push, records: Records): FilingInput {
+function filingInput({ clinicId, pushed, left }: Push, records: Records): FilingInput {
   const { stored, replacedHash, twin, patientFp, patient } = records;
   const isLeftUnmatched = stored?.placed_by_user === 1 && patientFp === null;
   return {
@@ -207,6 +211,7 @@ function filingInput({ clinicId, pushed }: Push, records: Records): FilingInput 
         }
       : null,
     replacedHash,
+    hasRoom: left.studies > 0,
     twin: twin
       ? {
           fp: twin.fp,

@@ -1,5 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { ListedStudy } from "../../../shared/api/study.ts";
+import { studiesOfClinic } from "../changes/study-counts.ts";
 import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
@@ -52,17 +53,13 @@ interface ListParameters {
 const ofEveryPatient = listQuery(false);
 const ofOnePatient = listQuery(true);
 
-// The count and the page come from an index alone. The connection is joined once more, so that no fault of the index could
-// show a study of a patient that the clinic does not list.
+// The page comes from an index alone. The connection is joined once more, so that no fault of the index could show a study of
+// a patient that the clinic does not list.
 function listQuery(byPatient: boolean) {
   return checked(
     query((db, p: ListParameters) =>
       db
-        .selectFrom(
-          matches(db, p, byPatient)
-            .select((select) => select.fn.countAll<number>().as("total"))
-            .as("all"),
-        )
+        .selectFrom(db.selectNoFrom(totalOf(db, p, byPatient).as("total")).as("all"))
         .leftJoin(
           matches(db, p, byPatient)
             .select(["study_id", "changed_at"])
@@ -87,6 +84,27 @@ function listQuery(byPatient: boolean) {
     ),
     STUDY,
   );
+}
+
+function totalOf(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
+  const counted = sql<number>`(${matches(db, p, byPatient).select((select) => select.fn.countAll<number>().as("rows"))})`;
+  if (byPatient) return counted;
+  // A list without a time, and the first sync of a client, leave few studies out: those are counted.
+  const older = sql<number>`(${db
+    .selectFrom(olderStudies(db, p).limit(OLDER_MAX).as("older"))
+    .select((select) => select.fn.countAll<number>().as("rows"))})`;
+  return sql<number>`case when ${older} < ${sql.lit(OLDER_MAX)} then ${studiesOfClinic(p.clinicId)} - ${older} else ${counted} end`;
+}
+
+/** Older studies than those that are listed, up to which they are counted in place of the listed ones. */
+const OLDER_MAX = 1000;
+
+function olderStudies(db: Kysely<Tables>, p: ListParameters) {
+  return db
+    .selectFrom("clinic_study")
+    .select("study_id")
+    .where("clinic_id", "=", p.clinicId)
+    .where("changed_at", "<", p.updatedSince);
 }
 
 function matches(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {

@@ -8,7 +8,7 @@ const fine: AgentFacts = {
   name: "pc",
   server: { is: "reached", reason: null, isMinor: false, since: now },
   devices: [{ id: "chem-1", reason: null, mayBeOff: false, since: now }],
-  outbox: { depth: 0, oldestAt: null },
+  outbox: { depth: 0, oldestAt: null, reason: null },
   clockOffsetS: 2,
   freeBytes: 5e9,
   spoolProblem: null,
@@ -35,8 +35,14 @@ test("values have two limits: between them an open alert stays open", () => {
   expect(kindsOf({ spoolProblem: "database or disk is full" })).toEqual(["disk-full"]);
 });
 
+test("the alert of studies that wait names why the server deferred them", () => {
+  const outbox = { depth: 3, oldestAt: now - 30 * MINUTE, reason: "the clinic is full" };
+  const [condition] = agentConditions({ ...fine, outbox }, now);
+  expect(condition).toMatchObject({ kind: "outbox-old", count: 3, reason: "the clinic is full" });
+});
+
 test("studies that wait are an alert after half an hour, unless the server is away: that is one alert", () => {
-  const waiting = (minutes: number) => ({ depth: 3, oldestAt: now - minutes * MINUTE });
+  const waiting = (minutes: number) => ({ depth: 3, oldestAt: now - minutes * MINUTE, reason: null });
   expect(kindsOf({ outbox: waiting(29) })).toEqual(["outbox-old?"]);
   expect(kindsOf({ outbox: waiting(30) })).toEqual(["outbox-old"]);
   const server = { is: "cannot be reached", reason: "no", isMinor: false, since: now } as const;

@@ -71,7 +71,10 @@ test("metrics and heartbeat tell the last failure and the last success", async (
   ]);
 
   const sent: Heartbeat[] = [];
-  const answers: Readonly<Record<string, unknown>> = { outbox: { depth: 0, oldestAt: null }, getMeta: null };
+  const answers: Readonly<Record<string, unknown>> = {
+    outbox: { depth: 0, oldestAt: null, reason: null },
+    getMeta: null,
+  };
   const spool = { call: (name: string) => Promise.resolve(name in answers ? answers[name] : []) };
   const server = { post: (_: string, body: Heartbeat) => Promise.resolve(sent.push(body)) };
   const agent = {
@@ -97,7 +100,7 @@ test("a failed backup is a condition of an alert, with the machine and the reaso
   } as const;
   const quiet = {
     ...facts,
-    outbox: { depth: 0, oldestAt: null },
+    outbox: { depth: 0, oldestAt: null, reason: null },
     clockOffsetS: 0,
     freeBytes: 1e12,
     spoolProblem: null,

@@ -14,7 +14,7 @@ const directory = { patients: 7, fetched_at: at, synced_at: at };
 const loss = { found_at: at, since: at, until: at, commits: 12, ids: { session: 3, event: 40 } };
 
 function linesOf(...devices: readonly DeviceStatus[]): string[] {
-  const outbox = { depth: 2, oldest_at: at };
+  const outbox = { depth: 2, oldest_at: at, reason: "the clinic is full" };
   return statusLines({
     running: true,
     devices,
@@ -53,6 +53,7 @@ test("each device is a row of a table that ends with its reason or its last warn
     `hema-1,connected,${local},${local},${local},4 filed, 1 quarantined,3,3000 B,last warning ${local}: noise`,
     `server: wrong key since ${local}: no such key`,
     `2 to send, the oldest since ${local}`,
+    "the server takes no new studies: the clinic is full",
     `7 patients, full list fetched ${local}, last synced ${local}`,
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
     `LOSS since ${local} until ${local}: 12 acknowledged commits are missing: the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one; compare the results of that time at the analyzers, and send missing ones again`,
@@ -74,7 +75,7 @@ test("closed silent connections precede the last warning, with their number and 
 test("the devices of a stopped agent have the state not served", () => {
   const stopped = { ...device, state: "not served", since: null, counters: null } as const;
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
-  const outbox = { depth: 0, oldest_at: null };
+  const outbox = { depth: 0, oldest_at: null, reason: null };
   expect(
     statusLines({
       running: false,

@@ -2,12 +2,13 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Push } from "../../../agent/push/push.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
+import type { StudyDraft } from "../../../agent/spool/queries/studies/revisions.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { timestampProblem } from "../../../shared/api/timestamp.ts";
 import { until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { studyDraft } from "../../support/study.ts";
+import { alt, studyDraft } from "../../support/study.ts";
 import { TestClock } from "../../support/wire.ts";
 
 // Goal: no study is lost or given up while it may still be filed. Method: a scripted HTTP server, a real spool, a test clock.
@@ -32,22 +33,18 @@ afterEach(async () => {
 async function queue(count: number, from = 0): Promise<string[]> {
   const fps: string[] = [];
   for (let index = from; index < from + count; index++) {
-    const id = `M${index}`;
-    const message = { id, session: 1, ordinal: index, device: "chem-1", profile: "generic-astm", receivedAt: index };
-    await used.spool.call("addMessage", { ...message, bytes: Buffer.from(id), incomplete: null });
-    const studies = [studyDraft({ dedupe_key: `key-${index}` })];
-    fps.push(
-      ...(await used.spool.call("settle", {
-        message: id,
-        state: "pending",
-        reason: null,
-        studies,
-        completes: [],
-        at: index,
-      })),
-    );
+    fps.push(...(await queueStudy(index, studyDraft({ dedupe_key: `key-${index}` }))));
   }
   return fps;
+}
+
+/** Queues the study of a message. @returns its fp */
+async function queueStudy(index: number, draft: StudyDraft): Promise<string[]> {
+  const id = `M${index}`;
+  const message = { id, session: 1, ordinal: index, device: "chem-1", profile: "generic-astm", receivedAt: index };
+  await used.spool.call("addMessage", { ...message, bytes: Buffer.from(id), incomplete: null });
+  const settled = { message: id, state: "pending", reason: null, completes: [], at: index } as const;
+  return used.spool.call("settle", { ...settled, studies: [draft] });
 }
 
 const filed = ({ body }: ScriptedRequest): Step => {
@@ -130,6 +127,46 @@ test.each([
   expect(server.requests).toHaveLength(2);
   expect(server.requests[0]!.body).toEqual(server.requests[1]!.body);
   await until("the recovery is told", () => recovered === 1);
+});
+
+const NO_ROOM = "the clinic stores as many studies as this server allows";
+
+/** A server without room for new studies: it defers first revisions and files later ones. */
+const full = ({ body }: ScriptedRequest): Step => {
+  const { studies } = body as { studies: { fp: string; revision: number }[] };
+  const outcomes = studies.map(({ fp, revision }) =>
+    revision > 1 ? { fp, outcome: "filed", reason: null } : { fp, outcome: "deferred", reason: NO_ROOM },
+  );
+  return { status: 200, body: { outcomes } };
+};
+
+test("a deferred study stays queued with its reason and is sent again until the server takes it", async () => {
+  await queue(2);
+  const { push, server } = await pushTo([full, full]);
+  push.wake();
+  await until("the failure", () => failures.length);
+  expect(failures).toEqual([`transient: ${NO_ROOM}`]);
+  expect(states()).toEqual(["pending", "pending"]);
+  expect(await used.spool.call("outbox")).toMatchObject({ depth: 2, reason: NO_ROOM });
+  clock.advance(60_000);
+  await until("the second refusal", () => server.requests.length === 2 && clock.pending.length === 1);
+  clock.advance(60_000);
+  await allFiled(2);
+  await until("the recovery is told", () => recovered === 1);
+  expect(await used.spool.call("outbox")).toEqual({ depth: 0, oldestAt: null, reason: null });
+});
+
+test("new studies that the server defers hold up no revision behind them", async () => {
+  const fps = await queue(250);
+  const { push, server } = await pushTo([full, full, full]);
+  push.wake();
+  await until("the failure", () => failures.length);
+  expect(server.requests.map(({ body }) => (body as { studies: unknown[] }).studies.length)).toEqual([100, 100, 100]);
+  expect(await queueStudy(250, studyDraft({ dedupe_key: "key-249", results: [alt(60)] }))).toEqual([fps[249]]);
+  clock.advance(60_000);
+  await until("the revision is sent", () => server.requests.length === 4);
+  const [next] = (server.requests[3]!.body as { studies: { fp: string; revision: number }[] }).studies;
+  expect(next).toMatchObject({ fp: fps[249], revision: 2 });
 });
 
 test("an unreachable server is retried with delays of up to five minutes", async () => {

@@ -125,7 +125,7 @@ test("studies read back, and the queued one is sent again", async () => {
     isUnmatched: false,
   });
   expect(await spool.call("latestStudy", "chem-1:02")).toMatchObject({ body: { patient_fp: null }, isUnmatched: true });
-  expect(await spool.call("outbox")).toEqual({ depth: 1, oldestAt: AT + 100 });
+  expect(await spool.call("outbox")).toEqual({ depth: 1, oldestAt: AT + 100, reason: null });
   const { batch } = await spool.call("takeQueued", 10, 1_000_000, AT + 900);
   expect(batch.map(({ fp, revision, patientFp }) => [fp, revision, patientFp])).toEqual([[study(3), 1, DOG]]);
   expect(

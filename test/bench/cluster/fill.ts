@@ -69,6 +69,10 @@ export async function fillCluster(client: Client, size: ClusterSize, tell: (step
     `);
     tell(`${to} studies`);
   }
+  // The triggers that note changes of the counts did not run.
+  await client.query(
+    "insert into clinic_study_count (clinic_id, studies) select clinic_id, count(*) from clinic_study group by clinic_id",
+  );
   for (const { indexname, indexdef } of indexes) {
     await client.query(indexdef);
     tell(`index ${indexname}`);

@@ -118,7 +118,8 @@ function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInsta
   const trail = startAuditTrail(app, new AuditQueue(store, logger, now, new SteadyTime({ wall: now })));
   const limiter = new RateLimiter(defaultLimits, memoryCounters());
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
-  const context = { store, now, concealUnconnected: false, releaseFolder: null, pictures: null };
+  const quota = { studiesMax: null, deferred: 0 };
+  const context = { store, now, concealUnconnected: false, quota, releaseFolder: null, pictures: null };
   app.setSerializerCompiler(() => JSON.stringify);
   startRequestContext(app, new Drain());
   refuseUnknownRoutes(app);

@@ -13,9 +13,16 @@ export interface QueuedStudy {
   readonly patientFp: string | null;
   readonly body: string;
   readonly snapshot: string;
+  /** Why the server deferred it; null for a study that it did not. */
+  readonly deferred: string | null;
 }
 
-type QueuedRow = StudyContent & { readonly rowid: number; readonly state: string; readonly checksum: number | null };
+type QueuedRow = StudyContent & {
+  readonly rowid: number;
+  readonly state: string;
+  readonly checksum: number | null;
+  readonly deferred: string | null;
+};
 
 /** Queues the pictures of a study that the server took under the fp `target`. */
 interface PreviewQueue {
@@ -31,9 +38,15 @@ export function outboxOperationsOn(
 ) {
   const sql = {
     queued: db.prepare(
-      `SELECT rowid, fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum
-       FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?`,
+      `SELECT rowid, fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum, reason AS deferred
+       FROM study WHERE state = 'queued' AND reason IS NULL ORDER BY rowid LIMIT ?`,
     ),
+    // A clinic that reached its limit still sends new revisions of older studies, so that these wait behind all others.
+    deferred: db.prepare(
+      `SELECT rowid, fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum, reason AS deferred
+       FROM study WHERE state = 'queued' AND reason IS NOT NULL ORDER BY rowid LIMIT ?`,
+    ),
+    defer: db.prepare("UPDATE study SET reason = ? WHERE fp = ? AND revision = ? AND state = 'queued'"),
     // The rowid leads to the row, whatever became of its fp.
     refuseRow: db.prepare("UPDATE study SET state = 'rejected', reason = ?, settled_at = ? WHERE rowid = ?"),
     // If the fp of the row is damaged, the index has it as it was stored, or the message has no study at all.
@@ -53,7 +66,8 @@ export function outboxOperationsOn(
       "UPDATE study SET send_attempts = send_attempts + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
     ),
     outbox: db.prepare(
-      `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt
+      `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt,
+         (SELECT reason FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS reason
        FROM study WHERE state = 'queued'`,
     ),
     settleStudy: db.prepare(
@@ -78,21 +92,26 @@ export function outboxOperationsOn(
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
     ),
   };
-  /** The oldest queued studies. A damaged one is refused once, and its messages say so. */
+  function queuedRows(limit: number): QueuedRow[] {
+    const rows = sql.queued.all(limit) as QueuedRow[];
+    return rows.length < limit ? [...rows, ...(sql.deferred.all(limit - rows.length) as QueuedRow[])] : rows;
+  }
+
+  /** The oldest queued studies, then the deferred ones. A damaged one is refused once, and its messages say so. */
   function wholeStudies(limit: number, at: number): QueuedStudy[] {
     for (;;) {
-      let rows = sql.queued.all(limit) as QueuedRow[];
+      let rows = queuedRows(limit);
       if (rows.some(({ state }) => state !== "queued")) {
         // The index says "queued" and the row another word: one of them is damaged. The server files a study once.
         sql.restoreStates.run();
         db.exec("REINDEX study_queued");
-        rows = sql.queued.all(limit) as QueuedRow[];
+        rows = queuedRows(limit);
       }
       const damaged = rows.filter((row) => !studyCheck.isWhole(row));
       if (damaged.length === 0)
-        return rows.map(({ fp, revision, patientFp, body, snapshot }) => ({
+        return rows.map(({ fp, revision, patientFp, body, snapshot, deferred }) => ({
           ...{ fp, revision, patientFp },
-          ...{ body, snapshot },
+          ...{ body, snapshot, deferred },
         }));
       for (const { rowid, fp, revision } of damaged) {
         sql.refuseRow.run(DAMAGED_STUDY, at, rowid);
@@ -118,7 +137,7 @@ export function outboxOperationsOn(
     },
 
     /**
-     * Returns the oldest queued studies, counts a send for each, and reports whether more are queued. A batch has at most
+     * Returns the oldest queued studies, the deferred ones last, counts a send for each, and reports whether more are queued. A batch has at most
      * `limit` studies and `maxChars` characters. A larger first study is returned alone.
      */
     takeQueued(limit: number, maxChars: number, at: number): { batch: QueuedStudy[]; more: boolean } {
@@ -132,13 +151,18 @@ export function outboxOperationsOn(
       return { batch, more: batch.length < queued.length };
     },
 
-    outbox(): { depth: number; oldestAt: number | null } {
-      return sql.outbox.get() as { depth: number; oldestAt: number | null };
+    /** `reason` is why the server deferred the oldest study; null if it did not. */
+    outbox(): { depth: number; oldestAt: number | null; reason: string | null } {
+      return sql.outbox.get() as { depth: number; oldestAt: number | null; reason: string | null };
     },
 
-    /** Stores the server's outcomes. "unchanged" counts as filed, except for a study without a patient. */
+    /** Stores the server's outcomes. A deferred study stays queued. "unchanged" counts as filed, except for a study without a patient. */
     settleStudies(answers: readonly (Outcome & { revision: number; matched: boolean })[], at: number): void {
       for (const { fp, revision, outcome, reason, existing_fp, matched } of answers) {
+        if (outcome === "deferred") {
+          sql.defer.run(reason ?? "the server deferred it", fp, revision);
+          continue;
+        }
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
         sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);

@@ -135,6 +135,20 @@ describe("the audit trail of requests", () => {
     expect(await rowsOf(server)).toEqual(expected);
   });
 
+  test("no response waits for its row: requests are served while the audit cannot be written", async () => {
+    const one = patient();
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const statusOfRead = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).status;
+    // The first use of a key is written before its response.
+    expect(await statusOfRead()).toBe(200);
+    const other = await lock(server.database);
+    for (let count = 0; count < 20; count += 1) expect(await statusOfRead()).toBe(200);
+    await other.run("rollback");
+    const rows = await rowsOf(server);
+    expect(rows.filter(({ status }) => status === 200)).toHaveLength(21);
+  });
+
   test("a server error and an invalid parameter have a row with their status", async () => {
     const server = await startServer(clinic(ours));
     const key = await server.makeKey(ours, [...permissions]);
