@@ -3,8 +3,7 @@ import type { ListedPatient, PatientList } from "../../../shared/dashboard/patie
 import { query, type Session } from "../database/query.ts";
 import type { Store } from "../database/store.ts";
 import { VersionedCache } from "../patients/versioned-cache.ts";
-import { checked } from "../database/checksum.ts";
-import { PATIENT, PATIENT_CONTENT } from "../patients/patient-checksum.ts";
+import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
 
 // The list of a clinic's connected patients with search. The search ignores case and accents, which no SQL of both engines
 // does, so the names stay in memory until the clinic's list changes.
@@ -96,31 +95,6 @@ async function lastStudiesOf(session: Session, patients: readonly { id: number }
   const rows = await session.all(lastStudies, ids);
   return new Map(rows.map(({ id, last_at }) => [id ?? 0, new Date(last_at).toISOString()]));
 }
-
-const patientsOfClinic = checked(
-  query((db, p: { clinicId: number }) =>
-    db
-      .selectFrom("clinic_patient")
-      .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .select("patient.id")
-      .select(PATIENT_CONTENT)
-      .select("customer.fp as owner_customer_fp")
-      .where("clinic_patient.clinic_id", "=", p.clinicId)
-      .where("clinic_patient.listed", "=", 1),
-  ),
-  PATIENT,
-);
-
-const identifiersOfClinic = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
-    .select(["patient_identifier.patient_id", "patient_identifier.identifier"])
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1)
-    .orderBy("patient_identifier.position"),
-);
 
 const lastStudies = query((db, p: { id: number }[]) => {
   const ids = Array.from({ length: PAGE_SIZE }, (_, index) => (p[index] as { id: number }).id);

@@ -26,8 +26,7 @@ import { historyOf } from "../studies/history.ts";
 import { contradictedSpecies } from "../studies/placement.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
-import { checked } from "../database/checksum.ts";
-import { PATIENT, PATIENT_CONTENT } from "../patients/patient-checksum.ts";
+import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
 
 // The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
 
@@ -228,30 +227,6 @@ function queueQuery(order: "asc" | "desc", rejected: "is" | "is not") {
       .limit(QUEUE_MAX),
   );
 }
-
-const patientsOfClinic = checked(
-  query((db, p: { clinicId: number }) =>
-    db
-      .selectFrom("clinic_patient")
-      .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .select("patient.id")
-      .select(PATIENT_CONTENT)
-      .select("customer.fp as owner_customer_fp")
-      .where("clinic_patient.clinic_id", "=", p.clinicId)
-      .where("clinic_patient.listed", "=", 1),
-  ),
-  PATIENT,
-);
-
-const identifiersOfClinic = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
-    .select(["patient_identifier.patient_id", "patient_identifier.identifier"])
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1),
-);
 
 // As a literal, so that the index of commands serves the query.
 const commandsOn = query((db, p: { fp: string }) =>
