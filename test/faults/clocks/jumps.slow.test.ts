@@ -178,8 +178,8 @@ const BROKEN: readonly Broken[] = [
   },
   {
     breaks: "sends in the order of its wall clock",
-    text: "FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
-    by: "FROM study WHERE state = 'queued' ORDER BY created_at LIMIT ?",
+    text: "WHERE state = 'queued' AND reason IS NULL ORDER BY rowid LIMIT ?",
+    by: "WHERE state = 'queued' AND reason IS NULL ORDER BY created_at LIMIT ?",
     harm: sendOverJump,
   },
 ];
