@@ -18,7 +18,9 @@ devices:
 `;
 
 const folder = temporaryFolder();
-const booted = await bootSystemd(folder);
+const booted = ROOT.startsWith("/tmp/")
+  ? "a systemd of its own has another /tmp, expected a checkout elsewhere"
+  : await bootSystemd(folder);
 if (typeof booted === "string") process.stderr.write(`services are not tried under systemd: ${booted}\n`);
 
 describe.skipIf(typeof booted === "string")("a program under systemd", () => {
