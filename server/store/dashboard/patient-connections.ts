@@ -2,7 +2,7 @@ import { auditCommand } from "../audit.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
 import { setConnection, stampAndRelist } from "../patients/connections.ts";
 import { checked } from "../database/checksum.ts";
-import { PATIENT, PATIENT_CONTENT } from "../patients/patient-checksum.ts";
+import { PATIENT } from "../patients/patient-checksum.ts";
 
 /** The user who opens or closes a connection, and the clinic of the connection. */
 export interface ConnectionActor {
@@ -41,8 +41,8 @@ const patientToConnect = checked(
         join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
       )
       .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .select(["patient.id", "customer.fp as owner_customer_fp", "clinic_patient.active"])
-      .select(PATIENT_CONTENT)
+      .selectAll("patient")
+      .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
       .where("patient.fp", "=", p.fp)
       .where("patient.deleted_at", "is", null),
   ),

@@ -3,7 +3,7 @@ import type { ListedPatient, PatientList } from "../../../shared/dashboard/patie
 import { query, type Session } from "../database/query.ts";
 import type { Store } from "../database/store.ts";
 import { VersionedCache } from "../patients/versioned-cache.ts";
-import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
+import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 
 // The list of a clinic's connected patients with search. The search ignores case and accents, which no SQL of both engines
 // does, so the names stay in memory until the clinic's list changes.

@@ -26,7 +26,7 @@ import { historyOf } from "../studies/history.ts";
 import { contradictedSpecies } from "../studies/placement.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
-import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
+import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 
 // The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
 

@@ -18,20 +18,6 @@ export const PATIENT = {
   ],
 } as const;
 
-/** The columns for a query that joins patients. It selects `owner_customer_fp` beside them. */
-export const PATIENT_CONTENT = [
-  "patient.fp",
-  "patient.name",
-  "patient.species",
-  "patient.breed",
-  "patient.sex",
-  "patient.date_of_birth",
-  "patient.weight_kg",
-  "patient.created_at",
-  "patient.deleted_at",
-  "patient.checksum",
-] as const;
-
 /** An identifier of another patient would take the results of this one. */
 export const IDENTIFIER = {
   table: "patient_identifier",

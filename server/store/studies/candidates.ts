@@ -1,11 +1,10 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import { query, type Session } from "../database/query.ts";
+import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 import { toPatient } from "../patients/patients.ts";
 import { findStoredStudy } from "./studies.ts";
 import { parseStored } from "./study-content.ts";
-import { checked } from "../database/checksum.ts";
-import { PATIENT } from "../patients/patient-checksum.ts";
 
 const CANDIDATES_MAX = 5;
 
@@ -60,29 +59,6 @@ const appointedOn = query((db, p: { clinicId: number; from: number; to: number }
     .where("start_at", ">=", p.from)
     .where("start_at", "<", p.to)
     .where("status", "!=", "CANCELLED"),
-);
-
-const patientsOfClinic = checked(
-  query((db, p: { clinicId: number }) =>
-    db
-      .selectFrom("clinic_patient")
-      .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .selectAll("patient")
-      .select("customer.fp as owner_customer_fp")
-      .where("clinic_patient.clinic_id", "=", p.clinicId)
-      .where("clinic_patient.listed", "=", 1),
-  ),
-  PATIENT,
-);
-
-const identifiersOfClinic = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
-    .select(["patient_identifier.patient_id", "patient_identifier.identifier"])
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1),
 );
 
 const hintsOf = query((db, p: { clinicId: number; patientId: number }) =>

@@ -24,7 +24,7 @@ const CORRECTED = 10;
 const COMMAND_MB_MAX = 300;
 const SESSION_MB_MAX = 100;
 /** Max growth of memory beside a tenth of the entities. The heap of a small import has not reached its size. */
-const GROWTH_MAX = FEWER < 50_000 ? 2 : 1.5;
+const GROWTH_MAX = FEWER < 50_000 ? 2 : 1.3;
 /** No node fails here, so that a busy machine may delay Patroni. */
 const TTL_S = 60;
 

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { PatientLists } from "../../../server/store/dashboard/patient-list.ts";
 import { findClinic } from "../../../server/store/keys.ts";
 import { editSoap } from "../../../server/store/soap.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -66,7 +67,7 @@ test("each column of a patient that is served is covered", async () => {
 });
 
 test("a damaged identifier leads to no patient, and an import repairs it", async () => {
-  const { server, database, dog, cat, entities, read } = await startWithRecords();
+  const { server, database, ours, dog, cat, entities, read } = await startWithRecords();
   const known = async () => {
     const { body } = await read("/agent/v1/identifiers");
     const items = (body.data?.items ?? []) as unknown as { patient_fp: string; identifiers: string[] }[];
@@ -76,6 +77,11 @@ test("a damaged identifier leads to no patient, and an import repairs it", async
   expect(await known()).toEqual(whole);
   await database.run("update patient_identifier set identifier = '7000' where identifier = '5000'");
   expect((await known())[dog.fp]).toEqual(["5001"]);
+  const lists = new PatientLists(server.store);
+  const clinicId = (await findClinic(server.store, ours))!.id;
+  const found = async (search: string) =>
+    (await lists.find({ clinicId, search, species: null, page: 1 })).patients.map(({ fp }) => fp);
+  expect([await found("7000"), await found("5001")]).toEqual([[], [dog.fp]]);
   // A row that gets the id of another patient.
   const idOf = (fp: string) => `(select id from patient where fp = '${fp}')`;
   await database.run(`update patient_identifier set patient_id = ${idOf(cat.fp)} where identifier = '5001'`);
