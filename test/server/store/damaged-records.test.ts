@@ -111,6 +111,8 @@ test("an import repairs a damaged draft, and a signed record whose text is whole
   await database.run(`update soap set checksum = checksum + 1 where fp = '${signed.fp}'`);
   await importEntities(server.store, ...entities);
   expect([(await soapAt(draft)).body, (await soapAt(signed)).body]).toEqual(before);
+  await damage("soap", draft, "plan = 'Run.'");
+  expect((await soapAt(draft)).status).toBe(500);
 });
 
 test("an import refuses to overwrite a damaged record that is signed", async () => {
