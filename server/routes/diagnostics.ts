@@ -7,7 +7,8 @@ import type { Operation } from "../http/openapi/document.ts";
 import { readPointOf } from "../http/request-context.ts";
 import type { Session } from "../store/database/query.ts";
 import { findStudy } from "../store/studies/studies.ts";
-import { listStudies } from "../store/studies/study-list.ts";
+import { VersionedCache } from "../store/patients/versioned-cache.ts";
+import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../store/studies/study-list.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { fingerprint, instant, notFound, pageParameters, readParameters } from "../http/query-parameters.ts";
 
@@ -55,6 +56,7 @@ const get = {
 } satisfies Operation;
 
 export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
+  const pageStarts = new VersionedCache<PageStart>(PAGE_STARTS_MAX);
   app.route({
     method: "GET",
     url: "/api/v1/lab/diagnostics",
@@ -64,13 +66,13 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
       const { page, page_size, patient_fp, updated_since } = readParameters(request, list.parameters);
       const at = readPointOf(request);
       const filter = {
-        clinicId: at.clinicId,
+        ...at,
         patientFp: patient_fp,
         updatedSince: updated_since,
         page,
         pageSize: page_size,
       };
-      const found = await store.readAt(at, (session) => listStudies(session, filter));
+      const found = await store.readAt(at, (session) => listStudies(session, pageStarts, filter));
       return { success: true, data: pageOf(found, page, page_size) };
     },
   });

@@ -132,6 +132,10 @@ async function requests(
     "first page of all studies, large clinic": (round) => get(large, `${list}?nth=${round}`),
     "page 50 of all studies, large clinic": (round) => get(large, `${list}?page=50&nth=${round}`),
     "last page of all studies, large clinic": (round) => get(large, `${list}?page=${lastPage}&nth=${round}`),
+    "the same, after the page before it": async (round) => {
+      await get(large, `${list}?page=${lastPage - 1}&nth=${round}`);
+      return get(large, `${list}?page=${lastPage}&nth=${round}a`);
+    },
     "changes since ever, large clinic": (round) => get(large, `${list}?updated_since=${sinceEver}&nth=${round}`),
     "first page of patients, large clinic": (round) => get(large, `/api/v1/patients?nth=${round}`),
     "push of a new study": (round) => push(url, large, fpOf("patient", ofLarge(round)), newFp("cds"), round),

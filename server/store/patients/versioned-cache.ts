@@ -10,17 +10,27 @@ export class VersionedCache<Value> {
 
   /** Read `version` before the call, so that a later change invalidates the entry. */
   async find(name: string, version: number, build: () => Promise<Value>): Promise<Value> {
-    const cached = this.#entries.get(name);
-    const entry = cached?.version === version ? cached : { version, value: build() };
-    this.#entries.delete(name);
-    this.#entries.set(name, entry);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > this.#max && oldest !== undefined) this.#entries.delete(oldest);
+    const value = this.get(name, version) ?? build();
+    this.set(name, version, value);
     try {
-      return await entry.value;
+      return await value;
     } catch (error) {
-      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+      if (this.#entries.get(name)?.value === value) this.#entries.delete(name);
       throw error;
     }
+  }
+
+  /** @returns undefined unless a value of this version is kept */
+  get(name: string, version: number): Promise<Value> | undefined {
+    const cached = this.#entries.get(name);
+    return cached?.version === version ? cached.value : undefined;
+  }
+
+  /** Read `version` before the value. */
+  set(name: string, version: number, value: Promise<Value>): void {
+    this.#entries.delete(name);
+    this.#entries.set(name, { version, value });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.#max && oldest !== undefined) this.#entries.delete(oldest);
   }
 }

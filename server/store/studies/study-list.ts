@@ -5,6 +5,7 @@ import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 import type { Page } from "../patients/patients.ts";
+import type { VersionedCache } from "../patients/versioned-cache.ts";
 import { STUDY, STUDY_CONTENT } from "./study-checksum.ts";
 import { timestampOf, toStudy } from "./study-content.ts";
 
@@ -17,32 +18,65 @@ export interface StudyFilter {
   updatedSince: number | null;
   page: number;
   pageSize: number;
+  /** Version of the clinic's data, read before the call. */
+  version: number;
 }
+
+/** Where the page after a read one starts: the last study that was read, and the total. Walking a list skips and counts nothing. */
+export interface PageStart {
+  readonly changedAt: number;
+  readonly studyId: number;
+  readonly total: number | null;
+}
+
+export type PageStartCache = VersionedCache<PageStart>;
+
+/** Max cached page starts, about 4 MB. */
+export const PAGE_STARTS_MAX = 10_000;
 
 /** Lists one page. Its total and its studies are of one moment, so that a client sees that a study left the list. */
 export async function listStudies(
   session: Session,
-  { clinicId, patientFp, updatedSince, page, pageSize }: StudyFilter,
+  starts: PageStartCache,
+  filter: StudyFilter,
 ): Promise<Page<ListedStudy>> {
+  const { clinicId, patientFp, updatedSince, page, pageSize, version } = filter;
+  const nameOf = (number: number) => JSON.stringify([clinicId, patientFp, updatedSince, pageSize, number]);
+  const start = await starts.get(nameOf(page), version);
   const rows = await session.all(patientFp === null ? ofEveryPatient : ofOnePatient, {
     clinicId,
     patientFp: patientFp ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
+    ...(start ?? BEGINNING),
     limit: pageSize,
-    offset: (page - 1) * pageSize,
+    offset: start === undefined ? (page - 1) * pageSize : 0,
   });
-  const items = rows.flatMap(({ total: _total, changed_at, checksum: _checksum, ...row }) =>
+  const total = rows[0]?.total ?? 0;
+  const last = rows.at(-1);
+  // A page that leaves out a damaged study has fewer rows, and its last one may not be the last that was read.
+  if (rows.length === pageSize && typeof last?.changed_at === "number" && last.study_id !== null) {
+    const next = { changedAt: last.changed_at, studyId: last.study_id, total };
+    starts.set(nameOf(page + 1), version, Promise.resolve(next));
+  }
+  const items = rows.flatMap(({ total: _total, changed_at, study_id: _id, checksum: _checksum, ...row }) =>
     isStudy(row) && changed_at !== null ? [{ ...toStudy(row), updated_at: timestampOf(changed_at) }] : [],
   );
-  return { items, total: rows[0]?.total ?? 0 };
+  return { items, total };
 }
+
+/** The position before all studies. */
+export const BEGINNING: PageStart = {
+  changedAt: Number.MAX_SAFE_INTEGER,
+  studyId: Number.MAX_SAFE_INTEGER,
+  total: null,
+};
 
 /** Whether the row has a study. The one row of an empty page has the total alone. */
 function isStudy<Row extends object>(row: Row): row is { [Name in keyof Row]: NonNullable<Row[Name]> } {
   return Object.values(row).every((value) => value !== null);
 }
 
-interface ListParameters {
+interface ListParameters extends PageStart {
   clinicId: number;
   patientFp: string;
   updatedSince: number;
@@ -50,7 +84,7 @@ interface ListParameters {
   offset: number;
 }
 
-const ofEveryPatient = listQuery(false);
+export const ofEveryPatient = listQuery(false);
 const ofOnePatient = listQuery(true);
 
 // The page comes from an index alone. The connection is joined once more, so that no fault of the index could show a study of
@@ -59,10 +93,11 @@ function listQuery(byPatient: boolean) {
   return checked(
     query((db, p: ListParameters) =>
       db
-        .selectFrom(db.selectNoFrom(totalOf(db, p, byPatient).as("total")).as("all"))
+        .selectFrom(db.selectNoFrom(knownTotal(db, p, byPatient).as("total")).as("all"))
         .leftJoin(
           matches(db, p, byPatient)
-            .select(["study_id", "changed_at"])
+            .where((where) => where(where.refTuple("changed_at", "study_id"), "<", where.tuple(p.changedAt, p.studyId)))
+            .select(["clinic_id", "study_id", "changed_at"])
             .orderBy("changed_at", "desc")
             .orderBy("study_id", "desc")
             .limit(p.limit)
@@ -74,16 +109,21 @@ function listQuery(byPatient: boolean) {
         .leftJoin("clinic_patient", (join) =>
           join
             .onRef("clinic_patient.patient_id", "=", "study.patient_id")
-            .on("clinic_patient.clinic_id", "=", p.clinicId)
+            // Not the parameter: a plan that knows the clinic reads all of its patients for a page.
+            .onRef("clinic_patient.clinic_id", "=", "page.clinic_id")
             .on("clinic_patient.listed", "=", 1),
         )
-        .select(["all.total", "page.changed_at", "clinic_patient.patient_fp"])
+        .select(["all.total", "page.changed_at", "page.study_id", "clinic_patient.patient_fp"])
         .select(STUDY_CONTENT)
         .orderBy("page.changed_at", "desc")
         .orderBy("page.study_id", "desc"),
     ),
     STUDY,
   );
+}
+
+function knownTotal(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
+  return sql<number>`coalesce(cast(${p.total} as bigint), ${totalOf(db, p, byPatient)})`;
 }
 
 function totalOf(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {

@@ -9,6 +9,7 @@ import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
 import { fileStudies } from "../../../../server/store/studies/filing.ts";
 import { assignStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
+import { VersionedCache } from "../../../../server/store/patients/versioned-cache.ts";
 import { listStudies } from "../../../../server/store/studies/study-list.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
@@ -53,8 +54,8 @@ const changes = query((db) =>
 async function totals(store: Store, updatedSince: number | null = null) {
   const found: { clinicId: number; rows: number }[] = [];
   for (const { clinicId } of await store.all(rowCounts, {})) {
-    const filter = { clinicId, patientFp: null, updatedSince, page: 1, pageSize: 100 };
-    const { items, total } = await listStudies(store, filter);
+    const filter = { clinicId, patientFp: null, updatedSince, page: 1, pageSize: 100, version: 1 };
+    const { items, total } = await listStudies(store, new VersionedCache(1), filter);
     expect(items).toHaveLength(Math.min(total, 100));
     found.push({ clinicId, rows: total });
   }
@@ -220,8 +221,8 @@ test("a list takes its total from the counter, and no count of the rows", async 
   const { store, run } = await filled();
   await countStudies(store);
   await run("update clinic_study_count set studies = 7000");
-  const filter = { clinicId: 1, patientFp: null, page: 1, pageSize: 1 };
-  expect((await listStudies(store, { ...filter, updatedSince: null })).total).toBe(7000);
-  expect((await listStudies(store, { ...filter, updatedSince: 11 })).total).toBe(6990);
-  expect((await listStudies(store, { ...filter, updatedSince: 1501 })).total).toBe(1000);
+  const filter = { clinicId: 1, patientFp: null, page: 1, pageSize: 1, version: 1 };
+  expect((await listStudies(store, new VersionedCache(1), { ...filter, updatedSince: null })).total).toBe(7000);
+  expect((await listStudies(store, new VersionedCache(1), { ...filter, updatedSince: 11 })).total).toBe(6990);
+  expect((await listStudies(store, new VersionedCache(1), { ...filter, updatedSince: 1501 })).total).toBe(1000);
 });

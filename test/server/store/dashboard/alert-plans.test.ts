@@ -1,20 +1,7 @@
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
-import {
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from "kysely";
-import { Client } from "pg";
 import { expect, test } from "vitest";
-import { openStore } from "../../../../server/store/database/open.ts";
-import { filled, type Query, sqlBuilder } from "../../../../server/store/database/query.ts";
 import { studyTimes } from "../../../../server/store/dashboard/devices.ts";
 import { critical, criticalByFp, toPlace } from "../../../../server/store/dashboard/today.ts";
-import { onPostgres, temporaryDatabase } from "../../harness.ts";
+import { planOf } from "../../query-plan.ts";
 
 // The alerts of each clinic are computed every 30 s. Their queries must not read the studies of years.
 
@@ -37,63 +24,27 @@ const FILL = `
   from numbers;
   analyze;`;
 
-/** @returns the plan of a query in a database of its own */
-async function planOf<P>(query: Query<P, unknown>, parameters: P): Promise<string> {
-  const database = await temporaryDatabase();
-  await (await openStore(database)).close();
-  const compiled = query.compile(onPostgres() ? POSTGRES : SQLITE);
-  const values = filled(compiled.values, parameters);
-  return onPostgres() ? postgresPlan(database, compiled.sql, values) : sqlitePlan(database, compiled.sql, values);
-}
-
-function sqlitePlan(folder: string, sql: string, values: readonly unknown[]): string {
-  const file = new Sqlite(join(folder, "vetwire.db"));
-  file.exec(FILL);
-  const steps = file.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
-  file.close();
-  return steps.map(({ detail }) => detail).join("\n");
-}
-
-async function postgresPlan(database: string, sql: string, values: readonly unknown[]): Promise<string> {
-  const client = new Client({ connectionString: database });
-  await client.connect();
-  await client.query(FILL);
-  const { rows } = await client.query(`explain ${sql}`, [...values]);
-  await client.end();
-  return (rows as { "QUERY PLAN": string }[]).map((row) => row["QUERY PLAN"]).join("\n");
-}
-
-const SQLITE = sqlBuilder({
-  createAdapter: () => new SqliteAdapter(),
-  createIntrospector: (db) => new SqliteIntrospector(db),
-  createQueryCompiler: () => new SqliteQueryCompiler(),
-});
-
-const POSTGRES = sqlBuilder({
-  createAdapter: () => new PostgresAdapter(),
-  createIntrospector: (db) => new PostgresIntrospector(db),
-  createQueryCompiler: () => new PostgresQueryCompiler(),
-});
-
 test("the critical studies of two days are read from an index of critical ones", async () => {
-  const plan = await planOf(critical, { clinicId: 1, since: STUDIES / 2 });
+  const plan = await planOf(FILL, critical, { clinicId: 1, since: STUDIES / 2 });
   expect(plan).toContain("study_critical");
   expect(plan).not.toMatch(/SCAN study\b(?! USING)|Seq Scan on study\b/);
 });
 
 test("a critical study of an open alert is found by its fp", async () => {
-  expect(await planOf(criticalByFp, { clinicId: 1, fp: "cds_100" })).toMatch(/sqlite_autoindex_study_1|study_fp_key/);
+  expect(await planOf(FILL, criticalByFp, { clinicId: 1, fp: "cds_100" })).toMatch(
+    /sqlite_autoindex_study_1|study_fp_key/,
+  );
 });
 
 test("the studies that wait for a patient are counted in an index of the waiting ones", async () => {
-  const plan = await planOf(toPlace, { clinicId: 1 });
+  const plan = await planOf(FILL, toPlace, { clinicId: 1 });
   expect(plan).toMatch(
     /USING (COVERING )?INDEX study_to_place|(Index Only|Index|Bitmap Index) Scan (using|on) study_to_place/,
   );
 });
 
 test("the rhythm of the devices is read from the end of an index, which on SQLite holds the columns", async () => {
-  const plan = await planOf(studyTimes, { clinicId: 1, since: 0, now: STUDIES });
+  const plan = await planOf(FILL, studyTimes, { clinicId: 1, since: 0, now: STUDIES });
   expect(plan).toMatch(/USING COVERING INDEX study_times|Index Scan Backward using study_of_clinic/);
   expect(plan).not.toMatch(/TEMP B-TREE|Sort/);
 });

@@ -1,17 +1,20 @@
 import { expect, onTestFinished, test } from "vitest";
 import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
+import { readVersions } from "../../../../server/store/database/cache-versions.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
 import { assignStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
 import { fileStudies } from "../../../../server/store/studies/filing.ts";
-import { listStudies } from "../../../../server/store/studies/study-list.ts";
+import { VersionedCache } from "../../../../server/store/patients/versioned-cache.ts";
+import { listStudies, type PageStart } from "../../../../server/store/studies/study-list.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { diceOf } from "../../../support/dice.ts";
 import {
   clinic,
   connection,
+  connectTo,
   importEntities,
   keyPermissions,
   noon,
@@ -41,6 +44,7 @@ class Reader {
   readonly #clinicFp: string;
   /** What the client knows: the last content of each study that it saw. */
   readonly seen = new Map<string, string>();
+  readonly #starts = new VersionedCache<PageStart>(10);
   #since: number | null = null;
 
   constructor(store: Store, clinicFp: string) {
@@ -56,8 +60,9 @@ class Reader {
       const fps: string[] = [];
       let total = 0;
       for (let page = 1; ; page += 1) {
-        const filter = { clinicId, patientFp: null, updatedSince: this.#since, page, pageSize };
-        const found = await listStudies(this.#store, filter);
+        const { answers: version } = await readVersions(this.#store, clinicId);
+        const filter = { clinicId, patientFp: null, updatedSince: this.#since, page, pageSize, version };
+        const found = await listStudies(this.#store, this.#starts, filter);
         if (found.total < total) break;
         total = found.total;
         for (const { updated_at, ...content } of found.items) {
@@ -195,6 +200,45 @@ test("a study that leaves the list between two pages makes the client begin agai
       .map(({ fp }) => fp)
       .toReversed(),
   );
+});
+
+test("a page starts after the last study of the page before it, until the clinic's data change", async () => {
+  const { push, key, store, database } = await world();
+  const all = Array.from({ length: 6 }, () => study({ patient_fp: single.fp }));
+  await push(key, ...all);
+  const newest = all.map(({ fp }) => fp).toReversed();
+  const clinicId = (await findClinic(store, own))?.id ?? 0;
+  const starts = new VersionedCache<PageStart>(10);
+  const read = async (page: number, version: number) => {
+    const filter = { clinicId, patientFp: null, updatedSince: null, page, pageSize: 2, version };
+    const { items, total } = await listStudies(store, starts, filter);
+    return { total, fps: items.map(({ fp }) => fp) };
+  };
+  expect(await read(1, 1)).toEqual({ total: 6, fps: newest.slice(0, 2) });
+  // A change without a new version shows which pages start at an offset.
+  const beside = await connectTo(database);
+  onTestFinished(() => beside.close());
+  await beside.run(`delete from clinic_study where study_id = (select id from study where fp = '${newest[0]}')`);
+  expect(await read(2, 1)).toEqual({ total: 6, fps: newest.slice(2, 4) });
+  expect(await read(3, 1)).toEqual({ total: 6, fps: newest.slice(4, 6) });
+  expect(await read(4, 1)).toEqual({ total: 6, fps: [] });
+  expect(await read(2, 2)).toEqual({ total: 5, fps: newest.slice(3, 5) });
+  expect(await read(3, 2)).toEqual({ total: 5, fps: newest.slice(5, 6) });
+});
+
+test("a page that leaves out a damaged study does not say where the next one starts", async () => {
+  const { push, key, store, database } = await world();
+  const all = Array.from({ length: 6 }, () => study({ patient_fp: single.fp }));
+  await push(key, ...all);
+  const newest = all.map(({ fp }) => fp).toReversed();
+  const beside = await connectTo(database);
+  onTestFinished(() => beside.close());
+  // A trigger clears the checksum of a change by an older program; the disk leaves it.
+  const damaged = `fp = '${newest[1]}'`;
+  await beside.run(
+    `update study set device_name = 'X' where ${damaged}; update study set checksum = 1 where ${damaged}`,
+  );
+  expect(await new Reader(store, own).sync(2)).toEqual(newest.filter((_, at) => at !== 1));
 });
 
 test("a push of many studies gives up the turn in between", async () => {
