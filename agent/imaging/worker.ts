@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { NoiseRun } from "../protocols/link.ts";
+import { ReceiptClock } from "./receipt-clock.ts";
 import { removeOld } from "./retention.ts";
 import { RemoteSpool } from "../spool/remote-spool.ts";
 import { ThreadRpc } from "../runtime/thread-rpc.ts";
@@ -44,8 +45,8 @@ function runWorker(): void {
   const { data, images, devices, deviceCount, spool: port } = workerData as ImagingWorkerData;
   const spool = new RemoteSpool(port);
   const headers = new HeaderReader();
-  let aheadMs = 0;
-  const store = new ImageStore(data, spool, headers, images.freeBytes, () => Date.now() - aheadMs);
+  const clock = new ReceiptClock();
+  const store = new ImageStore(data, spool, headers, images.freeBytes, () => clock.now());
   const look = setInterval(() => store.requireFolder(), FOLDER_LOOK_MS).unref();
   const responsesByNumber = new Map<number, PendingResponses>();
   const channelByNumber = new Map<number, ReportChannel>();
@@ -62,9 +63,7 @@ function runWorker(): void {
     report: async (channel, request, dataset) =>
       (await channelByNumber.get(channel)?.report(request, dataset)) ?? false,
     removeOld: (agreed) => removeOld(data, spool, images, agreed),
-    clockIsAhead(ms) {
-      aheadMs = ms;
-    },
+    clockIsAhead: (ms) => clock.isAhead(ms),
     async stop() {
       clearInterval(look);
       await headers.close();

@@ -98,12 +98,14 @@ export class AgreedTime {
 
   #aheadMs({ wall, running }: Moment, offsetMs: number): number {
     const server = wall - offsetMs;
-    const isNear = (time: number) => {
-      const agreed = this.#agreed;
-      return agreed !== null && Math.abs(time - agreed.wall - (running - agreed.running)) <= OFFSET_MS_MAX;
-    };
-    if (isNear(wall)) return 0;
-    if (isNear(server)) return offsetMs;
+    const agreed = this.#agreed;
+    if (agreed !== null) {
+      const least = agreed.wall + running - agreed.running;
+      if (Math.abs(wall - least) <= OFFSET_MS_MAX) return 0;
+      if (Math.abs(server - least) <= OFFSET_MS_MAX) return offsetMs;
+      // Both clocks are wrong, or the machine slept, which is no running time. Nothing is filed in the future.
+      return wall - Math.max(least, Math.min(wall, server));
+    }
     if (wall < this.notBefore !== server < this.notBefore) return wall < this.notBefore ? offsetMs : 0;
     return Math.max(0, offsetMs); // nothing is filed in the future
   }

@@ -64,7 +64,8 @@ export async function assess(
   if (message.damage !== undefined) return quarantined(message, message.damage);
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
   if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
-  const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id) : [];
+  const { length } = message.bytes;
+  const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
   const completes = completed.map(({ id }) => id);
   const reading = read(bytes, device.profile, readContext(device, message, await directory.codes()));

@@ -9,13 +9,17 @@ export type CheckedValue = string | number | null;
 /** Separates the values of a row. */
 const SEPARATOR = "\u001F";
 const NULL = "\u0001";
+/** Stands for a value of the wrong type. One bit of the disk turns a text of SQLite into the same bytes, or bytes into text. */
+const WRONG_TYPE = "\u0002";
 
 /** Computes the checksum (CRC-32) of the values of a row, and of `bytes` behind them. Equal text has an equal checksum in each database. */
 export function rowChecksum(values: readonly CheckedValue[], bytes: Uint8Array | null = null): number {
-  const text = values.map((value) => value ?? NULL).join(SEPARATOR);
+  const text = values
+    .map((value) => (typeof value === "object" && value !== null ? WRONG_TYPE : (value ?? NULL)))
+    .join(SEPARATOR);
   // PostgreSQL cannot store NUL; it stores U+FFFD in its place.
   const checksum = zlib.crc32(text.replaceAll("\0", "\u{FFFD}"));
-  return bytes === null ? checksum : zlib.crc32(bytes, checksum);
+  return bytes === null ? checksum : zlib.crc32(bytes instanceof Uint8Array ? bytes : WRONG_TYPE, checksum);
 }
 
 /** Whether the row is as it was stored. A row of an older program has no checksum: it is unchecked and counts as whole. */

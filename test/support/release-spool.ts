@@ -275,7 +275,7 @@ function readQueues(operations: Operations): object {
   const day = { from: AT, to: AT + 86_400_000 };
   return {
     backlog: [...operations.backlog()],
-    incomplete: devices.map((device) => operations.incompleteMessages(device, "none")),
+    incomplete: devices.map((device) => operations.incompleteMessages(device, "none", 100)),
     counts: operations.countMessagesSince(0),
     queued: operations.outbox(),
     directory: operations.resolveReferences({

@@ -22,8 +22,13 @@ export function openOperations(): { folder: string; db: Database.Database; spool
 }
 
 /** Adds a message of chem-1, in session 1. */
-export function addMessage(spool: Operations, id: string, ordinal = 0, incomplete: string | null = null): void {
-  const bytes = Buffer.from("H|\\^&\rL|1|N\r");
+export function addMessage(
+  spool: Operations,
+  id: string,
+  ordinal = 0,
+  incomplete: string | null = null,
+  bytes: Uint8Array = Buffer.from("H|\\^&\rL|1|N\r"),
+): void {
   const received = { device: "chem-1", profile: "generic-astm", receivedAt: 1000 + ordinal };
   spool.addMessage({ id, session: 1, ordinal, ...received, bytes, incomplete });
 }

@@ -106,6 +106,25 @@ test.each([DAY, -DAY, YEARS, -YEARS])("a server whose clock jumps by %i ms chang
   expect(time.best()).toBe(truth());
 });
 
+test.each([
+  [YEARS, -YEARS],
+  [-YEARS, YEARS],
+  [-YEARS, -2 * YEARS],
+  [YEARS, DAY],
+])(
+  "while both clocks are wrong, by %i and %i ms, the earlier one counts, but not before an agreed time",
+  (own, server) => {
+    const { time, set, pass, answer, truth } = machine(NOON - DAY);
+    answer();
+    pass(HOUR);
+    set(own);
+    answer(server);
+    const ahead = Math.max(0, Math.min(own, server));
+    expect(Math.abs(time.best() - truth() - ahead)).toBeLessThanOrEqual(SECOND);
+    expect(time.now()).toBeNull();
+  },
+);
+
 test("without an earlier agreement the clock that is behind a known time is wrong, else the earlier one counts", () => {
   const known = machine(NOON - DAY);
   known.set(-YEARS);

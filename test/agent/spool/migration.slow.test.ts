@@ -95,7 +95,7 @@ test("sessions, events and messages read back, and an unprocessed message is fil
     incomplete: null,
   });
   expect(await spool.call("devicesWithIncompleteMessages")).toEqual(["chem-1"]);
-  const incomplete = await spool.call("incompleteMessages", "chem-1", M1!);
+  const incomplete = await spool.call("incompleteMessages", "chem-1", M1!, 100);
   expect(incomplete.map((message) => [message.id, message.incomplete, text(message.bytes)])).toEqual([
     [M3, "the line fell silent", "H|\\^&\rP|1\r"],
     [M2, "no L record", "H|\\^&\r"],

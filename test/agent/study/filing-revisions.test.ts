@@ -54,7 +54,7 @@ test("a cut message and its rest under repeated parents become one study", async
     await clinic.filing.accept(message);
   }
   // A later run still completes the cut message with its rest, and no other message does.
-  const completing = (id: string) => clinic.spool.call("incompleteMessages", "chem-1", id);
+  const completing = (id: string) => clinic.spool.call("incompleteMessages", "chem-1", id, 100);
   expect((await completing("rest")).map(({ id }) => id)).toEqual(["cut"]);
   expect(await completing("again")).toEqual([]);
   const { batch: studies } = await clinic.spool.call("takeQueued", 100, 1_000_000, 0);

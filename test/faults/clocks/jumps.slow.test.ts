@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { OFFSET_MS_MAX } from "../../../agent/push/clock-watch.ts";
 import { brokenBuild } from "../../support/broken-build.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
@@ -27,14 +27,25 @@ const ALL: Jump[] = BY.flatMap((by) => [
 ]);
 const FEW: Jump[] = [
   { agent: YEARS, server: 0, stopped: [] },
+  { agent: -YEARS, server: 0, stopped: [] },
   { agent: -YEARS, server: 0, stopped: ["agent"] },
   { agent: 0, server: -YEARS, stopped: [] },
+  { agent: YEARS, server: -YEARS, stopped: [] },
   { agent: DAY + HOUR, server: -HOUR, stopped: [] },
 ];
+
+/** Time that passes in one clinic. After 29 days its oldest images expire rightly. */
+const LIFE_MS_MAX = 20 * DAY;
 
 let clinic: TimedClinic;
 
 beforeAll(async () => {
+  clinic = await open();
+});
+
+beforeEach(async () => {
+  if (clinic.right - Date.now() < LIFE_MS_MAX) return;
+  await clinic.world.end();
   clinic = await open();
 });
 

@@ -1,12 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { findClinic } from "../../../server/store/keys.ts";
 import { findPatient } from "../../../server/store/patients/patients.ts";
 import { findStudy } from "../../../server/store/studies/studies.ts";
+import { VersionedCache } from "../../../server/store/patients/versioned-cache.ts";
 import { listStudies } from "../../../server/store/studies/study-list.ts";
 import { fileStudies } from "../../../server/store/studies/filing.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -141,8 +142,8 @@ async function verdictsOn(store: Store, folder: string): Promise<Verdict[]> {
     else if (found === undefined) verdicts.push(await missing(store, folder));
     else verdicts.push(sameRecord(found.patient, before) ? "identical" : "changed");
   }
-  const filter = { clinicId, patientFp: null, updatedSince: null, page: 1, pageSize: 2 * STUDIES };
-  const page = await listStudies(store, filter).catch(() => ({ items: [] }));
+  const filter = { clinicId, patientFp: null, updatedSince: null, page: 1, pageSize: 2 * STUDIES, version: 1 };
+  const page = await listStudies(store, new VersionedCache(1), filter).catch(() => ({ items: [] }));
   for (const { updated_at: _updatedAt, ...item } of page.items) {
     if (JSON.stringify(item) !== JSON.stringify(stored.get(item.fp))) verdicts.push("changed");
   }
@@ -186,6 +187,20 @@ test("a flipped bit of the server's log never serves another result, and lost co
   expect(counts.get("missing"), "SEED of a study lost without a word").toBeUndefined();
   expect(counts.get("lost and said")).toBeDefined();
 }, 300_000);
+
+test.each([
+  ["patient", "species"],
+  ["study", "device_name"],
+])("a %s whose %s one flipped bit turns into bytes is refused", async (table, column) => {
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
+  for (const [name, bytes] of closed) fs.writeFileSync(path.join(folder, name), bytes);
+  const db = new Database(path.join(folder, "vetwire.db"));
+  db.exec(`UPDATE ${table} SET ${column} = CAST(${column} AS BLOB), checksum = checksum + 1`);
+  db.exec(`UPDATE ${table} SET checksum = checksum - 1`);
+  db.close();
+  expect(await read(folder)).toBe("refused");
+});
 
 test("control: without checksums a flipped bit serves another result", async () => {
   expect((await countVerdicts(unchecked, "vetwire.db")).get("changed")).toBeDefined();

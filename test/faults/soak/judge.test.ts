@@ -55,9 +55,15 @@ test("an open file that stays each hour is found, and one that is open at a mome
 });
 
 test("a slow event loop, a long log and growing resident memory are found", () => {
-  expect(problems(...life("agent 1", 0, (hours) => ({ p99Ms: hours === 9 ? 51 : 12 })))).toHaveLength(1);
+  expect(problems(...life("agent 1", 0, (hours) => ({ p99Ms: hours > 9 ? 51 : 12 })))).toHaveLength(1);
   expect(problems(...life("agent 1", 0, (hours) => ({ logBytes: hours === 9 ? 2e7 : 1e6 })))).toHaveLength(1);
   expect(problems(...life("agent 1", 0, (hours) => ({ residentBytes: hours * 2e6 })))).toHaveLength(1);
+});
+
+test("the event loop is judged over the whole of each life", () => {
+  const starting = (hours: number) => ({ p99Ms: hours === 0 ? 150 : 37 });
+  expect(problems(...life("agent 1", 0, starting))).toEqual([]);
+  expect(problems(...life("agent 1", 0, () => ({ p99Ms: 51 })), ...life("agent 2", 10))).toHaveLength(1);
 });
 
 test("lives that are too short for a slope are not taken as flat", () => {

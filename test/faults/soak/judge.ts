@@ -11,7 +11,7 @@ export interface Sample {
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly descriptors: number;
-  /** 99th percentile and maximum of the delays of its event loop. */
+  /** 99th percentile and maximum of the delays of its event loop since the first sample of its life. */
   readonly p99Ms: number;
   readonly maxMs: number;
   /** Size of the write-ahead log of its database. */
@@ -63,8 +63,10 @@ const NAMES: Readonly<Record<Judged, string>> = {
 
 /** Computes the figures of one program from the samples of its lives, each in the order of time. */
 export function figuresOf(samples: readonly Sample[], { warmUpMessages, samplesMin }: Limits): Figures {
-  const warm = [...new Set(samples.map(({ life }) => life))]
-    .map((name) => samples.filter(({ life }) => life === name))
+  const lives = [...new Set(samples.map(({ life }) => life))].map((name) =>
+    samples.filter(({ life }) => life === name),
+  );
+  const warm = lives
     .map((life) => life.filter(({ messages }) => messages - life[0]!.messages >= warmUpMessages))
     .filter(({ length }) => length >= samplesMin);
   const growth = (by: (sample: Sample) => number, of: (sample: Sample) => number) =>
@@ -74,7 +76,8 @@ export function figuresOf(samples: readonly Sample[], { warmUpMessages, samplesM
     heapBytesPerMessage: growth(messagesOf, heapOf),
     residentBytesPerHour: growth(hoursOf, ({ residentBytes }) => residentBytes),
     moreDescriptors: warm.length === 0 ? null : Math.max(...warm.map(moreDescriptors)),
-    p99Ms: Math.max(...samples.map(({ p99Ms }) => p99Ms)),
+    // The first samples of a life are of few turns, all of a program that starts.
+    p99Ms: Math.max(...lives.map((life) => life.at(-1)!.p99Ms)),
     maxMs: Math.max(...samples.map(({ maxMs }) => maxMs)),
     logBytes: Math.max(...samples.map(({ logBytes }) => logBytes)),
   };

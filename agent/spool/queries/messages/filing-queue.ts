@@ -7,6 +7,8 @@ import { NO_SESSION } from "./messages.ts";
 
 /** Max incomplete messages of a device that a complete message is compared with. */
 const INCOMPLETE_MAX = 20;
+/** Max bytes of these, beyond as many as the complete message has. A hostile device leaves 20 of 16 MiB. */
+const INCOMPLETE_BYTES_MAX = 1024 * 1024;
 
 /** Part of operationsOn(). */
 export function filingQueueOperationsOn(db: Database.Database) {
@@ -22,11 +24,12 @@ export function filingQueueOperationsOn(db: Database.Database) {
     ),
     incompleteDevices: db.prepare("SELECT DISTINCT device FROM message WHERE truncation_reason IS NOT NULL").pluck(),
     incomplete: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
-         SELECT * FROM (SELECT id FROM message WHERE device = ? AND truncation_reason IS NOT NULL AND completed_by IS NULL
-           ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX})
-         UNION ALL SELECT id FROM message WHERE completed_by = ?)
-       ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX}`,
+      `SELECT id, COALESCE(length, length(bytes)) AS size FROM message
+         WHERE device = ? AND truncation_reason IS NOT NULL AND completed_by IS NULL ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX}`,
+    ),
+    withCompleted: db.prepare(
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT value FROM json_each(?) UNION ALL
+         SELECT id FROM message WHERE completed_by = ?) ORDER BY rowid DESC`,
     ),
   };
   const readMessage = messageReader(db);
@@ -62,9 +65,19 @@ export function filingQueueOperationsOn(db: Database.Database) {
       return sql.incompleteDevices.all() as string[];
     },
 
-    /** Incomplete messages of a device that no other message than `completedBy` has completed; the latest first. */
-    incompleteMessages(device: string, completedBy: string): StoredMessage[] {
-      return read(sql.incomplete, device, completedBy).filter(({ damage }) => damage === undefined);
+    /**
+     * Incomplete messages of a device that `completedBy`, a message of that many bytes, has completed or may complete; the latest
+     * first. Those that would make it read much more than its own bytes are left out.
+     */
+    incompleteMessages(device: string, completedBy: string, bytes: number): StoredMessage[] {
+      const ids: string[] = [];
+      let left = bytes + INCOMPLETE_BYTES_MAX;
+      for (const { id, size } of sql.incomplete.iterate(device) as IterableIterator<{ id: string; size: number }>) {
+        if (size > left) continue;
+        left -= size;
+        ids.push(id);
+      }
+      return read(sql.withCompleted, JSON.stringify(ids), completedBy).filter(({ damage }) => damage === undefined);
     },
   };
 }

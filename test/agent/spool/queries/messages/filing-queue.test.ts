@@ -32,8 +32,8 @@ test("a complete message is compared with the latest 20 incomplete ones of its d
   expect(spool.devicesWithIncompleteMessages()).toEqual([]);
   for (let ordinal = 0; ordinal < 22; ordinal++) addMessage(spool, `M${ordinal}`, ordinal, "the line was cut");
   const latest = Array.from({ length: 20 }, (_, index) => `M${21 - index}`);
-  expect(ids(spool.incompleteMessages("chem-1", "whole"))).toEqual(latest);
-  expect(spool.incompleteMessages("chem-2", "whole")).toEqual([]);
+  expect(ids(spool.incompleteMessages("chem-1", "whole", 100))).toEqual(latest);
+  expect(spool.incompleteMessages("chem-2", "whole", 100)).toEqual([]);
   expect(spool.devicesWithIncompleteMessages()).toEqual(["chem-1"]);
 });
 
@@ -42,6 +42,28 @@ test("an incomplete message is compared only with the message that completed it"
   addMessage(spool, "part", 0, "the line was cut");
   addMessage(spool, "whole", 1);
   spool.settle(settlement("whole", { completes: ["part"] }));
-  expect(ids(spool.incompleteMessages("chem-1", "whole"))).toEqual(["part"]);
-  expect(spool.incompleteMessages("chem-1", "other")).toEqual([]);
+  expect(ids(spool.incompleteMessages("chem-1", "whole", 100))).toEqual(["part"]);
+  expect(spool.incompleteMessages("chem-1", "other", 100)).toEqual([]);
+});
+
+test("a message stays joined with what it completed, whatever was cut since", () => {
+  const { spool } = openOperations();
+  addMessage(spool, "part", 0, "the line was cut");
+  addMessage(spool, "whole", 1);
+  spool.settle(settlement("whole", { completes: ["part"] }));
+  for (let ordinal = 2; ordinal < 24; ordinal++) addMessage(spool, `M${ordinal}`, ordinal, "the line was cut");
+  expect(ids(spool.incompleteMessages("chem-1", "whole", 100)).at(-1)).toBe("part");
+});
+
+test("a message is compared with few more bytes of incomplete ones than it has", () => {
+  const { spool } = openOperations();
+  const addCut = (id: string, ordinal: number, mib: number) =>
+    addMessage(spool, id, ordinal, "the line was cut", Buffer.alloc(mib * 1024 * 1024));
+  addCut("small", 0, 0.5);
+  addCut("same", 1, 4);
+  addCut("large", 2, 5.5);
+  const comparedBy = (mib: number) => ids(spool.incompleteMessages("chem-1", "whole", mib * 1024 * 1024));
+  expect(comparedBy(0)).toEqual(["small"]);
+  expect(comparedBy(4)).toEqual(["same", "small"]);
+  expect(comparedBy(9)).toEqual(["large", "same", "small"]);
 });

@@ -21,5 +21,5 @@ test("a clock that is set back reorders neither queued studies nor incomplete me
   }
   const { batch } = spool.takeQueued(2, 1_000_000, 7000);
   expect(batch.map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key)).toEqual(ids);
-  expect(spool.incompleteMessages("chem-1", "M3").map(({ id }) => id)).toEqual(ids.toReversed());
+  expect(spool.incompleteMessages("chem-1", "M3", 100).map(({ id }) => id)).toEqual(ids.toReversed());
 });
