@@ -52,11 +52,19 @@ export function isOpen(end: string): boolean {
   const tty = fs.realpathSync(end);
   return fs.readdirSync("/proc").some((pid) => {
     try {
-      const isSocat = fs.readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "socat";
-      const files = fs.readdirSync(`/proc/${pid}/fd`);
-      return !isSocat && files.some((fd) => fs.readlinkSync(`/proc/${pid}/fd/${fd}`) === tty);
+      if (fs.readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "socat") return false;
+      return fs.readdirSync(`/proc/${pid}/fd`).some((fd) => targetOf(`/proc/${pid}/fd/${fd}`) === tty);
     } catch {
       return false; // not a process, or a process that has ended
     }
   });
+}
+
+/** @returns null for a file that was closed since, as the listing of this process' own files was */
+function targetOf(fd: string): string | null {
+  try {
+    return fs.readlinkSync(fd);
+  } catch {
+    return null;
+  }
 }

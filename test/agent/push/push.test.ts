@@ -164,8 +164,8 @@ test("new studies that the server defers hold up no revision behind them", async
   expect(server.requests.map(({ body }) => (body as { studies: unknown[] }).studies.length)).toEqual([100, 100, 100]);
   expect(await queueStudy(250, studyDraft({ dedupe_key: "key-249", results: [alt(60)] }))).toEqual([fps[249]]);
   clock.advance(60_000);
-  await until("the revision is sent", () => server.requests.length === 4);
-  const [next] = (server.requests[3]!.body as { studies: { fp: string; revision: number }[] }).studies;
+  const { body } = await until("the next request", () => server.requests[3]);
+  const [next] = (body as { studies: { fp: string; revision: number }[] }).studies;
   expect(next).toMatchObject({ fp: fps[249], revision: 2 });
 });
 

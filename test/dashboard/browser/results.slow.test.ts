@@ -103,7 +103,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Not placed: Pamuk" }).waitFor();
     await page.goto(`${server.url}/dashboard/results?patient=${dog.fp}`);
     await page.getByText("Only Karabaş").waitFor();
-    expect(await rows.count()).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole("button", { name: "Show all patients" }).click();
     await expect.poll(() => rows.count()).toBe(50);
   });

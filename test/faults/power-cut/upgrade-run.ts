@@ -13,6 +13,9 @@ const [, , root, packages] = process.argv as [string, string, string, string];
 const folder = path.join(root, "versions");
 const OWN = "0.0.1";
 const POLL_MS = 10;
+/** A version under strace on a loaded machine says that it is well within this time. */
+const PROBATION_MS = 5_000;
+const END_MS = 120_000;
 const say = (word: string) => process.stdout.write(`told ${word} ${Date.now()}\n`);
 
 async function prepare(version: string): Promise<void> {
@@ -27,10 +30,14 @@ async function prepare(version: string): Promise<void> {
 async function launchUntil(isDone: () => boolean): Promise<void> {
   const log = pino({ enabled: false });
   const output = () => undefined;
-  const of = { program: "agent", options: [], folder, version: OWN, probationMs: 300, log, output } as const;
+  const of = { program: "agent", options: [], folder, version: OWN, probationMs: PROBATION_MS, log, output } as const;
   const launcher = new Launcher(of);
   const ended = launcher.run();
-  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  const last = Date.now() + END_MS;
+  while (!isDone()) {
+    if (Date.now() > last) throw new Error(`no end of the upgrade: ${JSON.stringify(readUpgrades(folder))}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
   launcher.stop();
   await ended;
 }

@@ -36,7 +36,7 @@ test("a backup names damaged studies, revisions and patients with the remedy, an
   await backupCommand.parseAsync([target, "--data", data], { from: "user" });
   const said = errors.mock.calls.join("");
   vi.restoreAllMocks();
-  expect(fs.existsSync(target)).toBe(true);
+  expect(fs.readdirSync(path.dirname(target))).toEqual(["server.backup"]);
   expect(said).toContain(`the disk changed 1 row of studies: ${bad!.fp}; send it again with agent resend`);
   expect(said).toContain(`the disk changed 1 row of revisions: 1 of ${old!.fp}`);
   expect(said).toContain(`the disk changed 1 row of patients: ${dog.fp}; import it again`);

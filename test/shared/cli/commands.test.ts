@@ -1,8 +1,11 @@
 import { Command } from "commander";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { agentProgram } from "../../../agent/cli/program.ts";
 import { serverProgram } from "../../../server/cli/program.ts";
 import { renamedProblem } from "../../../shared/cli/program.ts";
+
+// The examples are parsed by commands without their work. Test files of a worker share modules, so the next file loads its own.
+afterAll(() => void vi.resetModules());
 
 describe.each([agentProgram, serverProgram])(
   "the command line of the $name",
