@@ -22,6 +22,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 60_000, // ms; a slow machine must not fail a test
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 45_000, interval: 20 } },
     projects: [
       {
         extends: true,

@@ -77,7 +77,7 @@ async function pairPc(person: Newcomer, page: Page, url: string, code: string): 
 /** Confirms the device that the page proposes, saves it, and sends its result again. */
 async function saveDevice(person: Newcomer, page: Page, looksLike: string, again: () => Running): Promise<void> {
   await page.getByRole("heading", { name: "Which device is it?" }).waitFor();
-  expect(await page.getByRole("radio", { name: looksLike }).isChecked()).toBe(true);
+  await expect.poll(() => page.getByRole("radio", { name: looksLike }).isChecked()).toBe(true);
   await person.click(page.getByRole("button", { name: "Use this device" }));
   await person.click(page.getByRole("button", { name: "Save" }));
   await page.getByText("Send the result at the device once more.").waitFor();

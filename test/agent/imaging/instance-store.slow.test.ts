@@ -35,10 +35,10 @@ test("a long instance is synced in parts while it is received, and falls behind 
   expect(receive(3)).toEqual([1, false]);
   expect(receive(1)).toEqual([1, true]);
   written();
-  await vi.waitFor(() => expect(caughtUp).toBe(1));
+  await expect.poll(() => caughtUp).toBe(1);
   expect(receive(0)).toEqual([2, false]);
   written();
-  await vi.waitFor(() => expect(caughtUp).toBe(2));
+  await expect.poll(() => caughtUp).toBe(2);
   expect(receive(3)).toEqual([2, false]);
   expect(receive(1)).toEqual([3, false]);
   written();

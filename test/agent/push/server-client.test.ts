@@ -3,7 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import { gunzipSync } from "node:zlib";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { SendError } from "../../../agent/runtime/send-error.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Exchange } from "../../../agent/push/clock-watch.ts";
@@ -165,5 +165,5 @@ test("an endless response is aborted", async () => {
   await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
     new SendError("uncertain", "response too long: expected at most 16777216 bytes"),
   );
-  await vi.waitFor(() => expect(closed).toBe(true));
+  await expect.poll(() => closed).toBe(true);
 });

@@ -148,6 +148,7 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
 
   test("a missing port is reported once per disappearance", async () => {
     const seen = open();
+    await until("it is told", () => seen.problems.length);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(seen.problems).toEqual([expect.stringMatching(/^cannot open: no such port .*usb-Tester/)]);
     plugIn(await newCable(folder));

@@ -27,12 +27,12 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.keyboard.type("glucose");
-    expect(await page.getByRole("radio").count()).toBeLessThan(5);
+    await expect.poll(() => page.getByRole("radio").count()).toBeLessThan(5);
     await page.getByRole("radio", { name: /^GLU / }).check();
     await page.getByRole("button", { name: "Map to GLU" }).click();
     const mapped = page.getByRole("region", { name: "Codes that the clinic mapped" });
     await mapped.getByText("from the next result on").waitFor();
-    expect(await page.getByRole("button", { name: `Map ${HOSTILE} of chem-1` }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: `Map ${HOSTILE} of chem-1` }).count()).toBe(0);
     await expectAccessible(page);
     await expectFitsPhone(page);
 

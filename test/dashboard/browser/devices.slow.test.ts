@@ -106,8 +106,12 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const page = await openAs(browser, "admin", fp, "/devices");
     await page.getByRole("heading", { name: "No clinic PC is connected" }).waitFor();
     await page.getByText("Connect a PC by hand").click();
-    expect(await page.getByRole("link", { name: "API Keys" }).getAttribute("href")).toBe("/dashboard/settings/keys");
-    expect(await page.locator("pre").textContent()).toContain(`server: { url: "${url}", keyFile: ./agent.key }`);
+    await expect
+      .poll(() => page.getByRole("link", { name: "API Keys" }).getAttribute("href"))
+      .toBe("/dashboard/settings/keys");
+    await expect
+      .poll(() => page.locator("pre").textContent())
+      .toContain(`server: { url: "${url}", keyFile: ./agent.key }`);
     await expectAccessible(page);
     await expectFitsPhone(page);
     const key = await makeKey("Lab PC");
@@ -167,9 +171,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await says(device("<img"), "Ready", "It connects when it has a result.");
     await says(device("Arkray"), "Fault", "no such port /dev/ttyUSB7", "No message yet");
     await says(device("gas-1"), "Silent", "of working time. Its longest pause in two weeks was");
-    expect(await device("Abaxis").getByRole("link").getAttribute("href")).toBe(
-      `/dashboard/results?device=${encodeURIComponent(study().device_name)}`,
-    );
+    await expect
+      .poll(() => device("Abaxis").getByRole("link").getAttribute("href"))
+      .toBe(`/dashboard/results?device=${encodeURIComponent(study().device_name)}`);
     expect(await device("Arkray").getByRole("link").count()).toBe(0);
     await says(agent("Lab PC"), "192.168.1.77 → hema-1 · Speaks another protocol (looks like POCT1-A) · 4 ×");
     await page.getByText("Is it one of your devices?").click();
@@ -197,7 +201,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await agent.runWith(url, devices);
     const page = await openAs(browser, "reader", fp, "/devices");
     await page.getByRole("heading", { name: "Abaxis VetScan VS2" }).waitFor();
-    expect(await page.getByText("Nothing heard yet").count()).toBe(2);
+    await expect.poll(() => page.getByText("Nothing heard yet").count()).toBe(2);
     await call(closed, "");
     await call(open, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await until("the agent counts both", () => {

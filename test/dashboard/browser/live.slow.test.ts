@@ -64,7 +64,7 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
     release();
     await (await late).finished();
     await page.waitForTimeout(300);
-    expect(await rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
   });
 
   test("shows a correction of a row below the first page", async () => {
@@ -77,7 +77,7 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
     await expect.poll(() => rows.count()).toBe(51);
     await push({ ...oldest, revision: 2, results: [] });
     await rows.last().getByText("revision 2").waitFor();
-    expect(await rows.count()).toBe(51);
+    await expect.poll(() => rows.count()).toBe(51);
   });
 
   test("keeps what the user chose in a form", async () => {
@@ -91,6 +91,6 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
     await push();
     await (await loaded).finished();
     await page.waitForTimeout(300);
-    expect(await key.inputValue()).toBe(chosen);
+    await expect.poll(() => key.inputValue()).toBe(chosen);
   });
 });

@@ -51,10 +51,10 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     // A bound has no place on a scale.
     await page.getByLabel("Value of Alanine aminotransferase").fill("<5");
     await page.locator(".typed-rows").getByText("low").waitFor();
-    expect(await page.locator(".typed-rows .range-bar").count()).toBe(0);
+    await expect.poll(() => page.locator(".typed-rows .range-bar").count()).toBe(0);
     await page.getByLabel("Value of Alanine aminotransferase").fill("150");
     await page.locator(".typed-rows").getByText("high").waitFor();
-    expect(await page.locator(".typed-rows .range-bar").count()).toBe(1);
+    await expect.poll(() => page.locator(".typed-rows .range-bar").count()).toBe(1);
     const shown = await shownOf(page, "Alanine aminotransferase");
     await expectAccessible(page);
     await expectFitsPhone(page);
@@ -89,7 +89,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.getByText("A number is expected.").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Save the study" }).click();
     await page.getByRole("heading", { name: "The study is saved" }).waitFor();
-    expect(await page.locator(".api-preview td.number").textContent()).toBe("7.1");
+    await expect.poll(() => page.locator(".api-preview td.number").textContent()).toBe("7.1");
   });
 
   test("no range of the first animal stays when the server does not answer about the second one", async () => {
@@ -102,10 +102,10 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.getByRole("button", { name: "Choose another animal" }).click();
     await page.getByLabel(/^Animal/).fill("pamuk");
     const choice = page.getByRole("button", { name: "Pamuk" });
-    expect(await choice.innerText()).toBe("Pamuk cat · female, spayed · born 1 Mar 2021");
+    await expect.poll(() => choice.innerText()).toBe("Pamuk cat · female, spayed · born 1 Mar 2021");
     await choice.click();
     await page.locator(".problem").waitFor();
-    expect(await asApi.count()).toBe(0);
+    await expect.poll(() => asApi.count()).toBe(0);
   });
 
   test("an imaging study needs no measurement, and the page speaks Turkish", async () => {
@@ -133,7 +133,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.getByRole("button", { name: "1. ölçümü kaldır" }).click();
     await page.getByRole("button", { name: "Tetkiki kaydet" }).click();
     await page.getByRole("heading", { name: "Tetkik kaydedildi" }).waitFor();
-    expect(await page.getByText("Sonuç yok").isVisible()).toBe(true);
+    await expect.poll(() => page.getByText("Sonuç yok").isVisible()).toBe(true);
   });
 
   test("typed values outlive the screen, until they are saved", async () => {
@@ -151,7 +151,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.getByRole("button", { name: "Save the study" }).click();
     await page.getByRole("button", { name: "Type another study" }).click();
     await chooseDog(page);
-    expect(await wbc.inputValue()).toBe("");
+    await expect.poll(() => wbc.inputValue()).toBe("");
   });
 
   test("a reader gets no form", async () => {

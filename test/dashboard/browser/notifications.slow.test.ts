@@ -57,7 +57,7 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await page.getByText("Saved.").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("From").inputValue()).toBe("21:30");
-    expect(await page.getByLabel("Send critical values at once all the same").isChecked()).toBe(true);
+    await expect.poll(() => page.getByLabel("Send critical values at once all the same").isChecked()).toBe(true);
 
     await page.getByLabel("Language").selectOption("tr");
     await page.getByText("Kime haber verilir").waitFor();

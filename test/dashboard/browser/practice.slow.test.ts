@@ -81,7 +81,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Lock" }).waitFor();
     const signed = { ...text, objective: "Left hind leg painful.", status: "SIGNED" };
     expect(await shown(fp)).toMatchObject(signed);
-    expect(await page.getByRole("textbox").count()).toBe(0);
+    await expect.poll(() => page.getByRole("textbox").count()).toBe(0);
     await expectWellMade(page);
     const staff = await makeUser(dashboard, "staff", ours);
     const { version } = (await staff.call<RecordDetail>("GET", `/records/${fp}`)).body;
@@ -129,7 +129,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Plan").blur();
     await page.getByText("Someone else changed this record while you wrote.").waitFor();
     await page.getByText("Theirs.", { exact: true }).waitFor();
-    expect(await page.getByLabel("Plan").inputValue()).toBe("Mine.");
+    await expect.poll(() => page.getByLabel("Plan").inputValue()).toBe("Mine.");
     expect(await shown(fp)).toMatchObject({ plan: "Theirs." });
     await expectWellMade(page);
     await click(page, "Save my text");
@@ -152,7 +152,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.unroute(cut);
     await page.getByRole("row").filter({ hasText: "this clinic" }).getByRole("link", { name: "Karabaş" }).click();
     await page.getByText("Not saved yet.").waitFor();
-    expect(await page.getByLabel("Plan").inputValue()).toBe("A long plan.");
+    await expect.poll(() => page.getByLabel("Plan").inputValue()).toBe("A long plan.");
     await click(page, "Save");
     await page.getByText("Everything is saved.").waitFor();
     expect(await shown(fp)).toMatchObject({ plan: "A long plan." });
@@ -208,7 +208,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await inDialog(page, "Add");
     await dialog.getByText("The end is not after the start.").waitFor();
     await dialog.getByLabel("Start").fill("2026-11-25T14:00");
-    expect(await dialog.getByLabel("End").inputValue()).toBe("2026-11-25T14:30");
+    await expect.poll(() => dialog.getByLabel("End").inputValue()).toBe("2026-11-25T14:30");
     await dialog.getByLabel("Name, microchip or card number").fill("kara");
     await inDialog(page, "Karabaş dog");
     await dialog.getByLabel("Assigned to").selectOption("Ayşe Demir");

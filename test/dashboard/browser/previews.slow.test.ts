@@ -48,7 +48,7 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     const page = await server.openAs(browser, "staff", fp, `/results/${study.fp}`);
     const second = page.getByRole("img", { name: "Image 2 of 3, not for diagnosis" });
     await second.first().waitFor();
-    expect(await page.getByText("Not for diagnosis").first().isVisible()).toBe(true);
+    await expect.poll(() => page.getByText("Not for diagnosis").first().isVisible()).toBe(true);
     await page.waitForFunction("[...document.images].every((image) => image.complete && image.naturalWidth > 0)");
     await expectAccessible(page);
     await expectFitsPhone(page);

@@ -79,7 +79,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expect.poll(() => rows.count()).toBe(1);
     await page.reload();
     await expect.poll(() => rows.count()).toBe(1);
-    expect(await page.getByLabel("Flag").inputValue()).toBe("critical");
+    await expect.poll(() => page.getByLabel("Flag").inputValue()).toBe("critical");
     await page.getByLabel("Flag").selectOption("");
     await page.getByLabel("Device").selectOption("Cell counter");
     await expect.poll(() => rows.count()).toBe(1);
@@ -126,10 +126,10 @@ describe.skipIf(problem !== null)("in a browser", () => {
       "CRP C-reactive protein mapped by the clinic from c-RP2 in doubt: hemolysed sample 14 mg/L the value is doubtful",
     ]);
     // `<0.2` has no place on a bar, and neither have values without an interval.
-    expect(await page.locator(".range-bar").count()).toBe(5);
-    expect(await page.getByRole("link", { name: "Map to analyte" }).getAttribute("href")).toBe(
-      "/dashboard/to-place/codes",
-    );
+    await expect.poll(() => page.locator(".range-bar").count()).toBe(5);
+    await expect
+      .poll(() => page.getByRole("link", { name: "Map to analyte" }).getAttribute("href"))
+      .toBe("/dashboard/to-place/codes");
     expect(await page.locator(".sources li").allInnerTexts()).toEqual([
       "The device's own interval, for the patient's species",
       "Reference intervals: Chemistry (Cobas) (cornell_cobas_2017)",
@@ -195,7 +195,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await push(filed, unmatched);
     const page = await open(browser, "staff", ours, "/results");
     await page.getByRole("link", { name: `Not placed: ${hostile}` }).waitFor();
-    expect(await page.getByRole("link", { name: hostile, exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("link", { name: hostile, exact: true }).count()).toBe(1);
     await expectFitsPhone(page);
     for (const { fp } of [filed, unmatched]) {
       await page.goto(`${server.url}/dashboard/results/${fp}`);
@@ -215,9 +215,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await push(waiting);
     await page.getByRole("link", { name: "Not placed" }).waitFor();
     await page.goto(`${server.url}/dashboard/results/${waiting.fp}`);
-    expect(await page.getByRole("link", { name: "Place it" }).getAttribute("href")).toBe(
-      `/dashboard/to-place/${waiting.fp}`,
-    );
+    await expect
+      .poll(() => page.getByRole("link", { name: "Place it" }).getAttribute("href"))
+      .toBe(`/dashboard/to-place/${waiting.fp}`);
     await expectAccessible(page);
     await page.goto(`${server.url}/dashboard/results/${newFp("cds")}`);
     await page.getByText("This study does not exist.").waitFor();

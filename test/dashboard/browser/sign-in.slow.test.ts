@@ -49,7 +49,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.context().setOffline(true);
     await page.getByRole("button", { name: "Sign out" }).click();
     await banner.waitFor();
-    expect(await page.getByRole("heading", { name: "Today" }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("heading", { name: "Today" }).count()).toBe(1);
     await page.context().setOffline(false);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();

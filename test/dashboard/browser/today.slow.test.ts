@@ -33,7 +33,7 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     const server = await startDashboard(clinic(fp));
     const page = await server.openAs(browser, "reader", fp);
     await page.getByText("Nothing needs you").waitFor();
-    expect(await page.getByText("No results yet").isVisible()).toBe(true);
+    await expect.poll(() => page.getByText("No results yet").isVisible()).toBe(true);
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByLabel("Language").selectOption("tr");
@@ -50,14 +50,14 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     const card = (name: string) => page.locator("section.card", { hasText: name });
     await card("Studies to place").getByText("1", { exact: true }).waitFor();
     const rows = page.getByRole("table").getByRole("row");
-    expect(await rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
 
     await server.push(key, criticalStudy(), study());
     await card("Studies to place").getByText("2", { exact: true }).waitFor();
     await card("Critical values").getByText("1.1 mmol/L").waitFor();
-    expect(await rows.count()).toBe(4);
-    expect(await page.locator("tr.new-row").count()).toBe(2);
-    expect(await page.getByRole("status").first().textContent()).toContain("New result: <b>Karabaş</b>");
+    await expect.poll(() => rows.count()).toBe(4);
+    await expect.poll(() => page.locator("tr.new-row").count()).toBe(2);
+    await expect.poll(() => page.getByRole("status").first().textContent()).toContain("New result: <b>Karabaş</b>");
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByLabel("Language").selectOption("tr");

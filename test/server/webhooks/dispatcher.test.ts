@@ -236,7 +236,7 @@ test("a slow receiver has four requests at once, and holds up no other webhook",
   const dispatcher = dispatcherOn(store, { now: () => clock.now });
   await dispatcher.check();
   const begun = performance.now();
-  while (quick.got.length < fps.length && performance.now() - begun < 5000) {
+  while (quick.got.length < fps.length && performance.now() - begun < 30_000) {
     await new Promise((resolve) => void setTimeout(resolve, 5));
   }
   expect(quick.got.map(({ fp }) => fp).toSorted()).toEqual(fps.toSorted());

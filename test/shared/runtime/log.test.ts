@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../../../shared/runtime/log.ts";
 import { RecentLog } from "../../../shared/runtime/recent-log.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder, until } from "../../support/processes.ts";
 
 // Method: real descriptors that take nothing. /dev/full returns "no space left", and an unread pipe blocks.
 
@@ -61,11 +61,7 @@ test("an entry with control characters is one line of escapes with the same valu
   const text = "x\u001b[2J\u009b31m\u007f\r\n{}\u202egpj.exe\u2028\u061c";
   const log = createLog({ base: null, timestamp: false }, { file: { file, bytesMax: 1e6, keep: 1 }, recent }, fd, 10);
   log.warn({ userAgent: text }, text);
-  const out = await vi.waitFor(() => {
-    const got = read();
-    if (got === "") throw new Error("nothing came, expected a line");
-    return got;
-  });
+  const out = await until("a line", read);
   for (const copy of [out, fs.readFileSync(file, "utf8")]) {
     expect(copy.slice(0, -1)).not.toMatch(/[\p{Cc}\u061c\u202a-\u202e\u2066-\u2069\u2028]/u);
     expect(JSON.parse(copy)).toMatchObject({ userAgent: text, msg: text });

@@ -12,10 +12,10 @@ test("the last lines of a log are shown, and later ones also after it began anew
   let shown = "";
   const following = followFile(file, (text) => (shown += text), end.signal);
   fs.appendFileSync(file, "four ş\n");
-  await vi.waitFor(() => expect(shown).toBe("four ş\n"), { timeout: 5_000 });
+  await vi.waitFor(() => expect(shown).toBe("four ş\n"), { timeout: 30_000 });
   fs.renameSync(file, `${file}.1`);
   fs.writeFileSync(file, "five\n");
-  await vi.waitFor(() => expect(shown).toBe("four ş\nfive\n"), { timeout: 5_000 });
+  await vi.waitFor(() => expect(shown).toBe("four ş\nfive\n"), { timeout: 30_000 });
   end.abort();
   await following;
 });

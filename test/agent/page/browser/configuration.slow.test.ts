@@ -37,7 +37,7 @@ describe.skipIf(browserProblem() !== null)("the configuration in the agent's pag
     await area.fill(text.replace("generic-astm", "generic-astmm"));
     await page.getByText("1 fault").waitFor();
     await page.getByText("did you mean generic-astm?").waitFor();
-    expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
     const line = text.split("\n").findIndex((one) => one.includes("generic-astm")) + 1;
     await page.getByRole("button", { name: `Line ${line}` }).click();
     const chosen = await area.evaluate((shown) => {

@@ -31,7 +31,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await expectFitsPhone(page);
     await page.getByLabel("Language").selectOption("tr");
     await page.getByRole("heading", { name: "Cihazlar" }).waitFor();
-    expect(await page.title()).toBe("Vetwire agent");
+    await expect.poll(() => page.title()).toBe("Vetwire agent");
     await page.close();
   });
 
@@ -82,7 +82,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     const { page, port } = await withDevice({ allow: ["192.0.2.7"] });
     await send(port, hl7Result("Zeytin"));
     await page.getByText("127.0.0.1: 1 times").waitFor();
-    expect(await page.getByText("0 received").count()).toBe(1);
+    await expect.poll(() => page.getByText("0 received").count()).toBe(1);
     await expectAccessible(page);
     await page.close();
   });
@@ -94,7 +94,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await page.getByText("Connected", { exact: true }).waitFor();
     socket.destroy();
     await page.getByText("The device connects when it has a result.").waitFor();
-    expect(await page.getByText("1 received").count()).toBe(1);
+    await expect.poll(() => page.getByText("1 received").count()).toBe(1);
     await page.close();
   });
 });

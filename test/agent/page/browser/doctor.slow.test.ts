@@ -44,7 +44,7 @@ describe.skipIf(browserProblem() !== null)("the doctor on the agent's page", () 
     fs.writeFileSync(agent.host.file, fs.readFileSync(agent.host.file, "utf8").replace('"chem-1"', '"Chem 1"'));
     await page.getByRole("button", { name: "Check again" }).click();
     await found.getByText(/line 1: devices\[0\]\.id .*/).waitFor({ timeout: 60_000 });
-    expect(await found.innerText()).not.toContain("chmod 600");
+    await expect.poll(() => found.innerText()).not.toContain("chmod 600");
 
     await page.getByLabel("Language").selectOption("tr");
     await page.getByRole("heading", { name: "Kurulum denetimi" }).waitFor();

@@ -66,7 +66,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     await page.getByText("patient not known").waitFor();
     await allDrawn(page, 2);
     const clip = page.getByRole("button", { name: "Image 1 of 3, not for diagnosis" });
-    expect(await clip.textContent()).toContain("Clip, 8 frames");
+    await expect.poll(() => clip.textContent()).toContain("Clip, 8 frames");
     await page.getByRole("button", { name: "No picture:" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
@@ -91,7 +91,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
 
     await page.getByRole("button", { name: "No picture:" }).click();
     await dialog.getByText("Look at it on the device or in the archive.").waitFor();
-    expect(await dialog.getByRole("button").allTextContents()).toEqual(["Close"]);
+    await expect.poll(() => dialog.getByRole("button").allTextContents()).toEqual(["Close"]);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByLabel("Language").selectOption("tr");

@@ -43,14 +43,16 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await page.getByRole("rowheader").getByRole("link").click();
     const raw = page.getByRole("region", { name: "1. What the device sent" });
     await expect.poll(() => raw.textContent()).toContain("MSH|^~\\&|HEMA-1");
-    expect(await raw.textContent()).toContain("<CR>\nPID|1||4711^^^^MR||<0x3C>img src=x onerror=");
+    await expect.poll(() => raw.textContent()).toContain("<CR>\nPID|1||4711^^^^MR||<0x3C>img src=x onerror=");
     await page.getByRole("button", { name: "Bytes (hex)" }).click();
-    expect(await raw.textContent()).toContain("4D 53 48 7C");
+    await expect.poll(() => raw.textContent()).toContain("4D 53 48 7C");
     await page.getByRole("definition").filter({ hasText: HOSTILE }).waitFor();
     await page.getByRole("region", { name: "3. What was filed" }).getByRole("rowheader", { name: "XYZ" }).waitFor();
     await page.getByText("waits for the server").waitFor({ state: "detached" });
-    expect(await page.getByRole("region", { name: "Way of this message" }).textContent()).toContain("unmapped");
-    expect(await page.title()).toBe("Vetwire agent");
+    await expect
+      .poll(() => page.getByRole("region", { name: "Way of this message" }).textContent())
+      .toContain("unmapped");
+    await expect.poll(() => page.title()).toBe("Vetwire agent");
     expect(await page.locator("img").count()).toBe(0);
     await expectAccessible(page);
     await expectFitsPhone(page);

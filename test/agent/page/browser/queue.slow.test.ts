@@ -74,7 +74,7 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await expectFitsPhone(page);
     await page.getByLabel("Faults only").check();
     await page.getByText("devices 1").waitFor({ state: "detached" });
-    expect(await page.getByText("studies <i>cannot</i> be sent").count()).toBe(1);
+    await expect.poll(() => page.getByText("studies <i>cannot</i> be sent").count()).toBe(1);
     await page.getByLabel("Language").selectOption("tr");
     await page.getByRole("heading", { name: "Günlük" }).waitFor();
     await page.close();

@@ -113,7 +113,7 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     await page.getByLabel("Abaxis VetScan VS2").check();
     await page.getByRole("button", { name: "Use this device" }).click();
     await page.getByLabel("Name", { exact: true }).fill("vetscan");
-    expect(await page.getByLabel("Addresses that may send").inputValue()).toBe("127.0.0.1");
+    await expect.poll(() => page.getByLabel("Addresses that may send").inputValue()).toBe("127.0.0.1");
     await checked(page);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Send the result at the device once more.").waitFor();

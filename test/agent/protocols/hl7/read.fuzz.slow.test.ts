@@ -76,9 +76,9 @@ test(`${MESSAGES} messages with faults give a reading, and never an exception`, 
   const streams = fc.array(fc.nat(), { minLength: 100, maxLength: 100 });
   const property = fc.property(streams, (seeds) => {
     for (const seed of seeds) {
-      const from = performance.now();
+      const from = process.cpuUsage();
       expect(streamFault(seed)).toBe(null);
-      slowest = Math.max(slowest, performance.now() - from);
+      slowest = Math.max(slowest, process.cpuUsage(from).user / 1_000);
     }
   });
   const numRuns = Math.ceil(MESSAGES / 100);

@@ -467,11 +467,11 @@ test.each<[string, readonly string[], readonly string[]]>([
     const many = Array.from({ length: 90_000 - first.length }, (__, index) =>
       repeated[index % repeated.length]!.replace("%", String(index)),
     );
-    const from = performance.now();
+    const from = process.cpuUsage();
     expect(["reports", "not-for-patients"]).toContain(
       read(Buffer.from([msh(), PID, ...first, ...many].join("\r")), genericHl7, context).is,
     );
-    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(process.cpuUsage(from).user / 1_000).toBeLessThan(10_000);
   },
-  30_000,
+  120_000,
 );

@@ -79,7 +79,7 @@ describe("a simulated device", () => {
     const [host, device] = await twoEnds();
     expect(await playDevice(oneWay, device)).toEqual({ accepted: true, frames: 0, resent: 0, reason: null });
     const bytes: number[] = [];
-    while (bytes.length < oneWay.length) bytes.push((await host.reply(1_000)) ?? -1);
+    while (bytes.length < oneWay.length) bytes.push((await host.reply(10_000)) ?? -1);
     expect(Buffer.from(bytes)).toEqual(oneWay);
   });
 
@@ -95,9 +95,9 @@ describe("a simulated device", () => {
   test("a simulated device reports a cut line as not accepted", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(dog, device);
-    await host.reply(1_000); // ENQ
+    await host.reply(10_000); // ENQ
     host.send(Uint8Array.of(6));
-    await host.reply(1_000); // the first frame begins
+    await host.reply(10_000); // the first frame begins
     await host.close();
     expect(await played).toEqual({ accepted: false, frames: 0, resent: 0, reason: "the connection closed" });
   });
