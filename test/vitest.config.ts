@@ -20,9 +20,10 @@ export default defineConfig({
     maxWorkers: 3,
     // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
-    testTimeout: 60_000, // ms; a slow machine must not fail a test
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 45_000, interval: 20 } },
+    // In ms; a slow machine must not fail a test.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 90_000, interval: 20 } },
     projects: [
       {
         extends: true,

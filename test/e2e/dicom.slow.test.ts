@@ -233,7 +233,7 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
     expect(dumps.map(({ output }) => output).toSorted()).toEqual(expected.map(({ output }) => output).toSorted());
   });
 
-  test("a simulated study is stored, listed and exported unchanged", { timeout: 60_000 }, async () => {
+  test("a simulated study is stored, listed and exported unchanged", async () => {
     const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
     const patient = world.patients[0]!.externalId;
     const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
@@ -256,7 +256,7 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
     );
   });
 
-  test("a frame of a study is drawn as PNG", { timeout: 60_000 }, async () => {
+  test("a frame of a study is drawn as PNG", async () => {
     const heart = study(12, { id: world.patients[1]!.externalId, name: "Mia", species: "cat" });
     const [clip] = await stored(generateInstance("us", heart, 1));
     const png = path.join(world.folder, "preview.png");

@@ -35,7 +35,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await World.create(2);
-}, 60_000);
+});
 
 afterAll(() => world.end());
 

@@ -34,7 +34,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
       );
       nodes.push({ ...node, address });
     }
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all(nodes.map(({ running }) => running.end("SIGKILL")));
@@ -56,7 +56,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(58);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(12);
     for (const index of [0, 1]) expect((await list(index)).status).toBe(429);
-  }, 60_000);
+  });
 
   test(`two servers refuse a revoked key within ${REVOKED_WITHIN_MS} ms`, async () => {
     const key = await makeKey();
@@ -68,7 +68,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     const revoked = Date.now();
     await until("both servers refuse the key", async () => (await statuses()).every((status) => status === 401));
     expect(Date.now() - revoked).toBeLessThan(REVOKED_WITHIN_MS);
-  }, 60_000);
+  });
 
   test("two servers respond 503 in the envelope while the database is stopped, and serve once it runs again", async () => {
     const key = await makeKey();
@@ -91,7 +91,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
 
     await postgres.start();
     for (const node of nodes) expect((await get(node, key, "/api/v1/patients")).status).toBe(200);
-  }, 60_000);
+  });
 
   test("a killed import stores nothing, and the next import stores everything", async () => {
     const before = await exported();
@@ -125,7 +125,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     expect(await exported()).toBe(before);
     const imported = await expectDone(command("import", file));
     expect(imported).toContain("3001 new, 0 changed, 0 unchanged");
-  }, 60_000);
+  });
 
   test("an export from PostgreSQL equals the export from SQLite after its import", async () => {
     const lines = await exported();
@@ -137,7 +137,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     const copy = path.join(folder, "copy.ndjson");
     await expectDone(finished(start(SERVER, ["export", copy, "--data", data])));
     expect(readFileSync(copy, "utf8")).toBe(lines);
-  }, 60_000);
+  });
 
   test("no process prints the password of the database, even on errors", async () => {
     const wrong = { DATABASE_URL: postgres.url().replace("vetwire:", "vetwire:x") };
@@ -151,7 +151,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     expect(unreadable.output()).toMatch(/^invalid DATABASE_URL, expected postgres:/);
     expect(printed.length).toBeGreaterThan(10);
     for (const output of printed) expect(output()).not.toContain(postgres.password);
-  }, 60_000);
+  });
 });
 
 /** Starts the server's program on PostgreSQL with that data folder. */

@@ -130,5 +130,5 @@ describe("the installed command vetwire", () => {
     const node = least(process.execPath, ["-e", "0"]);
     for (const args of [["--help"], ["--version"], ["agent", "--help"], ["server", "--help"]])
       expect([args, least(vetwire, args) / node < 8]).toEqual([args, true]);
-  }, 120_000);
+  });
 });

@@ -86,7 +86,7 @@ export function freePort(): Promise<number> {
 export async function until<Result>(
   what: string,
   check: () => Result | Promise<Result>,
-  ms = 45_000,
+  ms = 90_000,
   pauseMs = 20,
 ): Promise<NonNullable<Result>> {
   const end = Date.now() + ms;

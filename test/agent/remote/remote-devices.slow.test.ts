@@ -130,7 +130,7 @@ test("faulty devices and taken ports leave the agent with the last good ones, an
     expect(text).not.toContain("chem-2");
     await agent.stop();
   }
-}, 120_000);
+});
 
 test("an agent with managed: false takes nothing and says so", async () => {
   const desk = await startDesk();

@@ -66,7 +66,7 @@ async function beginHeartbeat(): Promise<() => Promise<number | undefined>> {
   };
 }
 
-describe("SIGTERM with --drain-seconds", { timeout: 60_000 }, () => {
+describe("SIGTERM with --drain-seconds", () => {
   test("a server fails /readyz at once, serves on, ends streams and requests whole, and its pages connect again", async () => {
     await startWorld(DRAIN_S);
     const cookie = await signIn();

@@ -48,7 +48,7 @@ beforeAll(async () => {
     const text = await (await fetch(metrics)).text();
     return text.includes('route="none"') ? text : null;
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await server?.end("SIGKILL");

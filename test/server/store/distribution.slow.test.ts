@@ -70,7 +70,7 @@ function rowOf({ name, ofClinic, keys, references }: Table): string {
 const problem = postgresProblem();
 if (problem !== null) process.stderr.write(`the distribution of tables is not compared: ${problem}\n`);
 
-describe.skipIf(problem !== null)("a distributed PostgreSQL", { timeout: 60_000 }, () => {
+describe.skipIf(problem !== null)("a distributed PostgreSQL", () => {
   beforeAll(async () => {
     postgres = await Postgres.start();
     await (await openStore(postgres.url())).close();
@@ -78,7 +78,7 @@ describe.skipIf(problem !== null)("a distributed PostgreSQL", { timeout: 60_000 
     await client.connect();
     tables = (await client.query<Table>(TABLES)).rows;
     await client.end();
-  }, 60_000);
+  });
 
   afterAll(() => postgres?.end());
 

@@ -46,7 +46,7 @@ let collected: Collected;
 
 beforeAll(async () => {
   collected = await collectStatements();
-}, 60_000);
+});
 
 function usesIn(statements: readonly Statement[]): Record<string, string[]> {
   const uses = Object.entries(CONSTRUCTS).map(([name, pattern]) => {

@@ -147,7 +147,7 @@ test("the checks accept every result of resultsOf(), for any analyte, unit, spec
     "null no range value",
     "null range bound",
   ]);
-}, 60_000);
+});
 
 test.each<[string, Partial<Result>, string | null]>([
   [

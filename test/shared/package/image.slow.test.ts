@@ -45,7 +45,7 @@ afterAll(() => {
   // The storage is a mount of its own.
   spawnSync("umount", [path.join(folder, "podman/overlay")]);
   fs.rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 function podman(...words: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   const places = ["--root", path.join(folder, "podman"), "--runroot", path.join(folder, "podman-run")];

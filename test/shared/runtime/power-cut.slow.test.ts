@@ -66,7 +66,7 @@ function unsyncedNames(calls: readonly SystemCall[]): string[] {
   return [...names].filter((made) => !made.endsWith("-shm")).map((made) => path.relative(root, made));
 }
 
-describe.skipIf(!hasStrace)("a power cut after a first start", { timeout: 60_000 }, () => {
+describe.skipIf(!hasStrace)("a power cut after a first start", () => {
   test("a power cut keeps the agent's data folder, its parents and its files", () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
@@ -98,7 +98,7 @@ describe.skipIf(!hasStrace)("a power cut after a first start", { timeout: 60_000
 });
 
 describe.skipIf(!hasStrace)("the mark beside the spool", () => {
-  test("the mark is written only after its commit is fsynced", { timeout: 60_000 }, () => {
+  test("the mark is written only after its commit is fsynced", () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
       const spool = await Spool.open(root + "/agent");

@@ -46,7 +46,7 @@ function outcomeOf({ accepted, repliesMax, deliveries }: ReturnType<typeof trans
   return { accepted, repliesMax, whole, strange: begun.filter((head) => !TEXTS.some((text) => text.startsWith(head))) };
 }
 
-describe("a line that damages frames", { timeout: 120_000 }, () => {
+describe("a line that damages frames", () => {
   test("an undamaged line carries everything in one session", () => {
     const outcome = transmitOver((byte) => [byte]);
     expect(outcomeOf(outcome)).toEqual(INTACT);

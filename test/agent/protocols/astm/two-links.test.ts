@@ -181,7 +181,7 @@ function messagesOf(name: string, bodies: readonly (readonly string[])[]): strin
   return bodies.map((body, index) => `H|\\^&|||${name} ${index}\r${body.join("")}L|1|N\r`);
 }
 
-test("over any bad line every message arrives whole, in order and unchanged", { timeout: 120_000 }, () => {
+test("over any bad line every message arrives whole, in order and unchanged", () => {
   const bodies = fc.array(records, { maxLength: 3 });
   fc.assert(
     fc.property(

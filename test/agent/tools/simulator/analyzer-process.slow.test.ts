@@ -86,7 +86,7 @@ test("a transcript exits 0 if it runs as expected, else 1 with the first differe
     err: "session 1: line 4: got nothing within 15 s, expected <ACK>\n",
   });
   await other;
-}, 60_000);
+});
 
 test.each([
   [["simulate", dog, "--to", "usb:1"], /--to is usb:1, expected tcp:/],
