@@ -103,7 +103,12 @@ function installed(platform: Platform): string {
     fs.cpSync(RUNTIME, draft, { recursive: true });
     const words = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", `--os=${os}`, `--cpu=${cpu}`];
     execFileSync("npm", words, { cwd: draft, stdio: ["ignore", "ignore", "inherit"] });
-    fs.renameSync(draft, folder);
+    try {
+      fs.renameSync(draft, folder);
+    } catch (error) {
+      if (!fs.existsSync(folder)) throw error;
+      fs.rmSync(draft, { recursive: true }); // another process has installed the same meanwhile
+    }
   }
   return path.join(folder, "node_modules");
 }

@@ -127,7 +127,7 @@ test("an agent restored from a backup has every message that was acknowledged be
   expect(restored).toContain(`restored into ${world.agentData}`);
 
   await world.startAgent();
-  await world.drained(DRAIN_MS);
+  await world.placed(DRAIN_MS);
   const held = numbersInSpool(world.agentData);
   const acknowledged = load.acknowledged.slice(0, before);
   expect(acknowledged.length).toBeGreaterThan(20);
@@ -135,7 +135,7 @@ test("an agent restored from a backup has every message that was acknowledged be
 
   // The operators send again what came after the backup, and the last results before it.
   for (const message of load.acknowledged.slice(Math.max(0, before - 10))) await load.resend(message);
-  await world.drained(DRAIN_MS);
+  await world.placed(DRAIN_MS);
   const found = studiesOf(world);
   expect(load.acknowledged.filter(({ number }) => !found.numbers.has(number))).toEqual([]);
   expect(found).toMatchObject({ twice: [], wrongPatient: [] });
@@ -162,7 +162,7 @@ test("a server restored from a backup gets the later studies from its agents aga
   const inUse = () => runServerCommand("restore", file, "--data", world.serverData, "--force");
   expect(inUse).toThrow(`the server is running with ${world.serverData}: stop it, then restore`);
   await load.stop();
-  await world.drained(DRAIN_MS);
+  await world.placed(DRAIN_MS);
   await world.server.end("SIGKILL");
 
   // The newer data is refused, and moved aside by force.
@@ -182,7 +182,7 @@ test("a server restored from a backup gets the later studies from its agents aga
   const missing = load.acknowledged.filter(({ number }) => !studiesOf(world).numbers.has(number)).length;
   expect(missing).toBeGreaterThan(0);
   expect(runAgentCommand("resend", "--since", at, "--config", world.config)).toMatch(/^\d+ study revisions queued/);
-  await world.drained(DRAIN_MS);
+  await world.placed(DRAIN_MS);
   const found = studiesOf(world);
   expect(load.acknowledged.filter(({ number }) => !found.numbers.has(number))).toEqual([]);
   expect(found).toMatchObject({ twice: [], wrongPatient: [] });

@@ -124,7 +124,7 @@ test.skipIf(problem !== null)(
       }
       await acknowledgedAgain(load);
       await load.stop();
-      await world.drained();
+      await world.placed();
       expect(await world.agent.end()).toBe(0);
 
       const { numbers, ...found } = studiesOf(world);

@@ -130,7 +130,7 @@ export async function crashUnderLoad(
     }
     await new Promise((resolve) => setTimeout(resolve, 300));
     await load.stop();
-    await world.drained();
+    await world.placed();
     checkIntegrity(world);
 
     const { numbers, ...found } = studiesOf(world);

@@ -295,6 +295,12 @@ export class World {
     );
   }
 
+  /** As drained(), and each message has its patient. One that came while the first list of patients arrived has it seconds later. */
+  async placed(ms = 60_000): Promise<void> {
+    const isPlaced = async () => (await this.drained(ms)).every(({ state }) => state !== "unmatched");
+    await until("a patient of every message", isPlaced, ms);
+  }
+
   /** @returns the study of the first message. @throws unless that message is of this device and filed without a reason */
   async firstFiled(device: string): Promise<string> {
     const [first] = await this.drained();

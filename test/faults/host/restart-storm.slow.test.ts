@@ -38,7 +38,7 @@ async function check(): Promise<void> {
     )(load.acknowledged.length),
   );
   await load.stop();
-  await world.drained();
+  await world.placed();
   const { numbers, twice, wrongPatient } = studiesOf(world);
   const lost = load.acknowledged.filter(({ number }) => !numbers.has(number));
   expect({ lost, twice, wrongPatient }).toEqual({ lost: [], twice: [], wrongPatient: [] });

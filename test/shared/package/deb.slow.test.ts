@@ -143,7 +143,7 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     await world.startAgent();
     await sent(load.acknowledged.length + 10);
     await load.stop();
-    await world.drained();
+    await world.placed();
     const { numbers, twice, wrongPatient } = studiesOf(world);
     const lost = load.acknowledged.filter(({ number }) => !numbers.has(number));
     expect({ lost, twice, wrongPatient }).toEqual({ lost: [], twice: [], wrongPatient: [] });
