@@ -71,7 +71,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("button", { name: "End access now" }).click();
     await page.getByText("No access", { exact: true }).waitFor();
     const key = fs.readFileSync(keyFile, "utf8").trim();
-    await until("the key ends", async () => (await get(key, "/agent/v1/ranges")).status === 401, 5000);
+    await until("the key ends", async () => (await get(key, "/agent/v1/ranges")).status === 401, 1000);
     await expect.poll(() => page.getByRole("button", { name: "End access" }).count()).toBe(0);
     await page.getByLabel("Language").selectOption("tr");
     await page.getByText("Erişimi yok").waitFor();

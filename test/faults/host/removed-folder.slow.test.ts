@@ -96,7 +96,7 @@ for (const { name, path: missing, begin } of faults) {
     begin();
     expect(await acceptedNow()).toEqual([]);
     expect(await sendImage("1.2.3.1")).toBe(false);
-    await until("the agent has ended", () => world.agent.process.exitCode !== null);
+    await until("the agent has ended", () => world.agent.process.exitCode !== null, 5_000);
     expect(world.agent.process.exitCode).toBe(1);
     const reason = `${missing()} was removed or replaced: the agent stops`;
     expect(world.agent.output()).toContain(`"reason":"${reason}","msg":"the agent ends"`);
@@ -109,7 +109,7 @@ for (const { name, path: missing, begin } of faults) {
 test("an agent whose data folder is removed while no device sends ends too", async () => {
   expect(await send()).not.toBeNull();
   fs.rmSync(folder, { recursive: true });
-  await until("the agent has ended", () => world.agent.process.exitCode !== null);
+  await until("the agent has ended", () => world.agent.process.exitCode !== null, 5_000);
   expect(world.agent.process.exitCode).toBe(1);
 });
 
@@ -118,7 +118,7 @@ test("an agent whose image folder is replaced acknowledges no image and ends wit
   fs.renameSync(file("images"), copyOf());
   fs.mkdirSync(file("images"));
   expect(await sendImage("1.2.3.3")).toBe(false);
-  await until("the agent has ended", () => world.agent.process.exitCode !== null);
+  await until("the agent has ended", () => world.agent.process.exitCode !== null, 5_000);
   expect(world.agent.output()).toContain(`${file("images")} was removed or replaced: the agent stops`);
   await world.startAgent();
   expect(await sendImage("1.2.3.3")).toBe(true);

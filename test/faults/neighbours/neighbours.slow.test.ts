@@ -15,8 +15,6 @@ import { type Flood, FLOODS, SOME } from "./floods.ts";
 const SOAK = process.env["SOAK"] === "1";
 const SECONDS = SOAK ? 5 : 0.8;
 const ROUNDS = 2;
-/** The other tests slow one stretch or another; an agent without its protection breaks its bounds in each. */
-const ATTEMPTS = SOAK ? 1 : 3;
 const RATIO_MAX = 3;
 /** With the other tests beside it, the 99th percentile of few messages is often that of another process. */
 const SLOW_MS = SOAK ? 250 : 2_000;
@@ -97,17 +95,12 @@ describe("fifteen good devices beside a hostile client", () => {
     "get their acknowledgements in time, and the agent keeps its bounds: $name",
     { timeout: 180_000 },
     async (flood) => {
-      let problems: string[] = [];
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const outcome = await outcomeOf(clinic, flood);
-        if (SOAK)
-          process.stdout.write(
-            `${flood.name}: ${figuresOf(outcome.calm)}; flooded ${figuresOf(outcome.flooded)}, then ${outcome.behind} ahead\n`,
-          );
-        problems = problemsOf(outcome, base);
-        if (problems.length === 0) break;
-      }
-      expect(problems).toEqual([]);
+      const outcome = await outcomeOf(clinic, flood);
+      if (SOAK)
+        process.stdout.write(
+          `${flood.name}: ${figuresOf(outcome.calm)}; flooded ${figuresOf(outcome.flooded)}, then ${outcome.behind} ahead\n`,
+        );
+      expect(problemsOf(outcome, base)).toEqual([]);
     },
   );
 

@@ -228,7 +228,10 @@ test("a slow receiver has four requests at once, and holds up no other webhook",
   const held: http.ServerResponse[] = [];
   receiver.answer = (_request, response) => void held.push(response);
   const fps = await push(12);
-  const dispatcher = dispatcherOn(store, { now: () => clock.now, send: sendWebhook });
+  const dispatcher = dispatcherOn(store, {
+    now: () => clock.now,
+    send: async (to, message, more) => sendWebhook(to, message, { ...more, deadlineMs: 50_000 }),
+  });
   await dispatcher.check();
   await expect.poll(() => quick.got.length + receiver.got.length).toBe(fps.length + 4);
   expect(quick.got.map(({ fp }) => fp).toSorted()).toEqual(fps.toSorted());
