@@ -25,8 +25,10 @@ beforeEach(async () => {
 
 afterEach(() => world.end());
 
+const UNHARMED = { lost: [], twice: [], wrongPatient: [] };
+
 /** Starts the agent for good, and compares the acknowledged messages with the studies of the server. */
-async function check(): Promise<void> {
+async function harmAfterStart() {
   const from = performance.now();
   await world.startAgent();
   expect(performance.now() - from).toBeLessThan(START_MS_MAX);
@@ -41,7 +43,7 @@ async function check(): Promise<void> {
   await world.placed();
   const { numbers, twice, wrongPatient } = studiesOf(world);
   const lost = load.acknowledged.filter(({ number }) => !numbers.has(number));
-  expect({ lost, twice, wrongPatient }).toEqual({ lost: [], twice: [], wrongPatient: [] });
+  return { lost, twice, wrongPatient };
 }
 
 test(`${STARTS} kills at random moments of the start lose nothing and leave no files behind`, {
@@ -60,7 +62,7 @@ test(`${STARTS} kills at random moments of the start lose nothing and leave no f
   }
   const known = [...files, "lock.db-journal", "reserve", "images"];
   expect(fs.readdirSync(world.agentData).filter((name) => !known.includes(name))).toEqual([]);
-  await check();
+  expect(await harmAfterStart()).toEqual(UNHARMED);
 });
 
 test("an agent that runs out of memory again and again keeps what it acknowledged", {
@@ -82,5 +84,5 @@ test("an agent that runs out of memory again and again keeps what it acknowledge
     else if (load.acknowledged.length === before) heapMb += 1;
     else aborts += 1;
   }
-  await check();
+  expect(await harmAfterStart()).toEqual(UNHARMED);
 });
