@@ -49,7 +49,7 @@ export class DeliveryLoop {
   wake(): void {
     if (this.#stopped || this.#cancelRetry !== null) return;
     this.#isWoken = true;
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#running ??= this.#run();
   }
 
   /** Reports that the receiver responds to another request: a backoff ends now. A Retry-After stays. */
@@ -75,15 +75,17 @@ export class DeliveryLoop {
   }
 
   async #run(): Promise<void> {
-    while (this.#isWoken && !this.#stopped) {
-      this.#isWoken = false;
-      try {
+    try {
+      while (this.#isWoken && !this.#stopped) {
+        this.#isWoken = false;
         // wake() during this loop starts another one, because its item may be queued after the last read.
         while ((await this.#sendNext()) && !this.#stopped);
-      } catch (error) {
-        this.#fail(error);
-        return;
       }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      // At once, not when the promise resolves: a wake in between would be lost.
+      this.#running = null;
     }
   }
 

@@ -35,6 +35,32 @@ test("all queued items are sent, and items queued later after a wake", async () 
   expect(seen).toEqual(["a", "b", "c"]);
 });
 
+test("no wake is lost, however shortly before or after the end of a run it comes", async () => {
+  for (let turns = 0; turns < 12; turns++) {
+    const items: string[] = [];
+    const { loop, seen, pass } = createLoop(items);
+    loop.wake();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    items.push("late");
+    loop.wake();
+    await pass();
+    expect({ turns, seen }).toEqual({ turns, seen: ["late"] });
+  }
+});
+
+test("a receiver that responds while a run fails starts another one", async () => {
+  for (let turns = 0; turns < 12; turns++) {
+    const { loop, seen, pass } = createLoop([new Error("away"), "a"]);
+    loop.wake();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    loop.responded();
+    await pass();
+    loop.responded();
+    await pass();
+    expect({ turns, seen }).toEqual({ turns, seen: ["failed transient: away", "a", "recovered"] });
+  }
+});
+
 test("a failure is reported once, retried with doubled delays, and followed by a recovery", async () => {
   const away = new Error("away");
   const { loop, clock, seen, pass } = createLoop([away, away, away, "a"]);
