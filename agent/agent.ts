@@ -87,7 +87,9 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const { config, version, log, remote, upgrade, metrics, time } = start;
   const startedAt = Date.now();
   time.notBefore = Number((await spool.call("getMeta", AGREED_META)) ?? 0);
-  const { server, serverState } = connectServer(config.server, { startedAt, spool, time, log });
+  const { server, serverState } = connectServer(config.server, { startedAt, spool, time, log }, () =>
+    imaging.clockIsAhead(time.aheadMs),
+  );
   const directory = new Directory(spool, server);
   const push = createPush({ spool, server, time, metrics, log }, () => imaging.acknowledged());
   const context = {
@@ -96,6 +98,8 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     queued: () => push.scheduleSend(),
   };
   const imaging = await createImaging(context, server);
+  // Before the first image: the server may be away for long.
+  imaging.clockIsAhead(time.aheadMs);
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
 
@@ -185,10 +189,14 @@ interface ServerConnection {
   readonly serverState: () => ServerState;
 }
 
-/** @returns the client of the server; every change of the server's state goes to the spool and the log */
+/**
+ * `clockJudged` is called when a response has told how far this machine's clock is ahead.
+ * @returns the client of the server; every change of the server's state goes to the spool and the log
+ */
 function connectServer(
   { url, keyFile }: Config["server"],
   { startedAt, spool, time, log }: { startedAt: number; spool: Spool; time: AgreedTime; log: Logger },
+  clockJudged: () => void,
 ): ServerConnection {
   let current: ServerState = { ...NOT_ASKED_YET, since: startedAt };
   const clock = watchClock(spool, log);
@@ -199,8 +207,9 @@ function connectServer(
     undefined,
     (exchange) => {
       clock.heard(exchange);
-      time.heard(exchange);
+      if (!time.heard(exchange)) return;
       keepAgreedTime();
+      clockJudged();
     },
   );
   const server = watchServer(client, (state) => {

@@ -124,13 +124,12 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   };
 }
 
-async function syncDirectory({ groups, imaging, directory, time, push, log }: AgentTasks): Promise<void> {
+async function syncDirectory({ groups, directory, time, push, log }: AgentTasks): Promise<void> {
   for (const group of groups) group.wake?.();
   const { whole, changed } = await directory.sync();
   if (whole || changed > 0) {
     log.info({ stage: "directory", changed }, whole ? "all patients of the clinic were fetched" : "patients changed");
   }
-  imaging.clockIsAhead(time.aheadMs);
   const agreed = time.now();
   if (agreed !== null) await push.retryRefusedTimes(agreed);
   push.serverResponded();

@@ -1,6 +1,6 @@
 /**
- * The time of receipt of images, in whole ms since 1970. The main thread tells now and then how far this machine's clock is ahead. A
- * clock that is set back in between stamps no image as old, which would expire at once.
+ * The time of receipt of images, in whole ms since 1970. The main thread tells how far this machine's clock is ahead, at the start and
+ * with each response of the server. A clock that is set back in between stamps no image as old, which would expire at once.
  */
 export class ReceiptClock {
   readonly #wall: () => number;

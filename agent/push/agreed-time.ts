@@ -44,15 +44,16 @@ export class AgreedTime {
     this.#clock = clock;
   }
 
-  /** Takes the times of a request, also of a failed one. */
-  heard({ date, sentAt, receivedAt }: Exchange): void {
+  /** Takes the times of a request, also of a failed one. @returns false if its response has no valid date */
+  heard({ date, sentAt, receivedAt }: Exchange): boolean {
     const offset = offsetOf(Date.parse(date ?? ""), sentAt, receivedAt);
-    if (offset === null) return;
+    if (offset === null) return false;
     const moment = { wall: receivedAt, running: this.#clock.running() };
     const isEqual = offset.leastMs <= OFFSET_MS_MAX;
     const offsetMs = isEqual ? 0 : offset.ms;
     this.#last = { ...moment, offsetMs, aheadMs: isEqual ? 0 : this.#aheadMs(moment, offsetMs) };
     if (isEqual) this.#agreed = moment;
+    return true;
   }
 
   /**

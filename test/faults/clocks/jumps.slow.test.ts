@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "v
 import { OFFSET_MS_MAX } from "../../../agent/push/clock-watch.ts";
 import { brokenBuild } from "../../support/broken-build.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
-import { DAY, HOUR, TimedClinic, YEARS } from "./timed-clinic.ts";
+import { CLOCK_SENTENCE, DAY, HOUR, TimedClinic, YEARS } from "./timed-clinic.ts";
 
 // Goal: no jump of a clock loses, doubles, reorders or expires an acknowledged result, nor files one in the future, and the
 // difference of the clocks is told. Method: processes of agent and server, whose clocks the test sets while they run or while they
@@ -88,22 +88,21 @@ for (const { agent, server, stopped } of SOAK ? ALL : FEW) {
     const offset = agent - server;
     const status = await clinic.told(offset);
     clinic.pass();
-    const sentence = /this machine's clock is (\d+) s (ahead of|behind) the server's/;
-    expect(sentence.exec(status)?.[2]).toBe(offset > 0 ? "ahead of" : "behind");
-    expect(Math.abs(Number(sentence.exec(status)?.[1]) - Math.abs(offset) / 1000)).toBeLessThan(30);
-    expect(logged()).toMatch(sentence);
+    expect(CLOCK_SENTENCE.exec(status)?.[2]).toBe(offset > 0 ? "ahead of" : "behind");
+    expect(Math.abs(Number(CLOCK_SENTENCE.exec(status)?.[1]) - Math.abs(offset) / 1000)).toBeLessThan(30);
+    expect(logged()).toMatch(CLOCK_SENTENCE);
     await clinic.sendAll();
     await clinic.world.drained();
 
     clinic.set(0, 0);
     await clinic.restart(...stopped);
     clinic.pass();
-    expect(await clinic.told(0)).not.toMatch(sentence);
+    expect(await clinic.told(0)).not.toMatch(CLOCK_SENTENCE);
     // A new process never saw the wrong clock.
     const end = stopped.includes("agent")
       ? "the agent is running"
       : "this machine's clock agrees with the server's again";
-    expect(logged().indexOf(end)).toBeGreaterThan(stopped.includes("agent") ? 0 : logged().search(sentence));
+    expect(logged().indexOf(end)).toBeGreaterThan(stopped.includes("agent") ? 0 : logged().search(CLOCK_SENTENCE));
     await settled(clinic);
     await clinic.sendAll();
     await settled(clinic);
@@ -128,6 +127,24 @@ async function sendOverJump(of: TimedClinic): Promise<void> {
 test("results that wait for the server keep their order over a jump", async () => {
   await sendOverJump(clinic);
   expect(clinic.numbersFiled()).toEqual(clinic.numbersSent());
+  check(clinic);
+});
+
+test("an agent that starts years behind while the server is away keeps what it receives", async () => {
+  await clinic.told(0);
+  await clinic.world.server.end();
+  await clinic.world.agent.end();
+  clinic.set(-YEARS, 0);
+  await clinic.world.startAgent();
+  await clinic.sendAll();
+  await clinic.world.startServer();
+  await clinic.told(-YEARS);
+  clinic.set(0, 0);
+  await clinic.told(0);
+  await settled(clinic);
+  clinic.pass();
+  await clinic.told(0);
+  expect(clinic.kept().images).toBe(clinic.images.length);
   check(clinic);
 });
 
@@ -164,6 +181,7 @@ test("results of a device whose clock is wrong by years are filed once, listed, 
 
 test("control: what both clocks agree to be three years old expires, so retention did run", async () => {
   clinic.set(YEARS, YEARS);
+  clinic.pass();
   await clinic.passUntil("the old messages are removed", () => clinic.kept().messages < clinic.sent.length);
   await clinic.passUntil("the old images are removed", () => clinic.kept().images < clinic.images.length);
   expect(clinic.filed().length).toBe(clinic.sent.length);
@@ -184,6 +202,7 @@ const BROKEN: readonly Broken[] = [
     by: "return this.#clock.wall();",
     async harm(broken) {
       broken.set(YEARS, 0);
+      broken.pass();
       await broken.passUntil("the old messages are removed", () => broken.kept().messages < broken.sent.length);
     },
   },

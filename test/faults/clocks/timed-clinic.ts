@@ -19,10 +19,14 @@ export const HOUR = 60 * 60_000;
 export const DAY = 24 * HOUR;
 export const YEARS = 3 * 365 * DAY;
 
+export const CLOCK_SENTENCE = /this machine's clock is (\d+) s (ahead of|behind) the server's/;
+
 /** Hours after which old rows are removed again. */
 const RETENTION_RUNS = 7 * HOUR;
 /** Longer than the intervals of the other tasks. */
 const STEP = 10 * 60_000;
+/** The first pause between two steps, in real time; each further one is that much longer. */
+const PAUSE_MS = 200;
 
 /** A device without its port, with any further keys of the configuration. */
 type Device = Pick<DeviceLine, "id" | "profile"> & Readonly<Record<string, unknown>>;
@@ -120,14 +124,22 @@ export class TimedClinic {
     this.serverClock.pass(ms);
   }
 
-  /** Lets time pass in steps that fire each periodic task, until `check` holds. */
+  /**
+   * Lets time pass in steps that fire each periodic task, until `check` holds. A request that is under way at a step takes minutes by
+   * the clocks, so the pauses grow until a slow machine's requests fit in.
+   */
   async passUntil(what: string, check: () => boolean): Promise<void> {
-    const pass = () => {
+    let pauseMs = 0;
+    let stepAt = 0;
+    const step = () => {
       if (check()) return true;
+      if (performance.now() < stepAt) return false;
       this.pass(STEP);
+      pauseMs += PAUSE_MS;
+      stepAt = performance.now() + pauseMs;
       return false;
     };
-    await until(what, pass, 45_000, 200);
+    await until(what, step);
   }
 
   /** Lets time pass until that time. */
@@ -198,12 +210,20 @@ export class TimedClinic {
     return this.world.patients[number % this.world.patients.length]!.externalId;
   }
 
-  /** Waits until agent and server know that the agent's clock is that far ahead of the server's. @returns the lines of `status` */
+  /**
+   * Waits until agent and server know that the agent's clock is that far ahead of the server's. A request under way while time passes
+   * takes that time, and tells the offset as inexactly; the next one corrects it.
+   * @returns the lines of `status`
+   */
   async told(offsetMs: number): Promise<string> {
     const isNear = (offsetS: number | undefined) => Math.abs((offsetS ?? Infinity) - offsetMs / 1000) < 30;
-    await until("the agent knows the offset", () => isNear(this.world.status().clock?.offset_s));
-    await this.passUntil("the server knows the offset", () => isNear(this.#heartbeatOffset()));
-    return runAgentCommand("status", "--config", this.world.config);
+    let status = "";
+    await this.passUntil("server and agent know the offset", () => {
+      if (!isNear(this.#heartbeatOffset())) return false;
+      status = runAgentCommand("status", "--config", this.world.config);
+      return isNear(offsetIn(status));
+    });
+    return status;
   }
 
   #heartbeatOffset(): number | undefined {
@@ -274,6 +294,12 @@ export class TimedClinic {
     const images = rows.filter((message) => fs.existsSync(imageFile(this.world.agentData, message))).length;
     return { messages: this.world.messages().length, images };
   }
+}
+
+/** The offset of the clocks that a text tells, in seconds; 0 if it tells none. */
+function offsetIn(text: string): number {
+  const [, seconds, direction] = CLOCK_SENTENCE.exec(text) ?? [];
+  return direction === undefined ? 0 : Number(seconds) * (direction === "behind" ? -1 : 1);
 }
 
 function byDevice(results: readonly Sent[]): Record<string, number[]> {
