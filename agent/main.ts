@@ -1,4 +1,4 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/runtime/node-version.mjs";
 import "../shared/runtime/enough-descriptors.ts";
 import v8 from "node:v8";
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import "./runtime/node-version.ts";
+import "./runtime/node-version.mjs";
 import "./runtime/enough-descriptors.ts";
 import { agentProgram } from "../agent/cli/program.ts";
 import { dispatch, vetwireProgram } from "./cli/vetwire.ts";

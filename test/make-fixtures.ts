@@ -11,7 +11,7 @@ import { modelFolders } from "./hl7-model-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 import { textFixtures } from "./text-fixtures.ts";
 
-// `npx tsx test/make-fixtures.ts` writes the bytes of fixtures/: documented layouts with invented data. Do not edit a fixture by
+// `node test/make-fixtures.ts` writes the bytes of fixtures/: documented layouts with invented data. Do not edit a fixture by
 // hand, since test/agent/tools/fixtures.slow.test.ts compares the committed bytes with the generated ones.
 
 export const fixturesFolder = fileURLToPath(new URL("../fixtures/", import.meta.url));

@@ -10,7 +10,7 @@ import { readReleaseServer, RELEASE_AT, writeReleaseServer } from "./support/rel
 import { readReleaseSpool, writeReleaseSpool } from "./support/release-spool.ts";
 import { dumpSqlite } from "./support/sqlite-dump.ts";
 
-// `npx tsx test/make-release-fixtures.ts` writes the databases of this version to test/releases/<version>, and what this version
+// `node test/make-release-fixtures.ts` writes the databases of this version to test/releases/<version>, and what this version
 // reads from them. A later version must open, migrate and read them: test/releases.slow.test.ts.
 
 const PARTS: Readonly<Record<string, (folder: string) => Promise<Record<string, unknown>>>> = {
@@ -65,7 +65,7 @@ async function main([part, folder]: readonly (string | undefined)[]): Promise<vo
   if (make === undefined) {
     refuseOtherSchema(target);
     for (const each of Object.keys(PARTS)) {
-      execFileSync(process.execPath, ["--import", "tsx", import.meta.filename, each, target], { stdio: "inherit" });
+      execFileSync(process.execPath, [import.meta.filename, each, target], { stdio: "inherit" });
     }
     return;
   }

@@ -92,7 +92,7 @@ test("the generator writes the same bytes in each run", { timeout: 300_000 }, as
   const folders = [newFolder(), newFolder()];
   // The databases of PostgreSQL would take a cluster for each run.
   const runs = folders.flatMap((folder) => ["spool", "sqlite"].map((part) => [part, folder] as const));
-  await Promise.all(runs.map((words) => run(process.execPath, ["--import", "tsx", script, ...words])));
+  await Promise.all(runs.map((words) => run(process.execPath, [script, ...words])));
   const [one, two] = folders.map((folder) =>
     Object.fromEntries(fs.readdirSync(folder).map((name) => [name, fs.readFileSync(path.join(folder, name), "utf8")])),
   );

@@ -1,12 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
+import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { newerRemedy } from "../../shared/care/schema-steps.ts";
 import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
-import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { moduleFile } from "../../shared/runtime/program-files.ts";
 import { SCHEMA_VERSION, storedSchema } from "../spool/schema.ts";
 import { configCheck } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
@@ -50,7 +51,7 @@ function openedFindings(file: string): Finding[] {
 
 /** Reads the database in a thread, so that a running agent goes on with its devices. */
 async function integrity(file: string): Promise<Finding[]> {
-  const worker = startWorker("agent/doctor/quick-check", { workerData: { file, ms: CHECK_MS } });
+  const worker = new Worker(moduleFile("agent/doctor/quick-check"), { workerData: { file, ms: CHECK_MS } });
   const answer = await new Promise<DatabaseAnswer>((resolve) => {
     worker.once("message", resolve);
     worker.once("error", (error) => resolve({ is: "damaged", reason: error.message }));

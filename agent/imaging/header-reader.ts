@@ -1,6 +1,6 @@
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import type { HeaderResult, HeaderRequest } from "./header-worker.ts";
-import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { moduleFile } from "../../shared/runtime/program-files.ts";
 
 /** Time limits of one header in milliseconds. */
 export interface HeaderTimes {
@@ -96,7 +96,7 @@ class ParserThread {
   }
 
   #start(): Worker {
-    const worker = startWorker("agent/imaging/header-worker", {
+    const worker = new Worker(moduleFile("agent/imaging/header-worker"), {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
     });
     worker.on("message", (message: HeaderResult | "started") => {

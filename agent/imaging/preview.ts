@@ -1,5 +1,6 @@
+import { Worker } from "node:worker_threads";
 import type { Preview, PreviewResult, PreviewRequest } from "./render-frame.ts";
-import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { moduleFile } from "../../shared/runtime/program-files.ts";
 
 /** Time limit of a preview. The largest frames take some seconds. */
 const TIME_MS_MAX = 20_000;
@@ -7,7 +8,7 @@ const MEMORY_MB_MAX = 512;
 
 /** Draws one frame of an instance in a thread with a time limit. @throws with the reason if there is no picture */
 export function drawPreview(request: PreviewRequest, timeMs = TIME_MS_MAX, signal?: AbortSignal): Promise<Preview> {
-  const worker = startWorker("agent/imaging/preview-worker", {
+  const worker = new Worker(moduleFile("agent/imaging/preview-worker"), {
     workerData: request,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
   });

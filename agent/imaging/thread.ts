@@ -1,12 +1,12 @@
 import path from "node:path";
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import type { DeviceConnection } from "../connection/device-service.ts";
 import type { Spool } from "../spool/spool.ts";
 import { ThreadRpc } from "../runtime/thread-rpc.ts";
 import { encodeAttributes } from "../protocols/dicom/attributes.ts";
 import type { DimseOutcome } from "../protocols/dicom/dimse.ts";
 import type { ServiceRequest } from "../protocols/dicom/scp.ts";
-import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { moduleFile } from "../../shared/runtime/program-files.ts";
 import type { DicomThreadOptions, ImagingThreadFunctions, ImagingWorkerData, MainThreadFunctions } from "./contract.ts";
 import type { RetentionResult } from "./retention.ts";
 import type { DicomEvents } from "./scp-association.ts";
@@ -44,7 +44,7 @@ export class DicomThread {
   constructor(options: DicomThreadOptions, spool: Pick<Spool, "openPort">) {
     const port = spool.openPort();
     const workerData: ImagingWorkerData = { ...options, data: path.resolve(options.data), spool: port };
-    this.#worker = startWorker("agent/imaging/worker", {
+    this.#worker = new Worker(moduleFile("agent/imaging/worker"), {
       workerData,
       transferList: [port],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },

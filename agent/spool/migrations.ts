@@ -143,11 +143,11 @@ const FIRST: readonly string[] = [
   `
   -- Measurements in headers get a concept instead of a name. A header whose image file is present is read again.
   UPDATE instance SET header = NULL WHERE removed_at IS NULL AND json_array_length(header, '$.measurements') > 0;
-  UPDATE instance SET header = json_set(header, '$.measurements', (
+  UPDATE instance SET header = json_set(header, '$.measurements', json((
     SELECT json_group_array(json_object(
       'concept', json_object('value', '', 'scheme', '', 'meaning', json_extract(m.value, '$.name')), 'modifiers', json('[]'),
       'value', json_extract(m.value, '$.value'), 'unit', json_extract(m.value, '$.unit')))
-    FROM json_each(header, '$.measurements') m))
+    FROM json_each(header, '$.measurements') m)))
   WHERE removed_at IS NOT NULL AND json_array_length(header, '$.measurements') > 0;
   `,
   `

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
-import { startWorker } from "../../shared/runtime/start-worker.ts";
+import { moduleFile } from "../../shared/runtime/program-files.ts";
 import { CallbackQueue } from "./callback-queue.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitBatcher } from "./commit-batcher.ts";
@@ -290,7 +290,7 @@ export class Spool {
 const NO_CALLER: Omit<PendingCall, "call"> = { resolve: () => undefined, reject: () => undefined };
 
 function startWorkerThread(workerData: WorkerOptions): SpoolThread {
-  return startWorker("agent/spool/worker", { workerData });
+  return new Worker(moduleFile("agent/spool/worker"), { workerData });
 }
 
 /** Starts the worker and waits until it has opened the database. */

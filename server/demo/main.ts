@@ -1,4 +1,4 @@
-import "../../shared/runtime/node-version.ts";
+import "../../shared/runtime/node-version.mjs";
 import "../../shared/runtime/enough-descriptors.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { errorMessage } from "../runtime/error-message.ts";
-import { startWorker } from "../runtime/start-worker.ts";
+import { moduleFile } from "../runtime/program-files.ts";
 import { type BackupSource, PARTIAL, sourceName } from "./backup.ts";
 import { readManifest } from "./backup-file.ts";
 import { type BackupAttempt, type BackupState, readBackupState, recordBackup } from "./backup-state.ts";
@@ -44,7 +44,7 @@ export function scheduleBackups(
     if (worker !== null || !isDue(Date.now(), schedule.at, state)) return;
     const [startedAt, begunAt] = [Date.now(), performance.now()];
     const file = path.join(schedule.folder, backupName(source().program, os.hostname(), startedAt));
-    worker = startWorker("shared/care/backup-worker", {
+    worker = new Worker(moduleFile("shared/care/backup-worker"), {
       workerData: { source: source(), file } satisfies BackupOrder,
     });
     const end = (reply: BackupReply) => {

@@ -132,7 +132,7 @@ function describe(program: ServiceProgram, run: readonly string[], options: Inst
 /** Returns the file of the command `vetwire` that Node runs by itself. */
 function builtProgram(): string {
   const main = moduleFile("shared/main");
-  // The sources run by tsx, which a service does not have.
+  // A service runs the build, which has the pages.
   const built = main.endsWith(".ts") ? path.join(PROGRAM_FOLDER, "dist/shared/main.js") : main;
   if (!fs.existsSync(built)) throw new Error(`${built} is missing: run "npm run build" first`);
   return built;

@@ -24,7 +24,7 @@ const ENTRIES = [
 ];
 
 /** Packages that stay in node_modules, because they load files of their own: native code, WASM, fonts, a web page. */
-const LOADED_FROM_DISK = [
+export const LOADED_FROM_DISK = [
   "@cornerstonejs/codec-charls",
   "@cornerstonejs/codec-openjpeg",
   "@fastify/swagger-ui",
@@ -51,7 +51,7 @@ export async function bundle(folder: string): Promise<string[]> {
     splitting: true,
     format: "esm",
     platform: "node",
-    target: "node20.19",
+    target: "node22.18",
     // pg loads pg-native if a program asks for it; ours does not.
     external: [...LOADED_FROM_DISK, "pg-native"],
     // Packages in CommonJS call require for the modules of Node.

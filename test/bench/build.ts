@@ -12,7 +12,7 @@ export async function fromBuild<Module>(source: string): Promise<Module> {
 
 /** Starts a script of this folder as a process and waits until it prints "ready". */
 export async function startScript(file: string, ...args: readonly string[]): Promise<Running> {
-  const running = start("--import", ["tsx", path.join(import.meta.dirname, file), ...args]);
+  const running = start(path.join(import.meta.dirname, file), args);
   await until(`${file} is ready`, () => {
     if (running.process.exitCode !== null) throw new Error(`${file} ended: ${running.output()}`);
     return running.output().includes("ready");

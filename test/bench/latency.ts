@@ -43,7 +43,7 @@ export async function besideBareFsyncs(
   }
   await settled();
   for (let round = 0; round < rounds; round++) {
-    const args = ["--import", "tsx", script, ...paced];
+    const args = [script, ...paced];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
     latencies.bare.push(...(JSON.parse(stdout) as number[]));
     latencies.ours.push(...(await devicesAtWork(messageEveryMs)));

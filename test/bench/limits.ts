@@ -102,7 +102,7 @@ async function build(folder: string, postgres: Postgres, running: Running[]): Pr
 async function startServer(folder: string, postgres: Postgres, kind: Kind, all: Running[]): Promise<Server> {
   const script = path.join(import.meta.dirname, "limits/server.ts");
   const env = { DATABASE_URL: postgres.url() };
-  const running = start("--import", ["tsx", script, folder, kind, String(LIMIT)], env);
+  const running = start(script, [folder, kind, String(LIMIT)], env);
   all.push(running);
   const [, url = "", use = ""] = await until("a server serves", () => {
     if (running.process.exitCode !== null) throw new Error(`a server ended: ${running.output()}`);

@@ -234,7 +234,7 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
 
 /** Arguments of node for the built server if VETWIRE_BUILT is set, otherwise for the sources. */
 function program(): string[] {
-  return process.env["VETWIRE_BUILT"] === undefined ? ["--import", "tsx", "server/main.ts"] : ["dist/server/main.js"];
+  return process.env["VETWIRE_BUILT"] === undefined ? ["server/main.ts"] : ["dist/server/main.js"];
 }
 
 /** The environment of the server. In this zone the local day mostly differs from the UTC day, so that confusion shows. */

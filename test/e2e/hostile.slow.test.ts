@@ -50,7 +50,7 @@ beforeAll(async () => {
   world = await World.create(2);
   await world.server.end();
   const script = path.join(import.meta.dirname, "hostile-server.ts");
-  server = start("--import", ["tsx", script, world.serverData]);
+  server = start(script, [world.serverData]);
   serverPort = Number(
     await until("the server listens", () => /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(server.output())?.[1]),
   );

@@ -143,7 +143,7 @@ function expectEqual(got: unknown, expected: unknown): void {
 
 /** Starts a program from its sources. */
 function node(script: string, ...args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", script, ...args], {
+  const child = spawn(process.execPath, [script, ...args], {
     cwd: ROOT,
     env: { ...process.env, TCP_NODELAY: "1" },
     stdio: ["ignore", "pipe", "ignore"],

@@ -98,7 +98,7 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
     /^npm run server -- releases /,
     "it needs a signed release of the agent: test/server/cli/releases.slow.test.ts runs it",
   ],
-  [/^npx tsx test\/make-release-fixtures\.ts$/, "test/releases.slow.test.ts runs the generator"],
+  [/^node test\/make-release-fixtures\.ts$/, "test/releases.slow.test.ts runs the generator"],
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 

@@ -61,7 +61,7 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply)
 function setCookie(request: FastifyRequest, reply: FastifyReply, value: string, expires?: Date): void {
   const secure = request.protocol === "https";
   const options = { path: "/", httpOnly: true, sameSite: "strict" as const, secure, ...(expires && { expires }) };
-  reply.header("set-cookie", stringifySetCookie(cookieName(request), value, options));
+  reply.header("set-cookie", stringifySetCookie({ name: cookieName(request), value, ...options }));
 }
 
 /** The digest of the presented cookie; undefined without one. */

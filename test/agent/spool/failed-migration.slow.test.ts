@@ -100,7 +100,7 @@ test("a kill within a migration leaves the spool as it was", async () => {
   const file = makeSpool(folder);
   const before = dumpSqlite(file);
   const script = path.join(ROOT, "test/support/planted-migration.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, "spool", file], {
+  const child = spawn(process.execPath, [script, "spool", file], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
   });

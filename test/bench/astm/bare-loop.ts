@@ -1,5 +1,4 @@
 import net from "node:net";
-import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { EOT } from "../../../agent/protocols/bytes.ts";
 import type { Group } from "./bare-loop-thread.ts";
@@ -10,14 +9,7 @@ import type { Group } from "./bare-loop-thread.ts";
 const ACK = Buffer.of(6);
 const [folder = "", port = ""] = process.argv.slice(2);
 
-const tsx = JSON.stringify(
-  createRequire(import.meta.url)
-    .resolve("tsx/esm/api")
-    .replace(/\.cjs$/, ".mjs"),
-);
-const file = JSON.stringify(new URL("./bare-loop-thread.ts", import.meta.url).href);
-const code = `import(${tsx}).then(({ register }) => (register(), import(${file})))`;
-const worker = new Worker(code, { workerData: folder, eval: true });
+const worker = new Worker(new URL("./bare-loop-thread.ts", import.meta.url), { workerData: folder });
 
 let chunks: Buffer[] = [];
 let sockets: net.Socket[] = [];

@@ -1,5 +1,4 @@
 import net from "node:net";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
@@ -29,14 +28,7 @@ const stores: Readonly<Record<string, () => Store>> = {
     };
   },
   group: () => {
-    const tsx = JSON.stringify(
-      createRequire(import.meta.url)
-        .resolve("tsx/esm/api")
-        .replace(/\.cjs$/, ".mjs"),
-    );
-    const file = JSON.stringify(new URL("../astm/bare-loop-thread.ts", import.meta.url).href);
-    const code = `import(${tsx}).then(({ register }) => (register(), import(${file})))`;
-    const worker = new Worker(code, { workerData: folder, eval: true });
+    const worker = new Worker(new URL("../astm/bare-loop-thread.ts", import.meta.url), { workerData: folder });
     let messages: Buffer[] = [];
     let waiting: (() => void)[] = [];
     const committing: (() => void)[][] = [];

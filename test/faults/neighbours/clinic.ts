@@ -79,7 +79,7 @@ export class Clinic {
 
   async #startFlooder(): Promise<void> {
     const script = path.join(import.meta.dirname, "flooder.ts");
-    this.#flooder = fork(script, [], { execArgv: ["--import", "tsx"] });
+    this.#flooder = fork(script);
     await once(this.#flooder, "message");
   }
 

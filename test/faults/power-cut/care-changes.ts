@@ -115,7 +115,7 @@ const scheduledBackup: Change = {
 };
 
 export function scriptOf(change: string, root: string): string[] {
-  return ["--import", "tsx", path.join(import.meta.dirname, "small-changes.ts"), change, root];
+  return [path.join(import.meta.dirname, "small-changes.ts"), change, root];
 }
 
 /** A folder whose images lack one of the backup, and have some that the backup does not know. */

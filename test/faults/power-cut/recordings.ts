@@ -154,7 +154,7 @@ export async function recordUpkeep(): Promise<Recording> {
     db.exec(fs.readFileSync(path.join(ROOT, "test/releases/0.1.0/spool.sql"), "utf8"));
     db.close();
     const initial = readTree(folder);
-    const upkeep = startTraced(log, ["--import", "tsx", path.join(import.meta.dirname, "upkeep.ts"), data]);
+    const upkeep = startTraced(log, [path.join(import.meta.dirname, "upkeep.ts"), data]);
     const ended = /^ended$/m;
     await until("the upkeep ends", () => {
       if (upkeep.process.exitCode !== null && !ended.test(upkeep.output())) throw new Error(upkeep.output());

@@ -200,9 +200,7 @@ const upgrade: Change = {
         db.prepare("INSERT INTO row VALUES (?)").run("x".repeat(20_000));
         db.close();
       };
-      return await recordChange(prepare, (root, trace) => [
-        trace(toldLines, ["--import", "tsx", script, root, outside]),
-      ]);
+      return await recordChange(prepare, (root, trace) => [trace(toldLines, [script, root, outside])]);
     } finally {
       fs.rmSync(outside, { recursive: true, force: true });
     }

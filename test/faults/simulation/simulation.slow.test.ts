@@ -38,7 +38,7 @@ async function* outcomesOf(worlds: number): AsyncGenerator<Outcome> {
   }
   const script = path.join(import.meta.dirname, "run-worlds.ts");
   const processes = Array.from({ length: PROCESSES }, (_, index) => {
-    const args = ["--import", "tsx", script, String(index + 1), String(worlds), String(PROCESSES)];
+    const args = [script, String(index + 1), String(worlds), String(PROCESSES)];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   });

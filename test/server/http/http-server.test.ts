@@ -65,7 +65,7 @@ describe("with short timeouts", () => {
     socket.resume();
     await once(socket, "end");
     const connections = promisify(app.server.getConnections.bind(app.server));
-    await expect.poll(connections, { timeout: DELAY_MS_MAX }).toBe(0);
+    await expect.poll(() => connections(), { timeout: DELAY_MS_MAX }).toBe(0);
   });
 });
 

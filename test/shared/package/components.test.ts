@@ -2,7 +2,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cycloneDx, licenseList } from "../../../shared/package/bill-of-materials.ts";
-import { type Component, componentsIn, joined, packageOf } from "../../../shared/package/components.ts";
+import {
+  type Component,
+  componentsIn,
+  joined,
+  packageOf,
+  withDependencies,
+} from "../../../shared/package/components.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 // Goal: the lists of a package name each package of others as its lock file has it. Method: a folder with invented packages.
@@ -107,5 +113,18 @@ describe("the bill of materials", () => {
     const text = licenseList(joined(read("node_modules/a", "node_modules/@b/c")));
     expect(text).toContain("@b/c 1.0.0 ((MIT OR ISC))\n\nIts archive has no text of the license.\n");
     expect(text).toContain("a 1.0.0 (MIT)\n\nText of a\n");
+  });
+
+  test("a package comes with what it depends on, from the folder that Node would take", () => {
+    const packages = {
+      "node_modules/a": { dependencies: { b: "1", c: "1" } },
+      "node_modules/a/node_modules/b": { dependencies: { c: "1" } },
+      "node_modules/b": {},
+      "node_modules/c": { dependencies: { a: "1" } },
+      "node_modules/d": {},
+    };
+    const expected = ["node_modules/a", "node_modules/a/node_modules/b", "node_modules/c"];
+    expect(withDependencies({ packages }, ["a"])).toEqual(expected);
+    expect(() => withDependencies({ packages }, ["e"])).toThrow("the lock file has no e");
   });
 });

@@ -63,7 +63,7 @@ function release(sources: string, out: string, env: NodeJS.ProcessEnv, before: s
   const keys = minisign ? `--public-key ${folder}/release.pub --sign-key ${folder}/release.key` : "";
   const words = `tar --program agent --platform linux-x64 --release-version ${VERSION} --out '${out}' ${keys}`;
   const settings = { ...env, SOURCE_DATE_EPOCH: "1700000000" };
-  return shell(`node --import tsx shared/package/main.ts ${words}`, sources, settings, before);
+  return shell(`node shared/package/main.ts ${words}`, sources, settings, before);
 }
 
 function bill(): Bill {
@@ -106,7 +106,7 @@ describe("a release", () => {
       fs.copyFileSync(path.join(here, name), path.join(out, name));
     const code = `import { seal } from "./shared/package/seal.ts"; seal(${JSON.stringify(out)}, [${JSON.stringify(path.join(out, ARCHIVE))}], null);`;
     fs.copyFileSync(path.join(here, ARCHIVE), path.join(out, ARCHIVE));
-    execFileSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code], { cwd: ROOT });
+    execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: ROOT });
     expect(fs.readdirSync(out).toSorted()).toEqual(["SHA256SUMS", ARCHIVE]);
   });
 });

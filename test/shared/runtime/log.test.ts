@@ -77,7 +77,7 @@ test("a full disk does not stop the program or its exit", async () => {
   `;
   const full = fs.openSync("/dev/full", "w");
   onTestFinished(() => fs.closeSync(full));
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", full, "pipe"],
   });
   let said = "";

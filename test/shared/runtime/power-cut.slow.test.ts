@@ -29,13 +29,7 @@ interface SystemCall {
 function traced(text: string): SystemCall[] {
   const trace = path.join(root, "trace.txt");
   const load = `const load = (file) => import(${JSON.stringify(`${pathToFileURL(ROOT).href}/`)} + file);`;
-  const module = [
-    "--import",
-    "tsx",
-    "--input-type=module",
-    "-e",
-    `${load} const root = ${JSON.stringify(root)}; ${text}`,
-  ];
+  const module = ["--input-type=module", "-e", `${load} const root = ${JSON.stringify(root)}; ${text}`];
   const strace = ["-f", "-y", "-qq", "-e", `trace=${CALLS}`, "-o", trace, process.execPath, ...module];
   execFileSync("strace", strace, { cwd: ROOT, timeout: 60_000, stdio: "pipe" });
   return fs.readFileSync(trace, "utf8").split("\n").flatMap(readCall);

@@ -19,7 +19,7 @@ function startAsking(): ChildProcess {
     const known = ["${LONG}"];
     const reason = await findParent().ask("0.3.0", { heartbeat: true, known }, false);
     process.send({ learnt: reason, listeners: process.listenerCount("message") }, () => process.exit(0));`;
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     cwd: ROOT,
     env: { ...process.env, [VERSIONS_VARIABLE]: "/nowhere" },
     stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -102,7 +102,7 @@ test("a kill within a migration leaves the database as it was", async () => {
   const expectSame = await filledDatabase(database);
   const script = join(ROOT, "test/support/planted-migration.ts");
   const place = onPostgres() ? ["postgres", database] : ["server", join(database, "vetwire.db")];
-  const child = spawn(process.execPath, ["--import", "tsx", script, ...place], {
+  const child = spawn(process.execPath, [script, ...place], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
   });

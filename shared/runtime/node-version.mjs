@@ -1,9 +1,10 @@
 import { writeSync } from "node:fs";
 
-// Ends the program on a Node that is too old. It is the first import of each program. An older Node links all modules before it
-// runs this one, so no module may import a name that older Node modules lack.
+// Ends a program on a Node that is too old. It is JavaScript, because an older Node does not read TypeScript: the scripts of npm load
+// it before the program, and each program imports it first. An older Node links all modules of a built program before it runs this
+// one, so no module may import a name that older Node modules lack.
 
-const NEEDED = { major: 20, minor: 19 };
+const NEEDED = { major: 22, minor: 18 };
 
 const [major = 0, minor = 0] = process.version.slice(1).split(".").map(Number);
 if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
