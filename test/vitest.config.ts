@@ -1,8 +1,13 @@
 import { defineConfig } from "vitest/config";
+import { WAIT_MS } from "./support/patience.ts";
 import { postgresProblem } from "./support/postgres.ts";
+import { slowestFiles } from "./support/slowest-files.ts";
 
-// `npm run check` sets SLOW=0. Only `npm test` runs real processes, pty pairs, crashes, long fuzzing and the second database.
+// `npm run check` sets SLOW=0: no real processes, pty pairs, crashes, long fuzzing or second database, which `npm test` adds.
+// `npm run test:long` sets LONG=1 and runs the long proofs alone; `npm run test:all` sets ALL=1 and runs everything in full size.
 const fast = process.env["SLOW"] === "0";
+const long = process.env["LONG"] === "1";
+const withLong = long || process.env["ALL"] === "1";
 
 const noPostgres = fast ? null : postgresProblem();
 if (noPostgres !== null) process.stderr.write(`the server's tests do not run on PostgreSQL: ${noPostgres}\n`);
@@ -20,22 +25,26 @@ export default defineConfig({
     maxWorkers: 3,
     // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
-    // In ms; a slow machine must not fail a test.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    expect: { poll: { timeout: 90_000, interval: 20 } },
+    testTimeout: WAIT_MS,
+    hookTimeout: WAIT_MS,
+    expect: { poll: { timeout: WAIT_MS, interval: 20 } },
+    reporters: ["default", slowestFiles],
     projects: [
       {
         extends: true,
         test: {
           name: "tests",
           env: AHEAD_OF_UTC,
-          include: ["test/**/*.test.ts"],
-          exclude: ["**/node_modules/**", onPostgresOnly, ...(fast ? ["test/**/*.slow.test.ts"] : [])],
+          include: [long ? "test/**/*.long.test.ts" : "test/**/*.test.ts"],
+          exclude: [
+            ...["**/node_modules/**", onPostgresOnly],
+            ...(fast ? ["test/**/*.slow.test.ts"] : []),
+            ...(withLong ? [] : ["test/**/*.long.test.ts"]),
+          ],
           ...(fast ? {} : { globalSetup: ["test/build.ts"] }),
         },
       },
-      ...(fast || noPostgres !== null
+      ...(fast || long || noPostgres !== null
         ? []
         : [
             {
