@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import { isUndoRequested } from "../shared/care/schema-steps.ts";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { lackOfDescriptors } from "../shared/runtime/descriptors.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
@@ -171,7 +170,6 @@ async function openSpool(
   { time, metrics, log }: Pick<Start, "time" | "metrics" | "log">,
 ): Promise<Spool> {
   const spool = await Spool.open(folder, {
-    undoNewer: isUndoRequested(),
     now: () => time.best(),
     onCommit: (ms) => metrics.commits.observe(ms / 1000),
   });

@@ -85,7 +85,12 @@ async function main([part, folder]: readonly (string | undefined)[]): Promise<vo
 function refuseOtherSchema(target: string): void {
   const file = path.join(target, "spool.sql");
   if (!fs.existsSync(file)) return;
-  if (fs.readFileSync(file, "utf8").includes(`PRAGMA user_version = ${SCHEMA_VERSION};`)) return;
+  if (
+    fs
+      .readFileSync(file, "utf8")
+      .includes(`INSERT INTO "migration" ("version", "applied_at", "program") VALUES (${SCHEMA_VERSION}, `)
+  )
+    return;
   throw new Error(`${target} has another schema than ${SCHEMA_VERSION}: raise the version in package.json first`);
 }
 

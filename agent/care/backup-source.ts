@@ -18,7 +18,6 @@ export function backupSource(config: Config, images: boolean): BackupSource {
     program: "agent",
     version: VERSION,
     schema: SCHEMA_VERSION,
-    schemaQuery: "SELECT user_version FROM pragma_user_version",
     folder: config.data,
     database: DATABASE,
     files: configFiles(config).inside.map((file) => ({ name: memberName(config, file), path: file })),

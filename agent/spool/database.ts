@@ -17,7 +17,7 @@ const PAGES_PER_COMMIT = 12;
 /** Max wait of a commit for that of a command, in ms. */
 const BUSY_MS = 5_000;
 
-export function openDatabase({ folder, bytesMax, undoNewer }: WorkerOptions): {
+export function openDatabase({ folder, bytesMax }: WorkerOptions): {
   db: Database.Database;
   mark: CommitMark;
 } {
@@ -31,7 +31,7 @@ export function openDatabase({ folder, bytesMax, undoNewer }: WorkerOptions): {
   // Keep the file, because growing it makes commits slower.
   db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
   try {
-    migrate(db, { undoNewer });
+    migrate(db);
   } catch (error) {
     db.close();
     throw error;

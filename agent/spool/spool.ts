@@ -25,8 +25,6 @@ import type { SpoolStart, WorkerOptions, WorkerReply, WorkerRequest } from "./wi
 export interface SpoolOptions {
   /** Max bytes of the database; beyond it the spool refuses events. Default 8 GiB. */
   readonly bytesMax?: number;
-  /** Takes back the migrations of a newer agent. Without it a newer spool is refused. */
-  readonly undoNewer?: boolean;
   /** The time of what is stored, in ms since 1970. Default: this machine's clock. */
   readonly now?: () => number;
   /** Callback with the duration of each group commit in ms. */
@@ -296,10 +294,10 @@ function startWorkerThread(workerData: WorkerOptions): SpoolThread {
 /** Starts the worker and waits until it has opened the database. */
 async function startSpoolWorker(
   folder: string,
-  { bytesMax = BYTES_MAX, undoNewer = false, startThread = startWorkerThread }: SpoolOptions,
+  { bytesMax = BYTES_MAX, startThread = startWorkerThread }: SpoolOptions,
 ): Promise<{ worker: SpoolThread; next: SpoolStart }> {
   makePrivateFolder(folder);
-  const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax, undoNewer };
+  const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax };
   const worker = startThread(workerData);
   const first = await new Promise<WorkerReply>((resolve, reject) => {
     worker.once("message", resolve);

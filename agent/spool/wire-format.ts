@@ -9,7 +9,6 @@ import type { Operations } from "./queries/operations.ts";
 export interface WorkerOptions {
   readonly folder: string;
   readonly bytesMax: number;
-  readonly undoNewer: boolean;
 }
 
 /** The events of a batch. Their ids count up from `firstEvent`. */

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
+import { copyToOwnSchema, isRolledBack } from "../../shared/care/older-schema.ts";
 import { finishRestore } from "../../shared/care/restore-steps.ts";
 import { storageAdvice } from "../../shared/care/storage-advice.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
@@ -8,6 +9,7 @@ import { watchFiles } from "../../shared/runtime/file-watch.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { isStorageFault, openDatabase } from "./database.ts";
 import { GroupCommit, type OpenSpool, receiveAll } from "./group-commit.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import { operationsOn } from "./queries/operations.ts";
 import { Reserve } from "./reserve.ts";
 import { Room } from "./room.ts";
@@ -33,6 +35,7 @@ function openSpool(options: WorkerOptions, reserve: Reserve): OpenSpool {
   const { folder, bytesMax } = options;
   withReserve(reserve, () => lockFolder(folder, `another agent is running with the data folder ${folder}`));
   finishRestore(folder);
+  if (isRolledBack()) withReserve(reserve, () => copyToOwnSchema(path.join(folder, "spool.db"), MIGRATIONS));
   const { db, mark } = withReserve(reserve, () => openDatabase(options));
   const room = new Room(db, bytesMax);
   const findMissing = watchFiles([db.name, `${db.name}-wal`]);

@@ -74,7 +74,11 @@ export class AgentUpgrade implements UpgradeLink {
   start(host: Host): void {
     this.#host = host;
     const last = readUpgrades(this.#parent.folder).at(-1);
-    if (last?.outcome === "rolled back" && last.from === this.#version && readVersions(this.#parent.folder).undo) {
+    if (
+      last?.outcome === "rolled back" &&
+      last.from === this.#version &&
+      readVersions(this.#parent.folder).rolledBack
+    ) {
       this.#log.error(
         { stage: "upgrade", to: last.to, reason: last.reason },
         "the upgrade was rolled back: this version runs again",

@@ -17,7 +17,6 @@ export function backupSource(data: string): BackupSource {
     program: "server",
     version: VERSION,
     schema: SCHEMA_VERSION,
-    schemaQuery: "SELECT COALESCE(MAX(version), 0) FROM migration",
     folder: data,
     database: SERVER_BACKUP.database,
     files: [{ name: "pepper", path: path.join(data, "pepper") }],

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from "commander";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
-import { isUndoRequested } from "../../shared/care/schema-steps.ts";
+import { isRolledBack } from "../../shared/care/older-schema.ts";
 import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
@@ -22,6 +22,7 @@ import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
+import { copySqliteToOwnSchema } from "../store/database/sqlite.ts";
 import { startCounting } from "../store/changes/study-counts.ts";
 import { PictureObjects } from "../store/studies/picture-objects.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
@@ -134,9 +135,10 @@ async function run(options: RunOptions): Promise<void> {
   if (!isPostgresUrl(location)) {
     settleRestore(data);
     lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
+    if (isRolledBack()) copySqliteToOwnSchema(data);
   }
   const listening = { port, host, certificate, logger };
-  const opening = { ...listening, location, readUrl: readUrl(), undoNewer: isUndoRequested() };
+  const opening = { ...listening, location, readUrl: readUrl() };
   const store = await openServedStore(opening, stopSignal);
   if (store === null) {
     await backups?.stop();

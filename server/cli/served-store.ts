@@ -18,7 +18,6 @@ export interface ServedStoreOptions {
   /** A data folder or the URL of PostgreSQL. */
   readonly location: string;
   readonly readUrl: string | null;
-  readonly undoNewer: boolean;
   readonly port: number;
   readonly host: string;
   readonly certificate: Certificate | undefined;
@@ -30,12 +29,12 @@ export interface ServedStoreOptions {
  * @throws Error with the remedy if waiting does not help
  */
 export async function openServedStore(options: ServedStoreOptions, stopped: Promise<unknown>): Promise<Store | null> {
-  const { location, readUrl, undoNewer, port, host, logger } = options;
-  if (!isPostgresUrl(location)) return openStore(location, undefined, undoNewer);
+  const { location, readUrl, port, host, logger } = options;
+  if (!isPostgresUrl(location)) return openStore(location);
   let reason: StoreUnavailable | undefined;
   const tryOpen = async (): Promise<Store | undefined> => {
     try {
-      return await openStore(location, undefined, undoNewer, readUrl);
+      return await openStore(location, undefined, readUrl);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || isRefused(error)) throw error;
       if (error.message !== reason?.message) logger.warn({ reason: error.message }, "waiting for the database");

@@ -8,7 +8,7 @@ import { trustedDatabase } from "../runtime/folder-owner.ts";
 import { syncFolder } from "../runtime/private-folder.ts";
 import { BackupWriter, type Manifest, type Progress } from "./backup-file.ts";
 import { newerSchema } from "./schema-steps.ts";
-import { newerMigrations } from "./sqlite-schema.ts";
+import { storedSchema } from "./sqlite-schema.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
 // Makes a backup of a data folder while its program runs. A read transaction gives one consistent state of the database.
@@ -19,8 +19,6 @@ export interface BackupSource {
   readonly version: string;
   /** Version of the schema that this program knows. */
   readonly schema: number;
-  /** Query for the version of the database's schema. */
-  readonly schemaQuery: string;
   /** The data folder. */
   readonly folder: string;
   /** Name of the database in the data folder. */
@@ -106,7 +104,7 @@ export function sourceName(folder: string): string {
 
 /** Copies the database in one state and checks the copy. The program may write meanwhile; its log grows until the end. */
 async function copyDatabase(
-  { folder, database: name, schema: known, schemaQuery, images }: BackupSource,
+  { folder, database: name, schema: known, images }: BackupSource,
   copy: string,
   progress: Progress,
 ) {
@@ -118,8 +116,8 @@ async function copyDatabase(
     // The first read fixes the state. Without it each commit of the program would restart the copy.
     db.exec("BEGIN");
     const mark = readMark(db);
-    const schema = db.prepare(schemaQuery).pluck().get() as number;
-    if (schema > known) throw newerSchema(database, { version: schema, newer: newerMigrations(db, known) }, known);
+    const stored = storedSchema(db);
+    if (stored.version > known) throw newerSchema(database, stored, known);
     const names = images === null ? [] : (db.prepare(images.query).pluck().all() as string[]);
     const [pages, pageBytes] = ["page_count", "page_size"].map((each) => Number(db.pragma(each, { simple: true })));
     requireRoom(path.dirname(copy), pages! * pageBytes!);
@@ -130,7 +128,7 @@ async function copyDatabase(
       },
     });
     checkCopy(copy, database);
-    return { made_at, mark, schema, names };
+    return { made_at, mark, schema: stored.version, names };
   } catch (error) {
     throw describeDamage(error, database);
   } finally {

@@ -2,52 +2,45 @@ import type Database from "better-sqlite3";
 import { describeDamage } from "../runtime/damaged-file.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/program-files.ts";
-import {
-  type AppliedMigration,
-  failedMigration,
-  type SchemaOptions,
-  type SchemaStep,
-  schemaSteps,
-} from "./schema-steps.ts";
+import { EMPTY, failedMigration, MIGRATION_TABLE, missingVersions, type StoredSchema } from "./schema-steps.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
-// Runs the steps of a schema on an SQLite database, of the agent or of the server.
+// The schema of an SQLite database, of the agent or of the server.
 
-/** How a database keeps the version of its schema. */
-export interface VersionOf {
-  readonly read: (db: Database.Database) => number;
-  /** Notes the version after a step. Steps with an undo have a row in `migration` besides. */
-  readonly noteStep: (db: Database.Database, step: SchemaStep) => void;
+/** Returns the newest version of the database's schema. */
+export function storedSchema(db: Database.Database): StoredSchema {
+  const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").get();
+  if (table === undefined) return EMPTY;
+  const newest = db.prepare("SELECT version, program FROM migration ORDER BY version DESC LIMIT 1").get();
+  return (newest as StoredSchema | undefined) ?? EMPTY;
 }
 
 /**
- * Brings the database to the schema of the migrations, in one transaction: a failure or a kill leaves it as it was.
+ * Brings the database to the last of the migrations, in one transaction: a failure or a kill leaves it as it was.
  * @throws Error with the remedy; SQLITE_BUSY as it is while another process writes
  */
-export function migrateSqlite(db: Database.Database, schema: VersionOf, options: SchemaOptions): void {
-  const known = options.migrations.length;
-  if (schema.read(db) === known) return;
+export function migrateSqlite(db: Database.Database, migrations: readonly string[]): void {
+  if (storedSchema(db).version === migrations.length) return;
   db.exec("BEGIN IMMEDIATE");
   try {
     // Read again: another process may have migrated meanwhile.
-    const steps = schemaSteps(db.name, { version: schema.read(db), newer: newerMigrations(db, known) }, options);
-    run(db, schema, steps);
+    const missing = missingVersions(db.name, storedSchema(db), migrations);
+    run(db, missing);
   } finally {
     if (db.inTransaction) db.exec("ROLLBACK");
   }
 }
 
-function run(db: Database.Database, schema: VersionOf, steps: readonly SchemaStep[]): void {
+function run(db: Database.Database, missing: ReturnType<typeof missingVersions>): void {
   try {
-    for (const step of steps) {
-      // Before the statements: the undo of the first step with an undo removes the table.
-      if (step.do === "undo") db.prepare("DELETE FROM migration WHERE version = ?").run(step.version);
-      db.exec(step.sql);
-      if (step.do === "apply" && step.undo !== null) {
-        const row = "INSERT INTO migration (version, applied_at, program, undo) VALUES (?, ?, ?, ?)";
-        db.prepare(row).run(step.version, Date.now(), VERSION, step.undo);
-      }
-      schema.noteStep(db, step);
+    db.exec(`CREATE TABLE IF NOT EXISTS ${MIGRATION_TABLE}`);
+    for (const { version, sql } of missing) {
+      db.exec(sql);
+      db.prepare("INSERT INTO migration (version, applied_at, program) VALUES (?, ?, ?)").run(
+        version,
+        Date.now(),
+        VERSION,
+      );
     }
     db.exec("COMMIT");
   } catch (error) {
@@ -56,12 +49,4 @@ function run(db: Database.Database, schema: VersionOf, steps: readonly SchemaSte
     const reason = errorMessage(advised);
     throw new Error(`${db.name} could not be updated and stays as it was: ${reason}`, { cause: error });
   }
-}
-
-/** @returns the migrations above a version, newest first; none if a program of 0.1.0 wrote the database */
-export function newerMigrations(db: Database.Database, version: number): AppliedMigration[] {
-  const columns = db.prepare("SELECT name FROM pragma_table_info('migration')").pluck().all();
-  if (!columns.includes("undo")) return [];
-  const newer = "SELECT version, program, undo FROM migration WHERE version > ? ORDER BY version DESC";
-  return db.prepare(newer).all(version) as AppliedMigration[];
 }

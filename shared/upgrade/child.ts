@@ -4,7 +4,7 @@ import { Compile } from "typebox/compile";
 import { errorMessage } from "../runtime/error-message.ts";
 import { printableLines } from "../runtime/printable.ts";
 import { moduleFile } from "../runtime/program-files.ts";
-import { type FromLauncher, ToLauncher, UNDO_VARIABLE, VERSIONS_VARIABLE } from "./launcher-messages.ts";
+import { type FromLauncher, ToLauncher, ROLLED_BACK_VARIABLE, VERSIONS_VARIABLE } from "./launcher-messages.ts";
 import { LastWords } from "./last-words.ts";
 import { versionFolder } from "./version-store.ts";
 import type { Health } from "./versions.ts";
@@ -19,8 +19,8 @@ export interface ChildOrder {
   readonly version: string;
   /** Whether the version is that of the launcher's own program folder. */
   readonly isOwn: boolean;
-  /** Whether this start may undo migrations of a later version. */
-  readonly undo: boolean;
+  /** Whether this version starts in place of a later one that failed. */
+  readonly rolledBack: boolean;
   /** Takes the output in place of the launcher's own, where no service manager keeps it. */
   readonly output: ((text: string) => void) | null;
 }
@@ -139,7 +139,7 @@ function commandOf({ folder, version, isOwn }: ChildOrder): [string, ...string[]
   return [path.join(unpacked, "runtime", node), path.join(unpacked, "app/shared/main.js")];
 }
 
-function environmentOf({ folder, undo }: ChildOrder): NodeJS.ProcessEnv {
-  const { [UNDO_VARIABLE]: _undo, ...env } = process.env;
-  return { ...env, [VERSIONS_VARIABLE]: path.resolve(folder), ...(undo && { [UNDO_VARIABLE]: "1" }) };
+function environmentOf({ folder, rolledBack }: ChildOrder): NodeJS.ProcessEnv {
+  const { [ROLLED_BACK_VARIABLE]: _rolledBack, ...env } = process.env;
+  return { ...env, [VERSIONS_VARIABLE]: path.resolve(folder), ...(rolledBack && { [ROLLED_BACK_VARIABLE]: "1" }) };
 }

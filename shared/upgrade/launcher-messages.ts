@@ -39,4 +39,4 @@ export type FromLauncher = Static<typeof FromLauncher>;
 
 /** Variables of the environment that the launcher alone sets. */
 export const VERSIONS_VARIABLE = "VETWIRE_VERSIONS";
-export const UNDO_VARIABLE = "VETWIRE_UNDO";
+export const ROLLED_BACK_VARIABLE = "VETWIRE_ROLLED_BACK";

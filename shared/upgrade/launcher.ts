@@ -116,14 +116,22 @@ export class Launcher {
     const { program, options, folder, version: own, probationMs, log, output } = this.#launch;
     log.info({ version }, trial === null ? `starts the ${program}` : `tries the new version of the ${program}`);
     const isOwn = version === own;
-    const child = new Child({ program, options, folder, version, isOwn, undo: this.#versions.undo, output });
+    const child = new Child({
+      program,
+      options,
+      folder,
+      version,
+      isOwn,
+      rolledBack: this.#versions.rolledBack,
+      output,
+    });
     this.#child = child;
     this.#noteRunning(version, child.id);
     if (this.#isStopping) child.stop();
     child.onMessage((message) => {
       switch (message.is) {
         case "health":
-          if (trial === null && this.#versions.undo) this.#store({ ...this.#versions, undo: false });
+          if (trial === null && this.#versions.rolledBack) this.#store({ ...this.#versions, rolledBack: false });
           break;
         case "upgrade":
           this.#answer(child, this.#order(message, version));

@@ -8,8 +8,8 @@ export interface Versions {
   readonly current: string | null;
   /** The upgrade that has not run for its probation yet. */
   readonly pending: Pending | null;
-  /** An upgrade was rolled back, and the version before has not run since. Its start may undo migrations. */
-  readonly undo: boolean;
+  /** An upgrade was rolled back, and the version before has not run since. Its start takes the database back. */
+  readonly rolledBack: boolean;
 }
 
 export interface Pending {
@@ -44,7 +44,7 @@ export interface UpgradeRecord {
   readonly reason: string | null;
 }
 
-export const NO_UPGRADE: Versions = { current: null, pending: null, undo: false };
+export const NO_UPGRADE: Versions = { current: null, pending: null, rolledBack: false };
 
 /** Starts of a new version that end without a verdict, after which it counts as failed. */
 const STARTS_MAX = 3;
@@ -94,7 +94,7 @@ export function refusal(to: string, running: string, records: readonly UpgradeRe
 
 /** Orders an upgrade. */
 export function order(versions: Versions, version: string, expects: Expectation): Versions {
-  return { ...versions, pending: { version, starts: 0, expects }, undo: false };
+  return { ...versions, pending: { version, starts: 0, expects }, rolledBack: false };
 }
 
 /** Counts a start of the new version. Null if it was started too often without a verdict. */
@@ -112,17 +112,17 @@ export function discountStart(versions: Versions): Versions {
 
 /** Keeps the new version. */
 export function accept(trial: Pending): Versions {
-  return { current: trial.version, pending: null, undo: false };
+  return { current: trial.version, pending: null, rolledBack: false };
 }
 
 /** Goes back to the version before. */
 export function rollBack(versions: Versions): Versions {
-  return { ...versions, pending: null, undo: true };
+  return { ...versions, pending: null, rolledBack: true };
 }
 
 /** Goes back from a damaged version to the package's own. */
 export function leave(versions: Versions): Versions {
-  return { ...versions, current: null, undo: true };
+  return { ...versions, current: null, rolledBack: true };
 }
 
 /** @returns why a new version has not passed its probation, or null if it has */

@@ -2,10 +2,11 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrate as migrateSpool } from "../../agent/spool/schema.ts";
-import { migrate as migrateServer } from "../../server/store/database/sqlite-schema.ts";
+import { MIGRATIONS } from "../../agent/spool/migrations.ts";
+import { migrationsFor } from "../../server/store/database/migrations.ts";
+import { sqlite } from "../../server/store/database/sqlite-schema.ts";
+import { migrateSqlite } from "../../shared/care/sqlite-schema.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { NEWER_SPOOL, newerServerMigrations } from "../support/planted-migrations.ts";
 import { AGENT, CLINIC, runAgentCommand, SERVER, start, until, World } from "../support/processes.ts";
 import { dumpSqlite } from "../support/sqlite-dump.ts";
 
@@ -29,8 +30,15 @@ beforeAll(async () => {
   fp = await world.firstFiled("device-0");
   await world.agent.end();
   await world.server.end();
-  withFile(spoolFile(), (db) => migrateSpool(db, { migrations: NEWER_SPOOL }));
-  withFile(serverFile(), (db) => migrateServer(db, { migrations: newerServerMigrations(world.serverData) }));
+  withFile(spoolFile(), (db) =>
+    migrateSqlite(db, [...MIGRATIONS, "ALTER TABLE message ADD COLUMN operator TEXT NOT NULL DEFAULT 'nobody'"]),
+  );
+  withFile(serverFile(), (db) =>
+    migrateSqlite(db, [
+      ...migrationsFor(sqlite),
+      "alter table study add column operator text not null default 'nobody'",
+    ]),
+  );
 });
 
 afterAll(() => world.end());
@@ -82,8 +90,8 @@ test("every command refuses a newer database, says which version it needs, and c
   expect([spoolFile(), serverFile()].map(dumpSqlite)).toEqual(before);
 });
 
-test("server and agent take the newer migrations back if the launcher asks, and the study is there", async () => {
-  const asked = { VETWIRE_UNDO: "1" };
+test("after a rollback server and agent copy the databases into their own schema, and the study is there", async () => {
+  const asked = { VETWIRE_ROLLED_BACK: "1" };
   const server = start(SERVER, ["run", "--port", String(world.serverPort), "--data", world.serverData], asked);
   await until("the server listens", () => server.output().includes("listening on"));
   const agent = start(AGENT, ["run", "--config", world.config], asked);

@@ -41,7 +41,8 @@ export async function frozen<Result>(at: number, work: (clock: FrozenClock) => P
   globalThis.setInterval = (run: () => void) => realInterval(run, NEVER_MS).unref();
   Object.assign(crypto, {
     randomBytes: (size: number) => (size === NONCE_BYTES ? real.randomBytes(size) : bytes(size)),
-    randomInt: (max: number) => bytes(4).readUInt32BE() % max,
+    // A number from a min on is the step of a version on PostgreSQL alone: it takes none of the counted numbers, which both engines share.
+    randomInt: (min: number, max?: number) => (max === undefined ? bytes(4).readUInt32BE() % min : min),
     randomUUID: () =>
       bytes(16)
         .toString("hex")

@@ -19,7 +19,10 @@ export function useSpool(): { readonly folder: string; readonly spool: Spool } {
   });
   beforeEach(() => {
     const db = new Database(path.join(used.folder, "spool.db"));
-    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
+    const tables = db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migration'")
+      .pluck()
+      .all() as string[];
     for (const table of tables) db.exec(`DELETE FROM ${table}`);
     db.close();
   });

@@ -38,22 +38,20 @@ const RETRY_PAUSE_MS = 100;
 export interface PostgresOptions {
   /** Max time in ms that a write waits for the write of another process. */
   readonly writeWaitMs: number;
-  /** Takes back the migrations of a newer program. */
-  readonly undoNewer: boolean;
   /** Time in ms for which a commit proves that its node is the primary. */
   readonly leaseMs: number;
   /** URL of the nodes that serve reads of one version of a clinic. Null for none. */
   readonly readUrl: string | null;
 }
 
-const defaults: PostgresOptions = { writeWaitMs: 5000, undoNewer: false, leaseMs: LEASE_MS, readUrl: null };
+const defaults: PostgresOptions = { writeWaitMs: 5000, leaseMs: LEASE_MS, readUrl: null };
 
 /** Opens the database of a URL. Committed data is durable (PostgreSQL's synchronous_commit). */
 export async function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
-  const { writeWaitMs, undoNewer, leaseMs, readUrl } = { ...defaults, ...options };
+  const { writeWaitMs, leaseMs, readUrl } = { ...defaults, ...options };
   const primary = primaryOf(url, { lock_timeout: writeWaitMs }, leaseMs, readUrl !== null);
   const standbys = readUrl === null ? null : standbysOf(readUrl);
-  await migrate(await primary.config(), { undoNewer });
+  await migrate(await primary.config());
 
   const prepare = createPreparer();
   const damaged = new DamagedRecords();

@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { copyToOwnSchema } from "../../../shared/care/older-schema.ts";
+import { migrateSqlite } from "../../../shared/care/sqlite-schema.ts";
 import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { watchFiles } from "../../../shared/runtime/file-watch.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
-import { migrate } from "./sqlite-schema.ts";
+import { sqlite } from "./sqlite-schema.ts";
+import { migrationsFor } from "./migrations.ts";
 import { firstWhole, wholeRows } from "./checksum.ts";
 import { DamagedRecords } from "./damaged-records.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
@@ -31,8 +34,13 @@ export function hasSqliteFile(folder: string): boolean {
   return existsSync(join(folder, FILE));
 }
 
+/** Replaces a database that a later version has migrated; see copyToOwnSchema(). */
+export function copySqliteToOwnSchema(folder: string): void {
+  copyToOwnSchema(join(folder, FILE), migrationsFor(sqlite));
+}
+
 /** Opens the SQLite database of a data folder. Committed data is durable (synchronous=FULL). */
-export async function openSqlite(folder: string, writeWaitMs: number, undoNewer = false): Promise<Store> {
+export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
   makePrivateFolder(folder);
   const path = join(folder, FILE);
   guarded(path, () => makePrivateFile(path));
@@ -41,7 +49,7 @@ export async function openSqlite(folder: string, writeWaitMs: number, undoNewer 
   const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
   const mark = await retryWhileBusy(path, writeWaitMs, () => {
-    migrate(writer, { undoNewer });
+    migrateSqlite(writer, migrationsFor(sqlite));
     return new CommitMark(writer, join(folder, "vetwire.mark"));
   });
   const reader = guarded(path, () => connect(path, writeWaitMs));

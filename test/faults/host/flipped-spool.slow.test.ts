@@ -55,7 +55,7 @@ interface OpenAgent {
 }
 
 function openAgent(folder: string): OpenAgent {
-  const { db, mark } = openDatabase({ folder, bytesMax: 2 ** 32, undoNewer: false });
+  const { db, mark } = openDatabase({ folder, bytesMax: 2 ** 32 });
   const operations = operationsOn(db);
   /** Commits as the agent's worker does: an acknowledged commit is counted in the database and in the mark. */
   const commit = <Result>(change: () => Result): Result => {

@@ -24,7 +24,7 @@ const MARK = /\d{14}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00|upkeep-\d+-/g;
 /** The agent's start, without its devices. @returns what is missing, doubled or damaged */
 export async function agentProblems(data: string, acknowledged: readonly Acknowledged[]): Promise<string[]> {
   fs.mkdirSync(data, { recursive: true });
-  const { db, mark } = openDatabase({ folder: data, bytesMax: 2 ** 34, undoNewer: false });
+  const { db, mark } = openDatabase({ folder: data, bytesMax: 2 ** 34 });
   try {
     const operations = operationsOn(db);
     const call = async (name: keyof typeof operations, ...args: readonly unknown[]) =>

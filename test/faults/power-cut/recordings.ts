@@ -1,6 +1,5 @@
 import fs from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { newFp } from "../../../shared/api/fp.ts";
 import { Load, measuredAt } from "../../support/crash.ts";
 import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
@@ -10,7 +9,6 @@ import {
   AGENT_KEY_OPTIONS,
   clinicFile,
   freePort,
-  ROOT,
   type Running,
   SERVER,
   temporaryFolder,
@@ -143,16 +141,13 @@ async function sendInstances(port: number, acknowledged: Acknowledged[], isOver:
   peer.end();
 }
 
-/** A spool of the first release, which is migrated, filled, pruned, emptied into its database, closed and opened again. */
+/** A spool that is made, filled, pruned, emptied into its database, closed and opened again. */
 export async function recordUpkeep(): Promise<Recording> {
   const folder = temporaryFolder();
   const data = path.join(folder, "agent");
   const log = path.join(folder, "strace.log");
   try {
     fs.mkdirSync(data, { mode: 0o700 });
-    const db = new Database(path.join(data, "spool.db"));
-    db.exec(fs.readFileSync(path.join(ROOT, "test/releases/0.1.0/spool.sql"), "utf8"));
-    db.close();
     const initial = readTree(folder);
     const upkeep = startTraced(log, [path.join(import.meta.dirname, "upkeep.ts"), data]);
     const ended = /^ended$/m;

@@ -290,7 +290,7 @@ class World {
 
 function makeSpool(folder: string): void {
   mkdirSync(folder);
-  const { db, mark } = openDatabase({ folder, bytesMax: 2 ** 30, undoNewer: false });
+  const { db, mark } = openDatabase({ folder, bytesMax: 2 ** 30 });
   mark.close();
   db.close();
 }

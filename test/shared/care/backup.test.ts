@@ -8,6 +8,7 @@ import { checkBackup, restoreBackup, restoreConfig, type RestoreTarget } from ".
 import { commitPlan, finishRestore, settleRestore } from "../../../shared/care/restore-steps.ts";
 import { CommitMark } from "../../../shared/runtime/commit-mark.ts";
 import { lockFolder } from "../../../shared/runtime/folder-lock.ts";
+import { noteSchema } from "../../support/note-schema.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { canMount, mountDisk } from "../../support/small-disk.ts";
 import { execFileSync } from "node:child_process";
@@ -31,7 +32,7 @@ function addRows(data: string, ...rows: readonly string[]): void {
   const db = new Database(path.join(data, "app.db"));
   db.pragma("journal_mode = WAL");
   db.exec("CREATE TABLE IF NOT EXISTS row (text TEXT)");
-  db.pragma("user_version = 3");
+  noteSchema(db, 3);
   const mark = new CommitMark(db, path.join(data, "app.mark"));
   for (const row of rows) {
     const counted = db.transaction(() => {
@@ -59,7 +60,6 @@ function sourceOf(data: string, values: Partial<BackupSource> = {}): BackupSourc
     program: "agent",
     version: "1.2.3",
     schema: identity.schema,
-    schemaQuery: "SELECT user_version FROM pragma_user_version",
     folder: data,
     database: "app.db",
     files: [{ name: "pepper", path: path.join(data, "pepper") }],

@@ -6,6 +6,7 @@ import { makeBackup } from "../../../shared/care/backup.ts";
 import { readManifest } from "../../../shared/care/backup-file.ts";
 import { checkBackup, restoreBackup, restoreConfig, type RestoreTarget } from "../../../shared/care/restore.ts";
 import { settleRestore } from "../../../shared/care/restore-steps.ts";
+import { noteSchema } from "../../support/note-schema.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 // Goal: whoever can write into a data folder gains no file outside of it by a restore, and a restore by root leaves no file that
@@ -30,13 +31,13 @@ async function world() {
   const [data, outside, config, file] = [at("data"), at("outside"), at("etc"), at("one.backup")];
   for (const folder of [data, at("data/images"), outside, config]) fs.mkdirSync(folder, { mode: 0o700 });
   const db = new Database(at("data/app.db"));
-  db.exec(`CREATE TABLE row (text TEXT); INSERT INTO row VALUES ('${IMAGE}'); PRAGMA user_version = 3`);
+  db.exec(`CREATE TABLE row (text TEXT); INSERT INTO row VALUES ('${IMAGE}')`);
+  noteSchema(db, 3);
   db.close();
   fs.writeFileSync(at("data/images", IMAGE), "pixels");
   fs.writeFileSync(at("data/pepper"), "secret");
   const source = {
     ...({ program: "agent", version: "1.2.3", schema: 3, database: "app.db", folder: data, images: IMAGES } as const),
-    schemaQuery: "SELECT user_version FROM pragma_user_version",
     files: ["pepper", "config/agent.yaml", "config/tls/ca.pem"].map((name) => ({ name, path: at("data/pepper") })),
   };
   await makeBackup(source, file);

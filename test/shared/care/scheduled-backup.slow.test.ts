@@ -21,7 +21,7 @@ function sourceOf(folder: string): BackupSource {
   const db = new Database(path.join(folder, "app.db"));
   db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT, value TEXT)");
   db.close();
-  const identity = { program: "agent", version: "1", schema: 1, schemaQuery: "SELECT 1" } as const;
+  const identity = { program: "agent", version: "1", schema: 1 } as const;
   return { ...identity, folder, database: "app.db", files: [], images: null };
 }
 

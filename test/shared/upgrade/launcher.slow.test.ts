@@ -22,7 +22,7 @@ const PRELUDE = `
 import fs from "node:fs";
 if (process.argv.includes("--version")) { console.log(VERSION); process.exit(0); }
 const note = (text) => fs.appendFileSync(${JSON.stringify("FOLDER")} + "/notes", text + "\\n");
-note(VERSION + (process.env.VETWIRE_UNDO === "1" ? " may undo" : ""));
+note(VERSION + (process.env.VETWIRE_ROLLED_BACK === "1" ? " after a rollback" : ""));
 process.on("disconnect", () => { note(VERSION + " lost its launcher"); process.exit(0); });
 process.on("message", ({ is }) => { if (is === "stop") setImmediate(() => process.exit(0)); });
 const send = (message) => process.send(message);
@@ -90,20 +90,20 @@ test("a healthy version stays after its probation, and the one before it is kept
   isCurrent("0.2.0");
   expect(await runUntil("0.3.0 has lived")).toBe(0);
   expect(notes()).toEqual(["0.2.0", "0.2.0 orders 0.3.0", "0.3.0", "0.3.0 has lived"]);
-  expect(readVersions(folder)).toEqual({ current: "0.3.0", pending: null, undo: false });
+  expect(readVersions(folder)).toEqual({ current: "0.3.0", pending: null, rolledBack: false });
   expect(readUpgrades(folder)).toMatchObject([{ from: "0.2.0", to: "0.3.0", outcome: "done", reason: null }]);
   expect(unpackedVersions(folder).toSorted()).toEqual(["0.2.0", "0.3.0"]);
   expect(readStarts(folder)).toEqual([]);
 });
 
-test("after a rollback one start may undo migrations, and the failed version is refused", async () => {
+test("the first start after a rollback takes the database back, and the failed version is refused", async () => {
   unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.3.0"); const reason = await order("0.3.0"); note(reason);`);
   unpack("0.3.0", 'throw new Error("planted");');
   isCurrent("0.2.0");
   const reason = "version 0.3.0 was rolled back before (it ended with code 1: Error: planted): take a later version";
   await runUntil(reason);
-  expect(notes()).toEqual(["0.2.0", "0.2.0 orders 0.3.0", "0.3.0", "0.2.0 may undo", reason]);
-  expect(readVersions(folder)).toEqual({ current: "0.2.0", pending: null, undo: false });
+  expect(notes()).toEqual(["0.2.0", "0.2.0 orders 0.3.0", "0.3.0", "0.2.0 after a rollback", reason]);
+  expect(readVersions(folder)).toEqual({ current: "0.2.0", pending: null, rolledBack: false });
   expect(readStarts(folder)).toMatchObject([{ version: "0.3.0", code: 1 }]);
   expect(unpackedVersions(folder)).toEqual(["0.2.0"]);
   fs.rmSync(path.join(folder, "notes"));
@@ -174,9 +174,9 @@ test("a new version after which the machine failed three times is given up", asy
   unpack("0.2.0", `healthy(); note("0.2.0 runs"); ${IDLE}`);
   unpack("0.3.0", IDLE);
   const pending = { version: "0.3.0", starts: 3, expects: { heartbeat: true, known: [] } };
-  fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: "0.2.0", pending, undo: false }));
+  fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: "0.2.0", pending, rolledBack: false }));
   await runUntil("0.2.0 runs");
-  expect(notes()).toEqual(["0.2.0 may undo", "0.2.0 runs"]);
+  expect(notes()).toEqual(["0.2.0 after a rollback", "0.2.0 runs"]);
   expect(readUpgrades(folder)).toMatchObject([
     {
       to: "0.3.0",
@@ -190,9 +190,9 @@ test("an order whose files are missing is given up, and the next one is taken", 
   unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.4.0");`);
   unpack("0.4.0", `setTimeout(() => note("0.4.0 runs"), 100); ${IDLE}`);
   const pending = { version: "0.3.0", starts: 1, expects: { heartbeat: true, known: [] } };
-  fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: "0.2.0", pending, undo: false }));
+  fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: "0.2.0", pending, rolledBack: false }));
   await runUntil("0.4.0 runs");
-  expect(notes()).toEqual(["0.2.0 may undo", "0.2.0 orders 0.4.0", "0.4.0", "0.4.0 runs"]);
+  expect(notes()).toEqual(["0.2.0 after a rollback", "0.2.0 orders 0.4.0", "0.4.0", "0.4.0 runs"]);
   expect(readUpgrades(folder)).toMatchObject([
     { from: "0.2.0", to: "0.3.0", outcome: "refused", reason: "its files are missing: order the upgrade again" },
   ]);
@@ -240,7 +240,7 @@ test.each<[string, (node: string) => void]>([
   // The package's own program is a source here, which Node alone refuses.
   expect(await launcher().run()).toBe(1);
   expect(readStarts(folder).map(({ version }) => version)).toEqual(["0.2.0", OWN]);
-  expect(readVersions(folder)).toEqual({ current: null, pending: null, undo: true });
+  expect(readVersions(folder)).toEqual({ current: null, pending: null, rolledBack: true });
   expect(readUpgrades(folder)).toMatchObject([{ from: OWN, to: "0.2.0", outcome: "rolled back" }]);
   expect(unpackedVersions(folder)).toEqual([]);
 });

@@ -38,7 +38,7 @@ test("the package's own version runs, or the one of the last upgrade, whichever 
 });
 
 test("an ordered version is tried, unless it is lower or not there", () => {
-  const ordered = order({ ...NO_UPGRADE, current: "0.2.0", undo: true }, "0.3.0", EXPECTS);
+  const ordered = order({ ...NO_UPGRADE, current: "0.2.0", rolledBack: true }, "0.3.0", EXPECTS);
   expect(choose("0.1.0", ordered, ["0.2.0", "0.3.0"])).toEqual({ version: "0.3.0", trial: PENDING });
   expect(choose("0.1.0", ordered, ["0.2.0"])).toEqual({ version: "0.2.0", trial: null });
   expect(choose("0.4.0", ordered, ["0.2.0", "0.3.0"])).toEqual({ version: "0.4.0", trial: null });
@@ -54,10 +54,10 @@ test("an ordered version that a package overtook or that lost its files has an o
   expect(obstacle("0.1.0", ordered, ["0.2.0"])).toBe("its files are missing: order the upgrade again");
 });
 
-test("a version that stays becomes the current one, and one that fails lets the version before undo its migrations", () => {
+test("a version that stays becomes the current one, and one that fails lets the version before take the database back", () => {
   const ordered = order({ ...NO_UPGRADE, current: "0.2.0" }, "0.3.0", EXPECTS);
-  expect(accept(PENDING)).toEqual({ current: "0.3.0", pending: null, undo: false });
-  expect(rollBack(ordered)).toEqual({ current: "0.2.0", pending: null, undo: true });
+  expect(accept(PENDING)).toEqual({ current: "0.3.0", pending: null, rolledBack: false });
+  expect(rollBack(ordered)).toEqual({ current: "0.2.0", pending: null, rolledBack: true });
 });
 
 test("a start without a verdict counts, an ordered stop does not, and the fourth start is none", () => {

@@ -242,8 +242,8 @@ const FOLDER: readonly WrongSetup[] = [
   {
     title: "a newer version has written the database",
     finding: "database.newer",
-    remedy: /install the version that wrote it, or restore a backup/,
-    make: (bench) => changeSpool(bench, (db) => void db.pragma("user_version = 9999")),
+    remedy: /install version \S+ or newer, or restore a backup/,
+    make: (bench) => changeSpool(bench, (db) => void db.exec("UPDATE migration SET version = 9999")),
   },
   {
     title: "acknowledged results are missing from the database",

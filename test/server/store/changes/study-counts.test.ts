@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { countStudies } from "../../../../server/store/changes/study-counts.ts";
 import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
@@ -14,7 +12,6 @@ import { listStudies } from "../../../../server/store/studies/study-list.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { diceOf, pick } from "../../../support/dice.ts";
-import { ROOT } from "../../../support/processes.ts";
 import {
   clinic,
   connection,
@@ -155,23 +152,6 @@ test("a pass counts no further clinic once the server stops", async () => {
   expect(await store.all(counters, {})).toEqual([]);
   await countStudies(store);
   expect(await store.all(counters, {})).toHaveLength(2);
-});
-
-test("a database of version 0.1.0 has right totals before its studies are counted, and afterwards", async () => {
-  const database = await temporaryDatabase();
-  const connected = await connectTo(database);
-  const dump = `test/releases/0.1.0/server.${onPostgres() ? "postgres" : "sqlite"}.sql`;
-  await connected.run(readFileSync(path.join(ROOT, dump), "utf8"));
-  await connected.close();
-  const store = await openStore(database);
-  onTestFinished(() => store.close());
-  const rows = await store.all(rowCounts, {});
-  expect(rows.some((clinics) => clinics.rows > 0)).toBe(true);
-  expect(await store.all(counters, {})).toEqual([]);
-  expect(await totals(store)).toEqual(rows);
-  await countStudies(store);
-  expect(await store.all(counters, {})).toEqual(rows);
-  expect(await totals(store)).toEqual(rows);
 });
 
 async function twoServers(database: string): Promise<[Store, Store]> {

@@ -255,7 +255,7 @@ describe.skipIf(problem !== null)("a server on a primary with standbys", () => {
     onTestFinished(() => stop());
     const listening = { port: 0, host: "127.0.0.1", certificate: undefined, logger };
     const opening = openServedStore(
-      { ...listening, location: urlOf([primary, standby], database), readUrl: null, undoNewer: false },
+      { ...listening, location: urlOf([primary, standby], database), readUrl: null },
       stopped,
     );
     opening.catch(() => undefined);

@@ -8,6 +8,7 @@ import { MemoryCounters } from "../../../../server/http/rate-limit/memory-counte
 import { type Cost, storeCounters } from "../../../../server/store/rate-limit-counters.ts";
 import { listKeys } from "../../../../server/store/keys.ts";
 import { noInvalidation, query, type Session, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { migrate } from "../../../../server/store/database/postgres-schema.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
@@ -24,7 +25,7 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from "../../harness.ts";
-import { dumpServer, migrateServer, newerServerMigrations } from "../../../support/planted-migrations.ts";
+import { dump } from "../../../support/postgres.ts";
 import { item } from "../../records.ts";
 
 // Tests of several servers on one PostgreSQL database. The other tests of the store run on PostgreSQL too.
@@ -333,40 +334,53 @@ test("equal writes in two histories of a clinic give it different versions", asy
   expect(new Set(histories).size).toBe(2);
 });
 
-describe("an undo on a database that other servers use", () => {
-  test("is refused while a server of a later version runs, and follows when that server has ended", async () => {
-    const database = await temporaryDatabase();
-    await migrateServer(database, { migrations: newerServerMigrations(database) });
-    const session = (application: string) =>
-      connectTo(`${database}?application_name=${encodeURIComponent(application)}`);
-    // Servers of this version and older ones work without what the undo removes.
-    const [later, ...others] = await Promise.all(["vetwire 9.8.7", "vetwire 0.0.9", "vetwire", "psql"].map(session));
-    const before = dumpServer(database);
-    await expect(openStore(database, 1000, true)).rejects.toThrow(
-      /^another server uses this database: version 9\.8\.7 at 127\.0\.0\.1\. Install version 9\.8\.7 here .* stop that server/,
-    );
-    expect(dumpServer(database)).toBe(before);
+test("the name of each session has the version of its server", async () => {
+  const database = await temporaryDatabase();
+  const store = await openStore(database);
+  await store.ping();
+  const operator = await connectTo(database);
+  const looked = operator.run(`do $$ begin
+    assert (select count(*) > 0 from pg_stat_activity
+      where datname = current_database() and application_name = 'vetwire ${VERSION}'), 'no session has the version';
+  end $$`);
+  await expect(looked).resolves.toBeUndefined();
+  await operator.close();
+  await store.close();
+});
 
-    // The session of the version that was rolled back ends a moment after its process.
-    const opened = openStore(database, 1000, true);
-    setTimeout(() => void later?.close(), 500);
-    await (await opened).close();
-    expect(dumpServer(database)).not.toContain("signed_by");
-    for (const other of others) await other.close();
+describe("a migration on PostgreSQL", () => {
+  const FIRST = "create table owner (id bigint primary key, name text not null); insert into owner values (1, 'Ada')";
+  const SECOND = "alter table owner add column phone text; update owner set name = 'Eve'";
+
+  async function filledDatabase(): Promise<string> {
+    const database = await temporaryDatabase();
+    await migrate({ connectionString: database }, [FIRST]);
+    return database;
+  }
+
+  // The key of \restrict differs in each dump.
+  const dumped = (database: string) => dump(database).replaceAll(/^\\(un)?restrict .*$/gm, "");
+
+  test("a migration that breaks a constraint leaves the database as it was", async () => {
+    const database = await filledDatabase();
+    const before = dumped(database);
+    const failing = migrate({ connectionString: database }, [FIRST, SECOND, "update owner set name = null"]);
+    await expect(failing).rejects.toThrow(/^the database of DATABASE_URL could not be updated and stays as it was \(/);
+    expect(dumped(database)).toBe(before);
   });
 
-  test("knows each server by the version in the names of its sessions", async () => {
-    const database = await temporaryDatabase();
-    const store = await openStore(database);
-    await store.ping();
-    const operator = await connectTo(database);
-    const looked = operator.run(`do $$ begin
-      assert (select count(*) > 0 from pg_stat_activity
-        where datname = current_database() and application_name = 'vetwire ${VERSION}'), 'no session has the version';
-    end $$`);
-    await expect(looked).resolves.toBeUndefined();
-    await operator.close();
-    await store.close();
+  test("a connection that is cut within a migration leaves the database as it was", async () => {
+    const database = await filledDatabase();
+    const before = dumped(database);
+    const cut = "select pg_terminate_backend(pg_backend_pid())";
+    await expect(migrate({ connectionString: database }, [FIRST, SECOND, cut])).rejects.toThrow(/stays as it was/);
+    expect(dumped(database)).toBe(before);
+  });
+
+  test("servers that start together migrate the database once", async () => {
+    const database = await filledDatabase();
+    await Promise.all([1, 2, 3].map(() => migrate({ connectionString: database }, [FIRST, SECOND])));
+    expect(dumped(database)).toContain("phone text");
   });
 });
 
