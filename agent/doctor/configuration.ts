@@ -52,6 +52,9 @@ function remedyOf(line: number, message: string): string {
 }
 
 function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[] {
+  const ignored = config.ignored.map((text) =>
+    warning("configuration.ignored", text, `remove this section from ${configFile}`),
+  );
   const open = exposures(config).map((text) => {
     const at = Math.max(text.lastIndexOf(", "), text.lastIndexOf(": "));
     return warning("configuration.exposed", text.slice(0, at), text.slice(at + 2));
@@ -67,6 +70,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
     ok("configuration.valid", `${configFile} is valid: ${plural(config.devices.length, "device")}`),
     running,
     ...(config.devices.length === 0 ? [noDevices()] : []),
+    ...ignored,
     ...open,
     ...sharedSerialPorts(config),
   ];

@@ -126,6 +126,12 @@ const CONFIGURATION: readonly WrongSetup[] = [
     make: ({ folder }) => fs.chmodSync(path.join(folder, "agent.key"), 0o644),
   },
   {
+    title: "agent.yaml has the alerts of an earlier version",
+    finding: "configuration.ignored",
+    remedy: /remove this section from .*agent\.yaml/,
+    make: (bench) => void (bench.config["alerts"] = {}),
+  },
+  {
     title: "any host of the network can send results",
     finding: "configuration.exposed",
     remedy: /list the device's address in allow/,
