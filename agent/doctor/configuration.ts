@@ -26,7 +26,7 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Fin
       return problem(
         "configuration.missing",
         `there is no configuration ${file}`,
-        "run vetwire setup, or name the file with --config",
+        "start vetwire agent run --set-up and open its page, or name the file with --config",
       );
     case "EACCES":
     case "EPERM":
@@ -78,7 +78,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
 
 /** An agent that was paired has no device yet. */
 function noDevices(): Finding {
-  const remedy = "connect the first one: vetwire setup, or the agent's page";
+  const remedy = "connect the first one on the agent's page: Add a device";
   return warning("configuration.no-devices", "no device is set up, so no result can arrive", remedy);
 }
 

@@ -48,7 +48,7 @@ const CONFIGURATION: readonly WrongSetup[] = [
   {
     title: "there is no agent.yaml",
     finding: "configuration.missing",
-    remedy: /run vetwire setup, or name the file with --config/,
+    remedy: /start vetwire agent run --set-up and open its page, or name the file with --config/,
     make: (bench) => void (bench.hasConfig = false),
   },
   {
@@ -416,7 +416,7 @@ const CARE: readonly WrongSetup[] = [
   {
     title: "no device was added after pairing",
     finding: "configuration.no-devices",
-    remedy: /connect the first one: vetwire setup, or the agent's page/,
+    remedy: /connect the first one on the agent's page: Add a device/,
     make: (bench) => void (bench.devices = []),
   },
   {
