@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { lackOfDescriptors } from "../shared/runtime/descriptors.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
-import { AgentAlerts } from "./alerts/agent-alerts.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
@@ -111,7 +110,6 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     );
   await openDevices(devices);
   const backups = startDailyBackup(config, metrics, log);
-  const alerts = new AgentAlerts({ config, spool, serverState, devices, log });
   const stopTasks = startPeriodicTasks({
     config,
     version,
@@ -126,7 +124,6 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     backupState: () => backups.state(),
     remote,
     upgrade,
-    alerts,
     log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
@@ -162,6 +159,7 @@ function protectFiles(config: Config, log: Logger): void {
     );
   }
   for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
+  for (const reason of config.ignored) log.warn({ reason }, "remove a part of the configuration");
   for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
 }
 

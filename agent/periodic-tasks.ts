@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { AgentAlerts } from "./alerts/agent-alerts.ts";
 import type { BackupState } from "../shared/care/backup-state.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
@@ -37,7 +36,6 @@ const RETENTION_CHECK_MS = 15_000;
 /** Interval between checks of the spool's free space. */
 const FREE_SPACE_EVERY_MS = 5_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
-const ALERTS_EVERY_MS = 15_000;
 const PRUNE_ROWS = 5_000;
 /** Sessions of one step that makes room, of at most 64 messages each. */
 const SETTLED_SESSIONS = 50;
@@ -58,7 +56,6 @@ export interface AgentTasks {
   readonly backupState: () => BackupState | null;
   readonly remote: ConfigurationLink | null;
   readonly upgrade: UpgradeLink | null;
-  readonly alerts: AgentAlerts;
   readonly log: Logger;
 }
 
@@ -111,12 +108,6 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       RETENTION_CHECK_MS,
       removeImagesTask(agent),
       warn("spool", "images cannot be removed"),
-    ),
-    runPeriodically(
-      ALERTS_EVERY_MS,
-      ALERTS_EVERY_MS,
-      () => agent.alerts.check(),
-      warn("alerts", "alerts cannot be computed"),
     ),
   ];
   return () => {

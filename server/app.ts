@@ -36,7 +36,6 @@ import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
 import { SteadyTime } from "./store/steady-time.ts";
 import type { Store } from "./store/database/store.ts";
-import type { PictureObjects } from "./store/studies/picture-objects.ts";
 
 export interface AppOptions {
   /** The secret of the key digests. */
@@ -64,8 +63,6 @@ export interface AppOptions {
   alerts?: AlertTester;
   /** The folder with the releases of the agent. Without it, no agent is updated from here. */
   releaseFolder?: string | null;
-  /** The bucket of the pictures. Without it they are in the database. */
-  pictures?: PictureObjects | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;
   /** Tells the requests that the server is about to stop. */
@@ -90,7 +87,6 @@ export function buildApp(
     certificate,
     alerts = new AlertWatch({ store, now, logger }),
     releaseFolder = null,
-    pictures = null,
     metrics,
     drain = new Drain(),
   }: AppOptions,
@@ -105,7 +101,7 @@ export function buildApp(
   const limiter = new RateLimiter(limits, counters);
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
-  const context = { store, now, concealUnconnected, quota, releaseFolder, pictures };
+  const context = { store, now, concealUnconnected, quota, releaseFolder };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);
@@ -148,7 +144,6 @@ export function buildApp(
     allowPrivateWebhooks,
     alerts,
     releaseFolder,
-    pictures,
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));

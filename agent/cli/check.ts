@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { exposures } from "../config/exposures.ts";
+import type { Config } from "../config/schema.ts";
 import { type ConfigOption, configOption, readConfig, readConfigFile } from "./options.ts";
 
 export const checkCommand = new Command("check")
@@ -13,7 +14,7 @@ export const checkCommand = new Command("check")
 function check({ json, ...options }: ConfigOption & { json?: boolean }): void {
   if (json) return checkAsJson(options);
   const config = readConfig(options);
-  for (const warning of exposures(config)) printError(`warning: ${warning}`);
+  for (const warning of warningsOf(config)) printError(`warning: ${warning}`);
   printLine(`${options.config} is valid: ${plural(config.devices.length, "device")}`);
 }
 
@@ -22,9 +23,13 @@ function checkAsJson(options: ConfigOption): void {
   const read = readConfigFile(options);
   if ("config" in read) {
     const { config } = read;
-    return printJson({ valid: true, devices: config.devices.length, problems: [], warnings: exposures(config) });
+    return printJson({ valid: true, devices: config.devices.length, problems: [], warnings: warningsOf(config) });
   }
   const problems = read.problems.map(({ line, message }) => ({ line, message }));
   printJson({ valid: false, devices: null, problems, warnings: [] });
   process.exitCode = EXIT_CONFIG;
+}
+
+function warningsOf(config: Config): string[] {
+  return [...config.ignored.map((text) => `${text}: remove this section`), ...exposures(config)];
 }

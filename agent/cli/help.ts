@@ -91,10 +91,6 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "simulate us,xa --to dicom://DX1@127.0.0.1:11112/VETWIRE",
     ],
   },
-  setup: {
-    summary: "connect this PC, and add devices by listening",
-    examples: ["setup", "setup --config agent.yaml"],
-  },
   backup: {
     summary: "save spool and configuration in one file",
     examples: ["backup /mnt/usb/agent.backup", "backup /mnt/usb/agent.backup --images"],

@@ -27,7 +27,6 @@ const commands = new Map<string, () => Promise<Command>>([
   ["restore", async () => (await import("./restore.ts")).restoreCommand],
   ["resend", async () => (await import("./resend.ts")).resendCommand],
   ["pair", async () => (await import("./pair.ts")).pairCommand],
-  ["setup", async () => (await import("./setup.ts")).setupCommand],
 ]);
 
 const renamed: readonly RenamedWords[] = [

@@ -7,7 +7,6 @@ import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
 import type { Encryption, ObjectTarget } from "../../shared/objects/object-target.ts";
 import { DEFAULT_LOG } from "../../shared/runtime/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
-import { asAlertConfig } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
@@ -50,7 +49,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   if (found.length > 0) return { problems: found };
 
   keepKeysAsWritten(document);
-  const raw: unknown = document.toJS();
+  const { raw, ignored } = withoutIgnored(document.toJS());
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
   for (const sentence of problems(validator, raw)) {
     const { steps, message } = locate(sentence);
@@ -76,9 +75,16 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       images: asLimits(valid.images ?? {}),
       backup: valid.backup === undefined ? null : asSchedule(valid.backup, inFolder),
       log: valid.log === undefined ? null : asLogFile(valid.log, inFolder),
-      alerts: asAlertConfig(valid.alerts ?? {}, inFolder),
+      ignored,
     },
   };
+}
+
+/** Takes out what earlier versions read, so that an upgrade does not stop the agent of an unattended PC. */
+function withoutIgnored(root: unknown): { readonly raw: unknown; readonly ignored: string[] } {
+  if (typeof root !== "object" || root === null || !("alerts" in root)) return { raw: root, ignored: [] };
+  const { alerts: _, ...raw } = root;
+  return { raw, ignored: ["alerts has no effect, because the server sends the alerts"] };
 }
 
 /** Makes every key a text. YAML reads the device's code 0413 as the number 413. */

@@ -16,7 +16,7 @@ export interface FirstSettings {
 /** Writes the configuration of an agent without devices. */
 export function firstConfiguration({ url, keyFile, data, timeZone, listen }: FirstSettings): string {
   return [
-    `# The agent of this PC. Its page at http://${listen} and "agent setup" change this file and keep its comments.`,
+    `# The agent of this PC. Its page at http://${listen} changes this file and keeps its comments.`,
     stringify({ server: { url, keyFile } }).trimEnd(),
     "# Messages, studies and images of this PC.",
     stringify({ data }).trimEnd(),

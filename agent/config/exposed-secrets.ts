@@ -3,13 +3,11 @@ import { secretFilesOf } from "./destination.ts";
 import type { Config } from "./schema.ts";
 
 /** Returns a sentence for each file with a secret that other users of this machine can read. */
-export function exposedSecrets({ server, devices, destinations, alerts }: Config): string[] {
+export function exposedSecrets({ server, devices, destinations }: Config): string[] {
   const files = [
     server.keyFile,
     ...devices.flatMap(({ tls }) => tls?.key ?? []),
     ...destinations.flatMap(secretFilesOf),
-    alerts.email?.passwordFile ?? [],
-    alerts.webhook?.secretFile ?? [],
   ].flat();
   const exposed = [...new Set(files)].filter(isOpenToOthers);
   return exposed.map((file) => `other users of this machine can read ${file}, which holds a secret: chmod 600 ${file}`);

@@ -3,7 +3,6 @@ import path from "node:path";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-target.ts";
 import { parseAddress } from "../transport/address.ts";
-import { alertProblems } from "./alert-config.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
@@ -47,7 +46,6 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
     deviceProblems(device, at, folder, report, listener);
   }
   destinationProblems(root["destinations"], folder, report);
-  alertProblems(root["alerts"], folder, report);
   return found;
 }
 

@@ -3,14 +3,12 @@ import { secretFilesOf } from "./destination.ts";
 import type { Config } from "./schema.ts";
 
 /** The files that a configuration names: the key, certificates, lists of operators, passwords of archives. */
-export function namedFiles({ server, devices, destinations, alerts }: Config): string[] {
+export function namedFiles({ server, devices, destinations }: Config): string[] {
   const files = [
     server.keyFile,
     ...devices.flatMap(({ tls, operatorListFile }) => [...Object.values(tls ?? {}), operatorListFile]),
     ...destinations.flatMap(secretFilesOf),
     ...destinations.map((destination) => (destination.way === "s3" ? destination.ca : null)),
-    alerts.email?.passwordFile,
-    alerts.webhook?.secretFile,
   ];
   return [...new Set(files)].filter((file) => typeof file === "string").map((file) => path.resolve(file));
 }

@@ -7,7 +7,6 @@ import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import type { Address } from "../transport/address.ts";
-import { type AlertConfig, AlertsSchema } from "./alert-config.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
@@ -166,7 +165,6 @@ export const ConfigSchema = Type.Object(
     log: Type.Optional(LogSchema),
     /** False keeps the devices of this file: the agent takes none from the server. */
     managed: Type.Optional(Type.Boolean()),
-    alerts: Type.Optional(AlertsSchema),
   },
   closed,
 );
@@ -178,7 +176,7 @@ export type DeviceConfig = ConfigFile["devices"][number];
 export type TlsFiles = Static<typeof TlsSchema>;
 
 /** The checked configuration, with paths resolved against the folder of the file. */
-export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images" | "backup" | "log" | "alerts"> {
+export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images" | "backup" | "log"> {
   /** The file that the configuration was read from. Absent if it was read from a text. */
   readonly file?: string;
   /** null for no local status server. */
@@ -189,5 +187,6 @@ export interface Config extends Omit<ConfigFile, "status" | "destinations" | "im
   readonly backup: (BackupSchedule & { readonly images: boolean }) | null;
   /** null for stdout alone. */
   readonly log: LogFileOptions | null;
-  readonly alerts: AlertConfig;
+  /** A sentence for each part of the file that has no effect any more. */
+  readonly ignored: readonly string[];
 }

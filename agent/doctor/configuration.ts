@@ -26,7 +26,7 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Fin
       return problem(
         "configuration.missing",
         `there is no configuration ${file}`,
-        "run vetwire setup, or name the file with --config",
+        "start vetwire agent run --set-up and open its page, or name the file with --config",
       );
     case "EACCES":
     case "EPERM":
@@ -52,6 +52,9 @@ function remedyOf(line: number, message: string): string {
 }
 
 function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[] {
+  const ignored = config.ignored.map((text) =>
+    warning("configuration.ignored", text, `remove this section from ${configFile}`),
+  );
   const open = exposures(config).map((text) => {
     const at = Math.max(text.lastIndexOf(", "), text.lastIndexOf(": "));
     return warning("configuration.exposed", text.slice(0, at), text.slice(at + 2));
@@ -67,6 +70,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
     ok("configuration.valid", `${configFile} is valid: ${plural(config.devices.length, "device")}`),
     running,
     ...(config.devices.length === 0 ? [noDevices()] : []),
+    ...ignored,
     ...open,
     ...sharedSerialPorts(config),
   ];
@@ -74,7 +78,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
 
 /** An agent that was paired has no device yet. */
 function noDevices(): Finding {
-  const remedy = "connect the first one: vetwire setup, or the agent's page";
+  const remedy = "connect the first one on the agent's page: Add a device";
   return warning("configuration.no-devices", "no device is set up, so no result can arrive", remedy);
 }
 

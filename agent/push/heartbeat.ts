@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { Compile } from "typebox/compile";
 import { type ConfigurationReport, HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
@@ -10,6 +11,7 @@ import type { ServerClient } from "./server-client.ts";
 import { dayOf } from "../report/device-time.ts";
 import { isoOrNull } from "../runtime/iso-time.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
+import type { QuarantinedMessages } from "../spool/queries/messages/messages.ts";
 import { CLOCK_META } from "../spool/queries/status.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { DeviceState } from "../states/device-state.ts";
@@ -41,7 +43,7 @@ export interface UpgradeLink {
 }
 
 interface HeartbeatSource {
-  readonly config: Pick<Config, "devices" | "managed" | "server" | "timeZone">;
+  readonly config: Pick<Config, "data" | "devices" | "managed" | "server" | "timeZone">;
   readonly version: string;
   readonly spool: Spool;
   readonly server: ServerClient;
@@ -51,13 +53,10 @@ interface HeartbeatSource {
   readonly remote: ConfigurationLink | null;
   /** Null for an agent that no launcher started: it cannot upgrade itself. */
   readonly upgrade?: UpgradeLink | null;
-  /** The open alerts of the agent. */
-  readonly alerts: { heard(): NonNullable<Heartbeat["alerts"]> };
 }
 
 /**
- * @returns a task that sends a heartbeat if the last one is old, or at once if it would tell of another fault or caller, of other
- * devices or of another alert
+ * @returns a task that sends a heartbeat if the last one is old, or immediately if it would report another fault, caller or device
  */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   const startedAt = performance.now();
@@ -65,14 +64,13 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   return async () => {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
-    const alerts = agent.alerts.heard().map(({ key, told }) => [key, told]);
     const configuration = (await agent.remote?.report(agent.config, agent.spool)) ?? null;
     const news = JSON.stringify([
       states.map(({ reason }) => reason),
       callers,
       agent.backupState?.()?.last.error,
       configuration,
-      alerts,
+      agent.spool.problem,
       agent.upgrade?.report(),
     ]);
     if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
@@ -89,26 +87,29 @@ async function sendHeartbeat(
 ): Promise<void> {
   const { config, spool, server, version } = agent;
   const now = Date.now();
-  const [{ depth, oldestAt }, clock, counts] = await Promise.all([
+  const [{ depth, oldestAt, reason }, clock, counts, quarantined, { bavail, bsize }] = await Promise.all([
     spool.call("outbox"),
     spool.call("getMeta", CLOCK_META),
     spool.call("countMessagesSince", dayOf(now, config.timeZone).from),
+    spool.call("quarantinedMessages"),
+    statfs(config.data),
   ]);
   const states = agent.devices.map((device) => device.state());
   const response = await server.post("/agent/v1/heartbeat", {
     version,
     uptime_s: Math.round(uptimeMs / 1000),
     clock_offset_s: clock === null ? null : Number(clock),
-    outbox: { depth, oldest_at: isoOrNull(oldestAt) },
+    outbox: { depth, oldest_at: isoOrNull(oldestAt), reason: reason?.slice(0, REASON_CHARS_MAX) ?? null },
+    disk: { free_bytes: bavail * bsize, problem: spool.problem?.slice(0, REASON_CHARS_MAX) ?? null },
     devices: states.map((state) => ({
       ...describedDevice(config.devices.find(({ id }) => id === state.id)),
       ...deviceInWords(state),
       today: dayCounts(counts.filter(({ device }) => device === state.id)),
+      ...waiting(quarantined.find(({ device }) => device === state.id)),
     })),
     callers: unknownCallers(states),
     ...lastBackup(agent.backupState?.() ?? null),
     ...(configuration !== null && { configuration }),
-    alerts: agent.alerts.heard(),
     ...(agent.upgrade != null && { platform: PLATFORM, upgrade: agent.upgrade.report() }),
   } satisfies Heartbeat);
   // An older server answers with nothing.
@@ -174,6 +175,12 @@ function dayCounts(counts: readonly { readonly state: MessageState; readonly cou
     unmatched: of("unmatched"),
     quarantined: of("quarantined"),
   };
+}
+
+function waiting(quarantined: QuarantinedMessages | undefined) {
+  if (quarantined === undefined) return {};
+  const { count, lastAt } = quarantined;
+  return { quarantined: { count, last_at: new Date(lastAt).toISOString() } };
 }
 
 /** @returns the latest callers of all devices, the last one first */

@@ -15,7 +15,7 @@ export const backupCommand = new Command("backup")
   .addOption(dataOption())
   .action(backup);
 
-withObjectOptions(backupCommand, "a copy of the file");
+withObjectOptions(backupCommand);
 
 async function backup(file: string, { data, ...objects }: DataOption & ObjectOptions): Promise<void> {
   const copy = copier(objects);

@@ -17,7 +17,7 @@ export const exportCommand = new Command("export")
   .addOption(dataOption())
   .action(exportToFile);
 
-withObjectOptions(exportCommand, "a copy of the file");
+withObjectOptions(exportCommand);
 
 async function exportToFile(path: string | undefined, { data, ...objects }: DataOption & ObjectOptions): Promise<void> {
   const copy = copier(objects);

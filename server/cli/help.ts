@@ -17,7 +17,6 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       "run --trust-proxy 127.0.0.1 --rate-limit device=120/3000",
       "run --metrics 127.0.0.1:9090 --drain-seconds 4",
       "run --backup-dir /media/backup --backup-keep 14 --log-file vetwire.log",
-      "run --objects s3://pictures --objects-endpoint https://s3.example.com --objects-key AK --objects-secret-file s3.secret",
     ],
   },
   import: {

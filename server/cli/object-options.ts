@@ -10,7 +10,7 @@ import {
 } from "../../shared/objects/object-target.ts";
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
 
-// The bucket of a server. Options of commands, because a clinic's admin must not choose which hosts the server connects to.
+// The bucket for copies. Options of commands, because a clinic's admin must not choose which hosts the server connects to.
 
 export interface ObjectOptions {
   readonly objects?: string;
@@ -22,10 +22,10 @@ export interface ObjectOptions {
   readonly objectsCa?: string;
 }
 
-/** Adds the options to a command. `what` says what goes into the bucket. */
-export function withObjectOptions(command: Command, what: string): Command {
+/** Adds the options to a command that writes a file. */
+export function withObjectOptions(command: Command): Command {
   return command
-    .option("--objects <url>", `bucket for ${what}, such as s3://bucket/prefix`)
+    .option("--objects <url>", "bucket for a copy of the file, such as s3://bucket/prefix")
     .option("--objects-endpoint <url>", "store of the bucket, such as https://s3.eu-central-1.amazonaws.com")
     .option("--objects-region <region>", "region of the bucket (default: us-east-1)")
     .option("--objects-key <id>", "access key id for the bucket")

@@ -24,11 +24,9 @@ import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
 import { copySqliteToOwnSchema } from "../store/database/sqlite.ts";
 import { startCounting } from "../store/changes/study-counts.ts";
-import { PictureObjects } from "../store/studies/picture-objects.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
-import { type ObjectOptions, objectStoreOf, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { openServedStore } from "./served-store.ts";
 import { serveUpgrades } from "./serve-upgrades.ts";
@@ -97,9 +95,8 @@ export const runCommand = new Command("run")
   .action(run);
 for (const option of careOptions()) runCommand.addOption(option);
 withAlertOptions(runCommand);
-withObjectOptions(runCommand, "pictures in place of the database");
 
-interface RunOptions extends DataOption, AlertOptions, CareOptions, ObjectOptions {
+interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -116,7 +113,6 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions, ObjectOption
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
-  const objects = objectStoreOf(options);
   const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
@@ -172,13 +168,8 @@ async function run(options: RunOptions): Promise<void> {
     certificate,
     allowPrivateWebhooks,
     releaseFolder: join(data, RELEASES),
-    pictures: objects && new PictureObjects(objects),
   });
   if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
-
-  void objects?.tryWriting().catch((error: unknown) => {
-    logger.warn({ reason: errorMessage(error) }, "the bucket of the pictures cannot be used now: results do not wait");
-  });
 
   let metricsServer: MetricsServer | undefined;
   try {

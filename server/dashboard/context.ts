@@ -4,7 +4,6 @@ import type { Receiver } from "../../shared/alerts/deliver.ts";
 import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
 import type { SharedCounters } from "../store/rate-limit-counters.ts";
 import type { Store } from "../store/database/store.ts";
-import type { PictureObjects } from "../store/studies/picture-objects.ts";
 
 /** The one-time code with which the first admin proves access to the server's machine. */
 export interface SetupCode {
@@ -40,6 +39,4 @@ export interface DashboardContext {
   readonly alerts: AlertTester;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
-  /** The bucket of the pictures; null if they are in the database. */
-  readonly pictures: PictureObjects | null;
 }

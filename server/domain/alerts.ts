@@ -1,5 +1,6 @@
 import { backupCondition, type LastBackup } from "../../shared/alerts/backup-condition.ts";
-import { type AlertKind, type Condition, isAlertKind, kinds, limits } from "../../shared/alerts/kinds.ts";
+import { type Condition, limits } from "../../shared/alerts/kinds.ts";
+import type { Heartbeat } from "../../shared/api/study.ts";
 import { type Span, workingMs } from "./device-state.ts";
 import type { RolloutPc } from "./rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "./today.ts";
@@ -28,17 +29,12 @@ export interface ClinicFacts {
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
 
-/** Causes that the server takes from its agents. It knows the others itself, or they end with the heartbeat that tells them. */
-const KINDS_OF_AGENTS: readonly AlertKind[] = [
-  ...(["device-down", "quarantined", "outbox-old", "disk-full", "clock-wrong", "backup-failed"] as const),
-];
-
 /** The machine's conditions are in `machineConditions`. */
 export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
   return [
     ...agentsAway(facts, now),
     ...facts.agents.flatMap((agent) => silentDevices(agent, now)),
-    ...facts.agents.flatMap((agent) => agent.alerts.flatMap((alert) => heardAlert(agent, alert, now))),
+    ...facts.agents.flatMap((agent) => agentConditions(agent, now)),
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
     ...facts.failedUpdates.map(failedUpdate),
@@ -72,23 +68,66 @@ function silentDevices({ shown: { is, last_seen_at, devices }, line }: HeardAgen
   });
 }
 
-function heardAlert(
-  { shown: { is }, line }: HeardAgent,
-  { key, kind, subject, since, count, reason, told }: HeardAgent["alerts"][number],
-  now: number,
-): Condition[] {
-  if (!isAlertKind(kind) || !KINDS_OF_AGENTS.includes(kind)) return [];
-  return [
-    {
-      ...{ key: `${key} @${line}`, kind, subject },
-      // The agent waited for its limit already, and its clock may be wrong.
-      since: Math.min(Date.parse(since) || now, now - kinds[kind].lastsMs),
-      ...(count !== undefined && { count }),
-      ...(reason !== undefined && { reason }),
-      ...(told && { isToldElsewhere: true as const }),
-      ...held(is !== "running"),
-    },
+/** What is wrong at a PC by its last heartbeat. Without further heartbeats, nobody knows whether it lasts. */
+function agentConditions({ shown: { is, key }, line, heard }: HeardAgent, now: number): Condition[] {
+  const { devices = [] } = heard;
+  const conditions = [
+    ...devices.flatMap((device) => downDevice(device, now)),
+    ...devices.flatMap((device) => quarantined(device, now)),
+    ...oldOutbox(heard, key.name, now),
+    ...wrongClock(heard, key.name, now),
+    ...fullDisk(heard, key.name, now),
+    ...backupCondition(heard.backup ?? null, key.name, now),
   ];
+  return conditions.map((condition) => ({
+    ...condition,
+    key: `${condition.key} @${line}`,
+    ...held(condition.holds === true || is !== "running"),
+  }));
+}
+
+type Device = NonNullable<Heartbeat["devices"]>[number];
+
+function downDevice({ id, reason = null, may_be_off = false, since }: Device, now: number): Condition[] {
+  if (reason === null || may_be_off) return [];
+  return [{ key: `device-down ${id}`, kind: "device-down", subject: id, since: timeOf(since, now), reason }];
+}
+
+/** Only a person ends this alert. */
+function quarantined({ id, quarantined: messages }: Device, now: number): Condition[] {
+  if (messages === undefined) return [];
+  const isOld = now - timeOf(messages.last_at, now) > limits.quarantinedMs;
+  const { count } = messages;
+  return [{ key: `quarantined ${id}`, kind: "quarantined", subject: id, since: now, count, ...held(isOld) }];
+}
+
+function oldOutbox({ outbox }: Heartbeat, subject: string, now: number): Condition[] {
+  if (outbox?.oldest_at == null) return [];
+  const { depth: count, oldest_at, reason = null } = outbox;
+  const since = timeOf(oldest_at, now);
+  const why = reason === null ? {} : { reason };
+  const isYoung = now - since < limits.outboxMs;
+  return [{ key: "outbox-old", kind: "outbox-old", subject, since, count, ...why, ...held(isYoung) }];
+}
+
+function wrongClock({ clock_offset_s }: Heartbeat, subject: string, now: number): Condition[] {
+  const { opens, closes } = limits.clockOffsetS;
+  const offset = Math.abs(clock_offset_s ?? 0);
+  if (offset <= closes) return [];
+  return [{ key: "clock-wrong", kind: "clock-wrong", subject, since: now, ...held(offset <= opens) }];
+}
+
+function fullDisk({ disk }: Heartbeat, subject: string, now: number): Condition[] {
+  const { opens, closes } = limits.freeBytes;
+  if (disk === undefined || (disk.free_bytes >= closes && disk.problem === null)) return [];
+  const why = disk.problem === null ? {} : { reason: disk.problem };
+  const isBetween = disk.free_bytes >= opens && disk.problem === null;
+  return [{ key: "disk-full", kind: "disk-full", subject, since: now, ...why, ...held(isBetween) }];
+}
+
+/** @returns the time in ms since 1970; now for a time ahead of it, because a PC's clock may be wrong */
+function timeOf(text: string | null | undefined, now: number): number {
+  return Math.min(Date.parse(text ?? "") || now, now);
 }
 
 function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: number): Condition[] {

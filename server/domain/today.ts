@@ -14,11 +14,11 @@ export function worstFlag(results: readonly Pick<Result, "flag">[]): Flag | null
   return bySeverity[Math.max(0, ...ranks)] ?? null;
 }
 
-/** An agent with the alerts of its last heartbeat. */
+/** An agent with its last heartbeat. */
 export interface HeardAgent {
   readonly shown: AgentShown;
   readonly line: KeyEnd["line"];
-  readonly alerts: NonNullable<Heartbeat["alerts"]>;
+  readonly heard: Heartbeat;
 }
 
 /**

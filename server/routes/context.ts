@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import type { Page } from "../store/patients/patients.ts";
 import type { Quota } from "../store/changes/study-counts.ts";
 import type { Store } from "../store/database/store.ts";
-import type { PictureObjects } from "../store/studies/picture-objects.ts";
 import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
 
 /** Dependencies of the routes. */
@@ -13,8 +12,6 @@ export interface RouteContext {
   readonly quota: Quota;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
-  /** The bucket of the pictures; null if they are in the database. */
-  readonly pictures: PictureObjects | null;
 }
 
 /** The page object of the lists. */

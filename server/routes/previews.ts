@@ -4,7 +4,7 @@ import { PREVIEW_BYTES_MAX, PREVIEWS_MAX } from "../../shared/api/preview.ts";
 import { readPngSize } from "../domain/png-size.ts";
 import { ApiError } from "../http/errors.ts";
 import { keyOf } from "../http/request-context.ts";
-import { isPushedBy, storePreview } from "../store/studies/previews.ts";
+import { storePreview } from "../store/studies/previews.ts";
 import type { RouteContext } from "./context.ts";
 
 // PUT /agent/v1/previews/{fp}/{position}: the agent's small pictures of the images that it filed.
@@ -18,7 +18,7 @@ function readPosition(text: string): number | undefined {
 }
 
 /** Register it in a scope of its own: its bodies are PNG, not JSON. */
-export function previewRoutes(app: FastifyInstance, { store, now, pictures }: RouteContext): void {
+export function previewRoutes(app: FastifyInstance, { store, now }: RouteContext): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("image/png", { parseAs: "buffer" }, async (_request: unknown, body: Buffer) => body);
   app.route<{ Params: { fp: string; position: string } }>({
@@ -35,12 +35,7 @@ export function previewRoutes(app: FastifyInstance, { store, now, pictures }: Ro
       const size = readPngSize(png);
       if ("problem" in size) throw new ApiError("REQUEST.INVALID_BODY", size.problem);
       const clinicId = keyOf(request).clinic_id;
-      // The bucket gets pictures of known studies alone.
-      if (pictures !== null && !(await isPushedBy(store, clinicId, fp))) {
-        throw new ApiError("RECORD.NOT_FOUND", "This study");
-      }
-      const text = pictures === null ? png.toString("base64") : await pictures.keep(fp, position, png);
-      const wanted = { clinicId, fp, position, png: text, ...size, now: now() };
+      const wanted = { clinicId, fp, position, png: png.toString("base64"), ...size, now: now() };
       const isStored = await store.transaction((session) => storePreview(session, wanted));
       if (!isStored) throw new ApiError("RECORD.NOT_FOUND", "This study");
       return {};

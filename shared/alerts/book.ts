@@ -3,7 +3,7 @@ import type { Condition } from "./kinds.ts";
 import { isQuiet, type QuietHours } from "./quiet.ts";
 import { type AlertState, type OpenAlert, stepAlerts } from "./step.ts";
 
-// The book of a clinic or of an agent: its open alerts, and the messages about them that are not delivered yet. It is plain data
+// The book of a clinic: its open alerts, and the messages about them that are not delivered yet. It is plain data
 // that a program stores whole. A program stores it before each attempt and after it, so that a crash loses no message.
 
 export type ChannelType = "email" | "webhook";
@@ -71,9 +71,7 @@ export function stepBook(book: AlertBook, conditions: readonly Condition[], { ch
   const ids = new Set(channels.map(({ id }) => id));
   const messages = book.messages.filter(({ channel }) => ids.has(channel));
   const open = state.open.map((alert) => {
-    // An alert that the agent stopped telling of is new to people.
-    const isNew = alert.openedAt === now || isToldElsewhere(book, alert);
-    if (!isNew || alert.isToldElsewhere === true || alert.toldOn.length > 0) return alert;
+    if (alert.openedAt !== now || alert.toldOn.length > 0) return alert;
     messages.push(...channels.map((channel) => newMessage(channel, "opened", alert, now)));
     return { ...alert, toldOn: channels.map(({ id }) => id) };
   });
@@ -89,10 +87,6 @@ export function stepBook(book: AlertBook, conditions: readonly Condition[], { ch
   }
   const health = Object.fromEntries(Object.entries(book.health).filter(([id]) => ids.has(id)));
   return { open, pending: state.pending, messages: messages.slice(-MESSAGES_MAX), health };
-}
-
-function isToldElsewhere(book: AlertBook, { key }: OpenAlert): boolean {
-  return book.open.some((alert) => alert.key === key && alert.isToldElsewhere === true);
 }
 
 /** The messages of one attempt, all for one channel. */

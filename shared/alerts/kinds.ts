@@ -29,9 +29,6 @@ export const kinds = {
   "disk-full": { lastsMs: 0, goneMs: 0 },
   "clock-wrong": { lastsMs: 2 * MINUTE_MS, goneMs: 0 },
   "key-ends": { lastsMs: 0, goneMs: 0 },
-  /** The server refuses the agent's key. */
-  "key-refused": { lastsMs: 2 * MINUTE_MS, goneMs: 0 },
-  "server-unreachable": { lastsMs: 15 * MINUTE_MS, goneMs: MINUTE_MS },
   "backup-failed": { lastsMs: 0, goneMs: 0 },
   /** The new version did not work on a PC, and the one before runs. */
   "update-failed": { lastsMs: 0, goneMs: 0 },
@@ -43,15 +40,13 @@ export type AlertKind = keyof typeof kinds;
 export const limits = {
   agentSilentWorkingMs: 15 * MINUTE_MS,
   unmatchedMs: 30 * MINUTE_MS,
+  /** Age of the latest message that cannot be filed beyond which no alert opens: a person gave it up. */
+  quarantinedMs: DAY_MS,
   outboxMs: 30 * MINUTE_MS,
   freeBytes: { opens: 1e9, closes: 1.5e9 },
   clockOffsetS: { opens: 60, closes: 30 },
   keyEndsMs: 14 * DAY_MS,
 } as const;
-
-export function isAlertKind(text: string): text is AlertKind {
-  return Object.hasOwn(kinds, text);
-}
 
 /** A fault that exists now. Times are in ms since 1970. */
 export interface Condition {
@@ -69,6 +64,4 @@ export interface Condition {
   readonly path?: string;
   /** Set if the value is between its limits, or unknown: it keeps an open alert open and opens none. */
   readonly holds?: true;
-  /** Set if the agent itself tells people, so that the server does not. */
-  readonly isToldElsewhere?: true;
 }

@@ -59,7 +59,7 @@ export function readSmtpUrl(text: string): SmtpServer | string {
 export function createMailer({ host, port, isTls, user, from, password }: SmtpSettings): SendMail {
   return async ({ to, subject, text }) => {
     try {
-      // Loaded when needed: an agent without alerts saves its memory.
+      // Loaded when needed: a server without a mail server saves its memory.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
         ...{ host, port, secure: isTls, requireTLS: !isTls && !isThisMachine(host) },

@@ -73,12 +73,11 @@ function stepOpen(alert: OpenAlert, condition: Condition | undefined, now: numbe
   }
   if (condition.holds === true) return alert.goneSince === null ? alert : { ...alert, goneSince: null };
   const { openedAt, toldOn, since, key, kind } = alert;
-  const { subject, count, reason, path, isToldElsewhere } = condition;
+  const { subject, count, reason, path } = condition;
   return {
     ...{ key, kind, subject, since, openedAt, goneSince: null, toldOn },
     ...(count !== undefined && { count }),
     ...(reason !== undefined && { reason }),
     ...(path !== undefined && { path }),
-    ...(isToldElsewhere !== undefined && { isToldElsewhere }),
   };
 }

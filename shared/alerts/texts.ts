@@ -1,6 +1,6 @@
 import type { AlertKind } from "./kinds.ts";
 
-// The words of an alert: the cause in one line, and what to do. The dashboard, the server and the agent use the same words.
+// The words of an alert: the cause in one line, and what to do. The dashboard and the server use the same words.
 
 export type AlertLanguage = "en" | "tr";
 
@@ -40,8 +40,6 @@ const paths: Record<AlertKind, string> = {
   "disk-full": "/devices",
   "clock-wrong": "/devices",
   "key-ends": "/settings/keys",
-  "key-refused": "/settings/keys",
-  "server-unreachable": "/devices",
   "backup-failed": "",
   "update-failed": "/devices",
 };
@@ -86,14 +84,6 @@ const english: Record<AlertKind, KindText> = {
   "key-ends": {
     title: "The API key {subject} ends soon",
     advice: "Renew it under Settings, API keys. Without it, its program is refused.",
-  },
-  "key-refused": {
-    title: "The server refuses the key of {subject}",
-    advice: "Make a new key under Settings, API keys, and put it into the agent's key file.",
-  },
-  "server-unreachable": {
-    title: "{subject} does not reach the server",
-    advice: "Check the internet of the clinic PC. It keeps all results and sends them later.",
   },
   "backup-failed": {
     title: "The last backup of {subject} failed",
@@ -146,14 +136,6 @@ const turkish: Record<AlertKind, KindText> = {
   "key-ends": {
     title: "{subject} API anahtarının süresi yakında doluyor",
     advice: "Ayarlar, API anahtarları altında yenileyin. Anahtarsız program kabul edilmez.",
-  },
-  "key-refused": {
-    title: "Sunucu, {subject} anahtarını kabul etmiyor",
-    advice: "Ayarlar, API anahtarları altında yeni bir anahtar oluşturup ajanın anahtar dosyasına koyun.",
-  },
-  "server-unreachable": {
-    title: "{subject} sunucuya ulaşamıyor",
-    advice: "Klinik bilgisayarının internetini kontrol edin. Bütün sonuçlar saklanır ve sonra gönderilir.",
   },
   "backup-failed": {
     title: "{subject} için son yedekleme başarısız oldu",

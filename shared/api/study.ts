@@ -239,9 +239,6 @@ export const HEARTBEAT_S = 60;
 /** Max unknown callers in a heartbeat: the latest ones. */
 export const CALLERS_MAX = 20;
 
-/** Max alerts in a heartbeat. */
-export const HEARTBEAT_ALERTS_MAX = 200;
-
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Nullable(Type.String({ maxLength: 64 }));
 
@@ -268,6 +265,8 @@ const HeardDevice = Type.Object({
   ),
   /** Messages since midnight in the agent's time zone. */
   today: Type.Optional(Type.Object({ received: Count, filed: Count, unmatched: Count, quarantined: Count })),
+  /** Messages that cannot be filed until they are processed again. Absent without one. */
+  quarantined: Type.Optional(Type.Object({ count: Count, last_at: Type.String({ maxLength: 64 }) })),
 });
 
 /** An address that connected to the port of a device and was refused, or whose bytes no profile takes. */
@@ -293,16 +292,11 @@ const HeardBackup = Type.Object({
   error: Nullable(Type.String({ maxLength: 1000 })),
 });
 
-/** An open alert of the agent. Agents of other versions may know more kinds. */
-const HeardAlert = Type.Object({
-  key: Type.String({ maxLength: 200 }),
-  kind: Type.String({ maxLength: 64 }),
-  subject: Type.String({ maxLength: 200 }),
-  since: Type.String({ maxLength: 64 }),
-  count: Type.Optional(Count),
-  reason: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** The agent tells people by itself. */
-  told: Type.Boolean(),
+/** The disk of the agent's data folder. */
+const HeardDisk = Type.Object({
+  free_bytes: Type.Number({ minimum: 0 }),
+  /** Why the agent cannot store now; null if it can. */
+  problem: Nullable(Type.String({ maxLength: 1000 })),
 });
 
 /** The message that an agent sends every HEARTBEAT_S. Agents of other versions omit some of it. */
@@ -311,12 +305,19 @@ export const Heartbeat = Type.Object({
   uptime_s: Type.Optional(Type.Number()),
   /** The machine's clock minus the server's; null before the first response with a Date. */
   clock_offset_s: Type.Optional(Nullable(Type.Number())),
-  outbox: Type.Optional(Type.Object({ depth: Count, oldest_at: Type.Optional(Instant) })),
+  outbox: Type.Optional(
+    Type.Object({
+      depth: Count,
+      oldest_at: Type.Optional(Instant),
+      /** Why the server deferred the oldest study; null if it did not. */
+      reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+    }),
+  ),
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
   backup: Type.Optional(Nullable(HeardBackup)),
   configuration: Type.Optional(ConfigurationReport),
-  alerts: Type.Optional(Type.Array(HeardAlert, { maxItems: HEARTBEAT_ALERTS_MAX })),
+  disk: Type.Optional(HeardDisk),
   /** The platform of the packages that this agent runs from, such as linux-x64. Absent if it cannot upgrade itself. */
   platform: Type.Optional(Type.String({ maxLength: RELEASE_WORD_CHARS_MAX })),
   upgrade: Type.Optional(Nullable(UpgradeReport)),

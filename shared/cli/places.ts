@@ -36,10 +36,6 @@ export function platformPlaces(
       const folder = path.win32.join(env["ProgramData"] ?? "C:\\ProgramData", "Vetwire");
       return { config: path.win32.join(folder, "agent.yaml"), data: path.win32.join(folder, "server") };
     }
-    case "darwin": {
-      const folder = path.posix.join(isOfMachine ? "/" : home, "Library/Application Support/Vetwire");
-      return { config: path.posix.join(folder, "agent.yaml"), data: path.posix.join(folder, "server") };
-    }
     default: {
       if (isOfMachine) return { config: "/etc/vetwire/agent.yaml", data: "/var/lib/vetwire/server" };
       const config = absolute(env["XDG_CONFIG_HOME"]) ?? path.posix.join(home, ".config");

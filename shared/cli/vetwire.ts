@@ -3,7 +3,7 @@ import type { ProgramDefinition } from "./program.ts";
 // The command `vetwire`, which holds the programs of the agent and of the server.
 
 /** Commands of the agent that `vetwire` also takes without `agent`. One exists if the agent has it. */
-const SHORT_FORMS: readonly string[] = ["setup", "doctor", "pair"];
+const SHORT_FORMS: readonly string[] = ["doctor", "pair"];
 
 const SERVICE_EXAMPLES: readonly string[] = [
   "service install agent",

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { PatientHint, Result } from "../api/study.ts";
 import type { SetupAdvice } from "./setup-advice.ts";
 
-// The set-up of the agent: `/local/v1/setup` of its page, and `agent setup`. A step is data: both draw it and send an answer.
+// The set-up of the agent: `/local/v1/setup` of its page. A step is data: the page draws it and sends an answer.
 
 const text = (maxLength: number) => Type.String({ maxLength });
 const closed = { additionalProperties: false };

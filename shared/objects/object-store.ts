@@ -60,28 +60,6 @@ export class ObjectStore {
     if (difference !== null) throw new ObjectError(difference);
   }
 
-  /** Reads an object of at most `bytesMax` bytes. @returns null if the bucket has none with that name */
-  async read(name: string, bytesMax: number): Promise<Uint8Array | null> {
-    try {
-      return await this.#exchange(
-        { method: "GET", key: this.#keyOf(name), expectedBytes: bytesMax },
-        async (response) => {
-          const chunks: Buffer[] = [];
-          let bytes = 0;
-          for await (const chunk of response as AsyncIterable<Buffer>) {
-            bytes += chunk.length;
-            if (bytes > bytesMax) throw new ObjectError(`expected at most ${bytesMax} bytes, got more`);
-            chunks.push(chunk);
-          }
-          return Buffer.concat(chunks);
-        },
-      );
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
-  }
-
   /** Begins an upload and ends it at once, which leaves no object. @throws ObjectError if the key may not write */
   async tryWriting(): Promise<void> {
     const key = this.#keyOf("vetwire-check");
@@ -256,10 +234,6 @@ export class ObjectStore {
     const { secret, signal } = this.#options;
     return exchange(this.#target, secret(), { ...request, signal }, patience, read);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof ObjectError && error.status === 404 && error.code !== "NoSuchBucket";
 }
 
 /** The store will say the same again: it has no such upload, knows no lists, or the key may not ask for them. */

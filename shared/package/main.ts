@@ -29,7 +29,7 @@ const BOTH = ["agent", "server"] as const;
 
 /** The kinds of packages. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "darwin-x64", "win-x64"] },
+  tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "win-x64"] },
   deb: { pack: packDeb, platforms: ["linux-x64", "linux-arm64"], tools: { "dpkg-deb": "dpkg" } },
   image: { pack: packImage, platforms: ["linux-x64"], programs: ["server"], tools: { mmdebstrap: "mmdebstrap" } },
   msi: { pack: packMsi, platforms: ["win-x64"], tools: { wixl: "wixl", msibuild: "msitools" } },

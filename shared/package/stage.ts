@@ -16,7 +16,6 @@ const CACHE = path.join(ROOT, "node_modules/.cache/vetwire-package");
 const PLATFORMS = {
   "linux-x64": { os: "linux", cpu: "x64", serialport: "linux-x64" },
   "linux-arm64": { os: "linux", cpu: "arm64", serialport: "linux-arm64" },
-  "darwin-x64": { os: "darwin", cpu: "x64", serialport: "darwin-x64+arm64" },
   "win-x64": { os: "win32", cpu: "x64", serialport: "win32-x64" },
 } as const;
 

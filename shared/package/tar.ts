@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import type { ServiceDescription } from "../service/description.ts";
-import { launchdPlist } from "../service/launchd.ts";
 import { systemdUnit } from "../service/systemd-unit.ts";
 import type { Pack, PackOrder } from "./pack.ts";
 
@@ -17,10 +16,9 @@ export const packTar: Pack = async ({ program, platform, release, staged, work, 
   const folder = path.join(work, name);
   fs.cpSync(staged, folder, { recursive: true });
   fs.writeFileSync(path.join(folder, "INSTALL"), installText(program, platform, `${name}.tar.gz`));
-  const unit = unitOf(program, platform);
-  if (unit !== null) {
+  if (platform !== "win-x64") {
     fs.mkdirSync(path.join(folder, "service"));
-    fs.writeFileSync(path.join(folder, "service", unit.file), unit.text);
+    fs.writeFileSync(path.join(folder, "service", unitFile(program)), systemdUnit(unpackedService(program)));
   }
   const file = path.join(out, `${name}.tar.gz`);
   tar(file, work, [name], release.time);
@@ -44,29 +42,20 @@ export function tar(file: string, folder: string, names: readonly string[], time
   execFileSync("tar", ["-C", folder, ...words, "-cf", file, ...names], { env });
 }
 
-function unitOf(program: Program, platform: PackOrder["platform"]): { file: string; text: string } | null {
-  const service = unpackedService(program, platform);
-  if (platform === "win-x64") return null;
-  if (platform === "darwin-x64") return { file: `${service.name}.plist`, text: launchdPlist(service) };
-  return { file: `${service.name}.service`, text: systemdUnit(service) };
+function unitFile(program: Program): string {
+  return `vetwire-${program}.service`;
 }
 
 /** Describes the service of an archive in /opt, with the places of `vetwire service install`. */
-function unpackedService(program: Program, platform: PackOrder["platform"]): ServiceDescription {
+function unpackedService(program: Program): ServiceDescription {
   const name = `vetwire-${program}`;
-  const isMac = platform === "darwin-x64";
   return {
     program,
     name,
     node: `/opt/${name}/runtime/node`,
     main: `/opt/${name}/app/shared/main.js`,
-    config:
-      program === "server"
-        ? null
-        : isMac
-          ? "/Library/Application Support/Vetwire/agent.yaml"
-          : "/etc/vetwire/agent.yaml",
-    state: isMac ? `/Library/Application Support/Vetwire/${program}` : `/var/lib/vetwire/${program}`,
+    config: program === "server" ? null : "/etc/vetwire/agent.yaml",
+    state: `/var/lib/vetwire/${program}`,
     writable: [],
     options: [],
   };
@@ -79,7 +68,6 @@ function installText(program: Program, platform: PackOrder["platform"], archive:
   const folder = `/opt/vetwire-${program}`;
   const next =
     program === "agent" ? "Open http://127.0.0.1:8081 and set the agent up" : "Open http://127.0.0.1:8080/dashboard";
-  const unit = unitOf(program, platform)?.file ?? "";
   return `Vetwire ${program}: it needs neither Node nor a compiler.
 
 Install it as a service:
@@ -93,7 +81,7 @@ Remove it (the data stays):
   sudo ${folder}/bin/vetwire service uninstall ${program}
   sudo rm -r ${folder}
 
-service/${unit} is the service for those who install it by tools of their own.
+service/${unitFile(program)} is the service for those who install it by tools of their own.
 THIRD_PARTY_LICENSES and sbom.cdx.json list the packages of others in this folder.
 `;
 }

@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
 import { configProblem, folderOf, type InstalledService, nameProblem, type ServiceDescription } from "./description.ts";
-import { launchd } from "./launchd.ts";
 import type { Found, Platform } from "./platform.ts";
 import { answersOf, carryOut, isOwnedBy, type Machine } from "./shell.ts";
 import { systemd } from "./systemd.ts";
@@ -12,7 +11,6 @@ import { windows } from "./windows.ts";
 const PLATFORMS: Readonly<Partial<Record<NodeJS.Platform, Platform>>> = {
   linux: systemd,
   win32: windows,
-  darwin: launchd,
 };
 
 /** Returns this machine. @throws Error on a system without a service manager that is known here */

@@ -88,10 +88,6 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   [/^npm run conformance$/, "it takes minutes"],
   [/^npm run bench /, "it measures the machine for minutes"],
   [/^npm run test:soak$/, "it is npm test with more cases"],
-  [
-    /^npm run agent -- (setup|run --set-up)/,
-    "it asks a person: test/agent/cli/setup.slow.test.ts and test/e2e/newcomer.slow.test.ts answer",
-  ],
   [/^npm run agent -- pair /, "it needs a code of the dashboard: test/dashboard/browser/pairing.slow.test.ts runs it"],
   [/^npm run server -- agents /, "it ends the access of the agent: test/server/cli/agents.slow.test.ts runs it"],
   [

@@ -7,7 +7,7 @@ import type { DashboardContext } from "../context.ts";
 
 // The small pictures of a study of images.
 
-export function previewRoutes(app: FastifyInstance, { store, pictures }: DashboardContext): void {
+export function previewRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   const url = "/clinic/v1/clinics/:clinic/results/:fp/previews";
   app.route<{ Params: { fp: string } }>({
     method: "GET",
@@ -26,7 +26,7 @@ export function previewRoutes(app: FastifyInstance, { store, pictures }: Dashboa
     handler: async (request, reply) => {
       const { fp, position } = request.params;
       const index = /^[1-9]\d?$/.test(position) ? Number(position) : 0;
-      const png = await readPreview(store, pictures, clinicOf(request).id, fp, index);
+      const png = await readPreview(store, clinicOf(request).id, fp, index);
       if (png === undefined) throw new ApiError("RECORD.NOT_FOUND", "This picture");
       return reply.type("image/png").send(png);
     },

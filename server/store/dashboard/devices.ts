@@ -47,16 +47,15 @@ export async function readHeardAgents(
   const allTimes = [...studiesOf.values()].flatMap(({ times }) => times);
   const hours = workingHours(allTimes, now, timeZone ?? "UTC");
   const agents = rows.map((row) => {
-    const { devices = [], ...heartbeat }: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
+    const heard: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
     const agent = agentState(row.received_at, now);
-    const shown = devices.map((device) => {
+    const shown = (heard.devices ?? []).map((device) => {
       const studies = studiesOf.get(device.id) ?? { name: null, times: [] };
       const state = deviceState(device, { agent, studyTimes: studies.times, hours, now });
       // The last heartbeat of an agent that does not run may be of another day.
       return { ...deviceShown(device, state, studies), ...(agent !== "running" && { today: null }) };
     });
-    const { line } = row;
-    return { row, line, shown: agentShown(row, heartbeat, agent, shown), alerts: heartbeat.alerts ?? [] };
+    return { row, line: row.line, shown: agentShown(row, heard, agent, shown), heard };
   });
   return { agents: agents.filter(({ row }) => !isReplaced(row, agents, now)), hours };
 }

@@ -1,7 +1,5 @@
 import type { StudyPreview } from "../../../shared/dashboard/previews.ts";
-import { PREVIEW_BYTES_MAX } from "../../../shared/api/preview.ts";
-import { noInvalidation, query, type Session, StoreUnavailable } from "../database/query.ts";
-import { isReference, type PictureObjects } from "./picture-objects.ts";
+import { noInvalidation, query, type Session } from "../database/query.ts";
 
 // Small pictures of the images of a study, as the agent of its clinic drew them.
 
@@ -10,16 +8,11 @@ export interface NewPreview {
   fp: string;
   /** Index of the image in its study, from 1. */
   position: number;
-  /** The picture in Base64, or its reference. */
+  /** The picture in Base64. */
   png: string;
   width: number;
   height: number;
   now: number;
-}
-
-/** Returns whether an agent of the clinic pushed a study. */
-export async function isPushedBy(session: Session, clinicId: number, fp: string): Promise<boolean> {
-  return (await session.first(pushedBy, { clinicId, fp })) !== undefined;
 }
 
 /** Stores or replaces a picture. Needs a transaction. @returns false unless an agent of the clinic pushed the study */
@@ -40,22 +33,16 @@ export async function listPreviews(
   return study && session.all(ofStudy, { studyId: study.id });
 }
 
-/**
- * Reads a picture of a study that the clinic may open.
- * @throws DamagedRecord if the bucket has other bytes or none
- */
+/** Reads a picture of a study that the clinic may open. */
 export async function readPreview(
   session: Session,
-  pictures: PictureObjects | null,
   clinicId: number,
   fp: string,
   position: number,
 ): Promise<Buffer | undefined> {
   const study = await session.first(visibleTo, { clinicId, fp });
   const row = study && (await session.first(picture, { studyId: study.id, position }));
-  if (row === undefined || !isReference(row.png)) return row && Buffer.from(row.png, "base64");
-  if (pictures === null) throw new StoreUnavailable("a picture is in a bucket: start the server with --objects");
-  return pictures.open(fp, position, row.png, PREVIEW_BYTES_MAX);
+  return row && Buffer.from(row.png, "base64");
 }
 
 const pushedBy = query((db, p: { clinicId: number; fp: string }) =>

@@ -2,7 +2,6 @@ import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { type AgentFacts, agentConditions } from "../../../agent/alerts/conditions.ts";
 import { backupSource, configFiles } from "../../../agent/care/backup-source.ts";
 import { startDailyBackup } from "../../../agent/care/daily-backup.ts";
 import { backupLine, retentionLines } from "../../../agent/cli/care-text.ts";
@@ -10,7 +9,6 @@ import { checkConfig } from "../../../agent/config/check.ts";
 import type { Config } from "../../../agent/config/schema.ts";
 import { heartbeatTask } from "../../../agent/push/heartbeat.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
-import { NOT_ASKED_YET } from "../../../agent/states/server-state.ts";
 import { createMetrics } from "../../../agent/status/metrics.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import { recordBackup } from "../../../shared/care/backup-state.ts";
@@ -83,37 +81,11 @@ test("metrics and heartbeat tell the last failure and the last success", async (
     startedAt: 0,
     devices: [],
     remote: null,
-    alerts: { heard: () => [] },
     backupState: () => backup.state(),
   };
   await heartbeatTask({ ...agent, spool: spool as unknown as Spool, server: server as never })();
   const { error } = failed;
   expect(sent[0]?.backup).toEqual({ at: failed.at, succeeded_at: at, bytes: made.bytes, error });
-});
-
-test("a failed backup is a condition of an alert, with the machine and the reason, until one is made", () => {
-  const facts = {
-    name: "desk",
-    server: { ...NOT_ASKED_YET, is: "reached", since: 0 },
-    devices: [],
-    quarantined: [],
-  } as const;
-  const quiet = {
-    ...facts,
-    outbox: { depth: 0, oldestAt: null, reason: null },
-    clockOffsetS: 0,
-    freeBytes: 1e12,
-    spoolProblem: null,
-  };
-  const conditions = (last: typeof made | typeof failed) =>
-    agentConditions({ ...quiet, lastBackup: last } satisfies AgentFacts, Date.parse(failed.at));
-  expect(conditions(failed)).toEqual([
-    {
-      ...{ key: "backup-failed", kind: "backup-failed", subject: "desk" },
-      ...{ since: Date.parse(failed.at), reason: failed.error },
-    },
-  ]);
-  expect(conditions(made)).toEqual([]);
 });
 
 test("status says in words how the backups are", () => {

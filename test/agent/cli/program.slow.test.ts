@@ -83,7 +83,7 @@ describe("the commands of the agent", () => {
     fs.writeFileSync(path.join(folder, "open.key"), "sk_live_test\n", { mode: 0o644 });
     fs.writeFileSync(
       file,
-      `server: { url: "http://lab.example", keyFile: open.key }\ndata: agent\ntimeZone: UTC\ndevices: [${device}]\n`,
+      `server: { url: "http://lab.example", keyFile: open.key }\ndata: agent\ntimeZone: UTC\nalerts: {}\ndevices: [${device}]\n`,
     );
     const { code, stdout, stderr } = await agent("check", "--config", file);
     fs.rmSync(path.join(folder, "open.key"));
@@ -91,6 +91,7 @@ describe("the commands of the agent", () => {
     expect([code, stdout.toString()]).toEqual([0, `${file} is valid: 1 device\n`]);
     const key = path.join(folder, "open.key");
     expect(stderr.split("\n")).toEqual([
+      "warning: alerts has no effect, because the server sends the alerts: remove this section",
       "warning: server.url is http://lab.example: the network can read the key and all results, use https",
       "warning: device hema-1 listens on 0.0.0.0:2575 without allow: any host can send results, list the device's address in allow",
       `warning: other users of this machine can read ${key}, which holds a secret: chmod 600 ${key}`,

@@ -60,7 +60,7 @@ test("a valid configuration is read with its paths resolved against the folder o
       backup: null,
       log: null,
       file: path.join(folder, "agent.yaml"),
-      alerts: { email: null, webhook: null, quiet: null, language: "en" },
+      ignored: [],
       devices: [
         {
           id: "chem-1",
@@ -156,7 +156,7 @@ describe("single problems", () => {
     [
       "an unknown key without a near one lists all keys",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images, backup, log, managed, alerts",
+      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images, backup, log, managed",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     [
@@ -451,4 +451,14 @@ describe("destinations of images", () => {
     const found = at(destination).map((line) => line.replace(/^\d+: /, ""));
     expect(found).toContain(message.replace("FOLDER", folder));
   });
+});
+
+test("alerts of an earlier version's agent.yaml is valid, whatever is in it, and a warning says to remove it", () => {
+  for (const part of ["alerts: { email: { to: [nurse@clinic.example] } }", "alerts: 1"]) {
+    const checked = checkConfig(`${good}\n${part}\n`, folder);
+    expect(checked).toMatchObject({
+      config: { ignored: ["alerts has no effect, because the server sends the alerts"] },
+    });
+    expect("config" in checked && "alerts" in checked.config).toBe(false);
+  }
 });

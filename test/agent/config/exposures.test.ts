@@ -111,9 +111,9 @@ test.skipIf(process.platform === "win32")("files with secrets that other users c
   );
 });
 
-test("the agent logs the same warnings at its start", async () => {
+test("the agent logs the same warnings at its start, and starts with a part that has no effect any more", async () => {
   const devices = [{ ...loopbackDevice, connection: { listen: `0.0.0.0:${await freePort()}` } }];
-  const config = configOf({ url: "http://vetwire.invalid:8080", devices });
+  const config = { ...configOf({ url: "http://vetwire.invalid:8080", devices }), ignored: ["alerts has no effect"] };
   const logged: { msg: string; reason?: string }[] = [];
   const log = pino({ level: "warn" }, { write: (line) => logged.push(JSON.parse(line) as (typeof logged)[number]) });
   const agent = await startAgent(config, "test", log);
@@ -121,6 +121,9 @@ test("the agent logs the same warnings at its start", async () => {
   const warnings = logged.filter(({ msg }) => msg === "the configuration leaves something open to others");
   expect(warnings.map(({ reason }) => reason)).toEqual(exposures(config));
   expect(warnings).toHaveLength(2);
+  expect(logged).toContainEqual(
+    expect.objectContaining({ msg: "remove a part of the configuration", reason: "alerts has no effect" }),
+  );
 });
 
 test.each([

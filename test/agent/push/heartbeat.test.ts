@@ -75,28 +75,42 @@ test("the latest 20 refused addresses are counted, IPv4 in its usual form", () =
   expect(callers.list.some(({ address }) => address === "10.0.0.4")).toBe(false);
 });
 
-test("a heartbeat tells the last warning of each device, a long one in part, and the server takes it", async () => {
+test("a heartbeat reports warnings, messages that cannot be filed, the outbox and the disk, and the server takes it", async () => {
   const state: DeviceState = {
     ...{ id: "chem-1", profile: "generic-astm", connected: false, is: "listening", reason: null, mayBeOff: false },
     ...{ since: 0, lastMessageAt: null, lastBytesAt: null, lastWarning: null },
     counters: { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 },
   };
   const warned = { ...state, id: "hema-1", lastWarning: { at: 5_000, reason: "x".repeat(2_000) } };
-  const answers: Readonly<Record<string, unknown>> = { outbox: { depth: 0, oldestAt: null }, getMeta: null };
-  const spool = { call: (name: string) => Promise.resolve(name in answers ? answers[name] : []) };
+  const answers: Readonly<Record<string, unknown>> = {
+    outbox: { depth: 1, oldestAt: 7_000, reason: "the clinic is full" },
+    getMeta: null,
+    quarantinedMessages: [{ device: "hema-1", count: 2, lastAt: 9_000 }],
+  };
+  const spool = {
+    problem: "database or disk is full",
+    call: (name: string) => Promise.resolve(name in answers ? answers[name] : []),
+  };
   const sent: Heartbeat[] = [];
   await heartbeatTask({
-    config: { devices: [], managed: false, timeZone: "UTC" } as never,
+    config: { data: ".", devices: [], managed: false, timeZone: "UTC" } as never,
     version: "1",
     spool: spool as unknown as Spool,
     server: { post: (_: string, body: Heartbeat) => Promise.resolve(sent.push(body)) } as never,
     devices: [state, warned].map((each) => ({ state: () => each })),
     remote: null,
-    alerts: { heard: () => [] },
   })();
   expect(sent[0]?.devices?.map(({ last_warning }) => last_warning)).toEqual([
     null,
     { at: "1970-01-01T00:00:05.000Z", reason: "x".repeat(1_000) },
   ]);
+  expect(sent[0]?.devices?.map(({ quarantined }) => quarantined)).toEqual([
+    undefined,
+    { count: 2, last_at: "1970-01-01T00:00:09.000Z" },
+  ]);
+  expect(sent[0]).toMatchObject({
+    outbox: { depth: 1, oldest_at: "1970-01-01T00:00:07.000Z", reason: "the clinic is full" },
+    disk: { free_bytes: expect.any(Number) as number, problem: "database or disk is full" },
+  });
   expect(Compile(Heartbeat).Check(sent[0])).toBe(true);
 });

@@ -1,13 +1,8 @@
-import { createHash } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { encodePng } from "../../../agent/imaging/png.ts";
-import { buildApp } from "../../../server/app.ts";
-import { PictureObjects } from "../../../server/store/studies/picture-objects.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { ObjectStore } from "../../../shared/objects/object-store.ts";
 import { PREVIEW_BYTES_MAX, previewPath } from "../../../shared/api/preview.ts";
 import { clinic, connection, patient, startServer, study, type TestServer } from "../../server/harness.ts";
-import { S3_KEY, S3Server } from "../../support/s3-server.ts";
 import { makeUser } from "../harness.ts";
 
 const ours = newFp("clinic");
@@ -100,86 +95,4 @@ test("the pictures of another clinic's study are missing", async () => {
   const stranger = await makeUser(server, "admin", theirs);
   expect((await stranger.call("GET", `/results/${fp}/previews`)).status).toBe(404);
   expect((await stranger.call("GET", `/results/${fp}/previews/1`)).status).toBe(404);
-});
-
-/** Returns the clinics of clinics() behind a server whose pictures are in a bucket. */
-async function withBucket() {
-  const made = await clinics();
-  const bucket = new S3Server({ bucket: "pictures" });
-  const target = {
-    endpoint: `http://127.0.0.1:${await bucket.start()}`,
-    bucket: "pictures",
-    prefix: "vetwire",
-    region: "us-east-1",
-    accessKeyId: S3_KEY.accessKeyId,
-    secretFile: "",
-    encryption: null,
-    pathStyle: true,
-    ca: null,
-  };
-  const pictures = new PictureObjects(new ObjectStore(target, { secret: () => S3_KEY.secret }));
-  const { store, pepper, clock } = made.server;
-  const app = buildApp(store, { pepper, now: () => clock.now, pictures });
-  onTestFinished(async () => {
-    await app.close();
-    await bucket.stop();
-  });
-  const { cookie } = await makeUser(made.server, "reader", ours);
-  const show = async (position: number, of = app) => {
-    const url = `/clinic/v1/clinics/${ours}/results/${made.fp}/previews/${position}`;
-    const { statusCode, rawPayload, headers } = await of.inject({ url, headers: { cookie } });
-    if (statusCode === 200) return { type: headers["content-type"], bytes: rawPayload };
-    return `${statusCode} ${(JSON.parse(rawPayload.toString()) as { error: { code: string } }).error.code}`;
-  };
-  return { ...made, bucket, server: { ...made.server, app }, show, withoutBucket: made.server.app };
-}
-
-test("a picture is in the bucket under its study and hash, and not in the database", async () => {
-  const { server, key, fp, bucket, show } = await withBucket();
-  expect(await put(server, key, previewPath(fp, 2), png(20))).toBe(200);
-  const hash = createHash("sha256").update(png(20)).digest("hex");
-  expect([...bucket.objects.keys()]).toEqual([`vetwire/previews/${fp}/2/${hash}.png`]);
-  expect(await show(2)).toEqual({ type: "image/png", bytes: png(20) });
-  expect(await put(server, key, previewPath(fp, 2), png(30))).toBe(200);
-  expect(await show(2)).toEqual({ type: "image/png", bytes: png(30) });
-});
-
-test("a picture that the database got before stays there", async () => {
-  const { key, fp, bucket, show, server, withoutBucket } = await withBucket();
-  expect(await put({ ...server, app: withoutBucket }, key, previewPath(fp, 1), png(20))).toBe(200);
-  expect(await show(1)).toEqual({ type: "image/png", bytes: png(20) });
-  expect(bucket.calls).toEqual([]);
-});
-
-test("a picture that the bucket changed, exchanged or lost is an error and never another picture", async () => {
-  const { server, key, fp, bucket, show } = await withBucket();
-  expect(await put(server, key, previewPath(fp, 1), png(20))).toBe(200);
-  expect(await put(server, key, previewPath(fp, 2), png(30))).toBe(200);
-  const [first = "", second = ""] = bucket.objects.keys();
-  const other = bucket.objects.get(second)!;
-  bucket.objects.set(first, other);
-  expect(await show(1)).toBe("500 RECORD.DAMAGED");
-  bucket.objects.delete(first);
-  expect(await show(1)).toBe("500 RECORD.DAMAGED");
-  bucket.fault = () => ({ do: "flip" });
-  expect(await show(2)).toBe("500 RECORD.DAMAGED");
-  bucket.fault = () => ({ do: "refuse", status: 503, code: "SlowDown" });
-  expect(await show(2)).toBe("503 SERVER.UNAVAILABLE");
-});
-
-test("a picture that the bucket did not store gets no success", async () => {
-  const { server, key, fp, theirKey, bucket, show } = await withBucket();
-  bucket.fault = ({ operation }) => (operation === "PutObject" ? { do: "flip" } : null);
-  expect(await put(server, key, previewPath(fp, 1), png(20))).toBe("503 SERVER.UNAVAILABLE");
-  expect(await show(1)).toBe("404 RECORD.NOT_FOUND");
-  bucket.fault = () => null;
-  bucket.objects.clear();
-  expect(await put(server, theirKey, previewPath(fp, 1), png(20))).toBe("404 RECORD.NOT_FOUND");
-  expect(bucket.objects.size).toBe(0);
-});
-
-test("a picture in a bucket is an error on a server without one", async () => {
-  const { server, key, fp, show, withoutBucket } = await withBucket();
-  expect(await put(server, key, previewPath(fp, 1), png(20))).toBe(200);
-  expect(await show(1, withoutBucket)).toBe("503 SERVER.UNAVAILABLE");
 });

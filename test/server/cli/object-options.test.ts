@@ -8,7 +8,7 @@ function options(changes: ObjectOptions = {}): ObjectOptions {
   const file = path.join(temporaryFolder(), "secret");
   fs.writeFileSync(file, "not-a-real-secret\n", { mode: 0o600 });
   return {
-    objects: "s3://pictures/vetwire",
+    objects: "s3://copies/vetwire",
     objectsEndpoint: "https://s3.example",
     objectsKey: "AK",
     objectsSecretFile: file,
@@ -18,13 +18,13 @@ function options(changes: ObjectOptions = {}): ObjectOptions {
 
 test("Options with a bucket, a store, a key and a secret make a store, and none make none", () => {
   expect(objectStoreOf(options())).not.toBeNull();
-  expect(objectStoreOf(options({ objects: "s3://pictures" }))).not.toBeNull();
+  expect(objectStoreOf(options({ objects: "s3://copies" }))).not.toBeNull();
   expect(objectStoreOf({})).toBeNull();
 });
 
 test.each<[ObjectOptions, string]>([
-  [{ objects: "pictures" }, "--objects is pictures, expected such as s3://bucket/prefix"],
-  [{ objects: "s3://pictures/../x" }, "--objects is s3://pictures/../x, expected such as s3://bucket/prefix"],
+  [{ objects: "copies" }, "--objects is copies, expected such as s3://bucket/prefix"],
+  [{ objects: "s3://copies/../x" }, "--objects is s3://copies/../x, expected such as s3://bucket/prefix"],
   [
     { objectsEndpoint: "https://s3.example/x" },
     "--objects-endpoint goes on behind the host, expected https://s3.example",

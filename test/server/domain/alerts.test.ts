@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { clinicConditions, type ClinicFacts, type Machine, machineConditions } from "../../../server/domain/alerts.ts";
 import type { Condition } from "../../../shared/alerts/kinds.ts";
 import { stepAlerts } from "../../../shared/alerts/step.ts";
+import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { AgentShown, DeviceShown } from "../../../shared/dashboard/devices.ts";
 
 const MINUTE = 60_000;
@@ -24,7 +25,7 @@ const device: DeviceShown = {
   ...{ last_message_at: at(300), last_warning: null, study_name: null, today: null },
 };
 
-function agent(changes: Partial<AgentShown> = {}, alerts: ClinicFacts["agents"][number]["alerts"] = []) {
+function agent(changes: Partial<AgentShown> = {}, heard: Heartbeat = {}) {
   const shown: AgentShown = {
     ...{ key: { id: "key_1", name: "reception" }, is: "running", last_seen_at: at(0), version: null },
     ...{ platform: null, upgrade: null },
@@ -32,7 +33,7 @@ function agent(changes: Partial<AgentShown> = {}, alerts: ClinicFacts["agents"][
     ...{ fp: null, configuration: "unknown", paired_at: null, is_revoked: false },
     ...changes,
   };
-  return { shown, line: shown.key.id, alerts };
+  return { shown, line: shown.key.id, heard };
 }
 
 const key = { public_id: "key_1", line: "key_1", name: "reception", expires_at: null };
@@ -69,22 +70,93 @@ describe("what is wrong for a clinic", () => {
     expect(of({ agents: [away] })).toEqual(["device-silent chem-1 @key_1?"]);
   });
 
-  test("alerts of an agent count as they are, but not of unknown kinds or of the way to this server", () => {
-    const alert = (kind: string, told = false) => ({ key: kind, kind, subject: "chem-1", since: at(-60), told });
-    const alerts = [alert("disk-full", true), alert("device-down"), alert("of tomorrow"), alert("server-unreachable")];
-    const found = clinicConditions({ ...empty, agents: [agent({}, alerts)] }, now);
-    expect(found).toMatchObject([
-      { key: "disk-full @key_1", isToldElsewhere: true, since: now },
-      { key: "device-down @key_1", since: now - 10 * MINUTE },
-    ]);
-    expect(of({ agents: [agent({ is: "silent" }, [alert("disk-full")])] })).toEqual(["disk-full @key_1?"]);
+  describe("at a PC, by its last heartbeat", () => {
+    const heardBy = (heard: Heartbeat, is: AgentShown["is"] = "running") => of({ agents: [agent({ is }, heard)] });
+    const disk = (free_bytes: number, problem: string | null = null): Heartbeat => ({ disk: { free_bytes, problem } });
+
+    test("nothing is wrong with an agent that does all its work, or of an earlier version", () => {
+      expect(heardBy({})).toEqual([]);
+      const outbox = { depth: 0, oldest_at: null };
+      const devices = [{ id: "chem-1", reason: null }];
+      expect(heardBy({ ...disk(5e9), devices, outbox, clock_offset_s: 2, backup: null })).toEqual([]);
+    });
+
+    test("values have two limits: between them an open alert stays open", () => {
+      expect([0.9e9, 1.2e9, 1.5e9].map((free) => heardBy(disk(free)))).toEqual([
+        ["disk-full @key_1"],
+        ["disk-full @key_1?"],
+        [],
+      ]);
+      expect([-61, 45, 30].map((clock_offset_s) => heardBy({ clock_offset_s }))).toEqual([
+        ["clock-wrong @key_1"],
+        ["clock-wrong @key_1?"],
+        [],
+      ]);
+    });
+
+    test("a disk that refuses is full, whatever is free, and the alert says why", () => {
+      const facts = { ...empty, agents: [agent({}, disk(5e9, "database or disk is full"))] };
+      expect(clinicConditions(facts, now)).toEqual([
+        {
+          ...{ key: "disk-full @key_1", kind: "disk-full", subject: "reception", since: now },
+          reason: "database or disk is full",
+        },
+      ]);
+    });
+
+    test("an agent that is silent keeps its alerts open and opens none", () => {
+      expect(heardBy(disk(0.9e9), "silent")).toEqual(["disk-full @key_1?"]);
+    });
+
+    test("studies that wait are an alert after half an hour, with the reason for which the server deferred them", () => {
+      const waiting = (minutes: number): Heartbeat => ({
+        outbox: { depth: 3, oldest_at: at(minutes), reason: "the clinic is full" },
+      });
+      expect(heardBy(waiting(29))).toEqual(["outbox-old @key_1?"]);
+      const facts = { ...empty, agents: [agent({}, waiting(30))] };
+      expect(clinicConditions(facts, now)).toMatchObject([
+        { kind: "outbox-old", count: 3, reason: "the clinic is full" },
+      ]);
+    });
+
+    test("a device is down if its line needs a person, not if it may be switched off", () => {
+      const down = { id: "chem-1", reason: "cannot open", since: at(1) };
+      expect(clinicConditions({ ...empty, agents: [agent({}, { devices: [down] })] }, now)).toEqual([
+        {
+          ...{ key: "device-down chem-1 @key_1", kind: "device-down", subject: "chem-1" },
+          ...{ since: now - MINUTE, reason: "cannot open" },
+        },
+      ]);
+      expect(heardBy({ devices: [{ ...down, may_be_off: true }] })).toEqual([]);
+    });
+
+    test("a PC whose clock is ahead does not date a fault after this moment", () => {
+      const down = { id: "chem-1", reason: "cannot open", since: at(-60) };
+      expect(clinicConditions({ ...empty, agents: [agent({}, { devices: [down] })] }, now)).toMatchObject([
+        { since: now },
+      ]);
+    });
+
+    test("messages that wait for longer than a day keep their alert open, and open none", () => {
+      const waiting = (minutes: number): Heartbeat => ({
+        devices: [{ id: "chem-1", quarantined: { count: 2, last_at: at(minutes) } }],
+      });
+      expect(heardBy(waiting(24 * 60))).toEqual(["quarantined chem-1 @key_1"]);
+      expect(heardBy(waiting(24 * 60 + 1))).toEqual(["quarantined chem-1 @key_1?"]);
+    });
+
+    test("a backup that failed is an alert until the next one works", () => {
+      const backup = { at: at(60), succeeded_at: null, bytes: null, error: "The disk is full." };
+      expect(heardBy({ backup })).toEqual(["backup-failed @key_1"]);
+      expect(heardBy({ backup: { ...backup, error: null } })).toEqual([]);
+    });
   });
 
   test("two PCs whose keys have one name have alerts of their own, and a rolled key continues those of its PC", () => {
-    const alert = { key: "disk-full", kind: "disk-full", subject: "pc", since: at(60), told: false };
+    const full: Heartbeat = { disk: { free_bytes: 0, problem: null } };
     const devices = [device];
-    const away = agent({ is: "silent", last_seen_at: at(60), devices }, [alert]);
-    const other = agent({ key: { id: "key_2", name: "reception" }, devices }, [alert]);
+    const away = agent({ is: "silent", last_seen_at: at(60), devices }, full);
+    const other = agent({ key: { id: "key_2", name: "reception" }, devices }, full);
     const keys = [key, { ...key, public_id: "key_2", line: "key_2" }];
     expect(of({ agents: [away, other], keys })).toEqual([
       ...["agent-silent key_1", "device-silent chem-1 @key_1?", "disk-full @key_1?", "disk-full @key_2"],
@@ -96,9 +168,17 @@ describe("what is wrong for a clinic", () => {
   });
 
   test("an open alert that has the name of a key closes, and opens under the key's id", () => {
-    const full = { kind: "disk-full", subject: "pc", since: now - MINUTE } as const;
-    const old = { ...full, key: "disk-full @reception", openedAt: now - MINUTE, goneSince: null, toldOn: [] };
-    const heard = agent({}, [{ key: "disk-full", kind: "disk-full", subject: "pc", since: at(1), told: false }]);
+    const since = now - MINUTE;
+    const old = {
+      kind: "disk-full",
+      subject: "pc",
+      since,
+      key: "disk-full @reception",
+      openedAt: since,
+      goneSince: null,
+      toldOn: [],
+    } as const;
+    const heard = agent({}, { disk: { free_bytes: 0, problem: null } });
     const conditions = clinicConditions({ ...empty, agents: [heard] }, now);
     const { opened, closed } = stepAlerts({ open: [old], pending: {} }, conditions, now);
     expect([closed, opened].map((alerts) => alerts.map(({ key: name }) => name))).toEqual([

@@ -25,7 +25,7 @@ const agent = (name: string, is: AgentShown["is"], ...states: DeviceState[]): Ag
   })),
 });
 
-const heard = (shown: AgentShown, line = shown.key.id) => ({ shown, line, alerts: [] });
+const heard = (shown: AgentShown, line = shown.key.id) => ({ shown, line, heard: {} });
 const keyOf = ({ shown: { key }, line }: HeardAgent) => ({ public_id: key.id, line, name: key.name, expires_at: null });
 
 test("a silent agent is listed once, unless its key was revoked or its successor runs", () => {

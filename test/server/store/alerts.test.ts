@@ -202,25 +202,31 @@ describe("alerts of a server", () => {
     expect(await kinds()).toEqual([]);
   });
 
-  test("an alert that the agent tells is on Today, and the server tells of it only when the agent does not", async () => {
+  test("a full disk of a PC and then its silence are on Today, and each is reported once", async () => {
     const { app, makeKey, hook, passMinutes, store, clinicId, clock } = await watchedClinicServer();
     const key = await makeKey(ours, keyPermissions);
-    const beat = async (alerts: object[]) => {
+    const beat = async (free_bytes: number) => {
+      const payload = { disk: { free_bytes, problem: null } };
       const headers = { "x-api-key": key };
-      const answer = await app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload: { alerts } });
+      const answer = await app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
       expect(answer.statusCode).toBe(200);
       await passMinutes(1);
     };
-    const disk = { key: "disk-full", kind: "disk-full", subject: "pc", since: new Date(clock.now).toISOString() };
-    await beat([{ ...disk, told: true }]);
-    const today = () => readToday(store, { clinicId, timeZone: null, isAdmin: true, now: clock.now });
-    expect((await today()).alerts).toMatchObject([{ kind: "disk-full", subject: "pc" }]);
-    expect(hook.received).toEqual([]);
-    await beat([{ ...disk, told: false }]);
-    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened"]);
-    await beat([]);
-    expect(hook.received.map(({ body }) => body.type)).toEqual(["alert.opened", "alert.closed"]);
-    expect((await today()).alerts).toEqual([]);
+    const kinds = async () => {
+      const today = await readToday(store, { clinicId, timeZone: null, isAdmin: true, now: clock.now });
+      return today.alerts.map(({ kind }) => kind);
+    };
+    const news = () => hook.received.map(({ body }) => `${body.type} ${String(body.data["kind"])}`);
+    await beat(5e8);
+    await beat(5e8);
+    expect([await kinds(), news()]).toEqual([["disk-full"], ["alert.opened disk-full"]]);
+    await beat(5e9);
+    expect([await kinds(), news().slice(1)]).toEqual([[], ["alert.closed disk-full"]]);
+    await passMinutes(14);
+    await passMinutes(30);
+    expect([await kinds(), news().slice(2)]).toEqual([["agent-silent"], ["alert.opened agent-silent"]]);
+    await beat(5e9);
+    expect([await kinds(), news().slice(3)]).toEqual([[], ["alert.closed agent-silent"]]);
   });
 
   test("a receiver that fails is repeated until it works, and the others are not told again", async () => {

@@ -109,18 +109,6 @@ describe("the book of alerts", () => {
     expect(run(book, [between], start + MINUTE).book.open).toHaveLength(1);
   });
 
-  test("an alert that the agent tells is silent here, until the agent stops telling", () => {
-    const disk = condition("disk-full", { isToldElsewhere: true });
-    const silent = run(EMPTY_BOOK, [disk], start);
-    expect([silent.sent, silent.book.open.length]).toEqual([[], 1]);
-    expect(run(silent.book, [], start + MINUTE).sent).toEqual([]);
-    const told = run(silent.book, [condition("disk-full")], start + MINUTE);
-    expect(told.sent).toEqual([["b opened disk-full"]]);
-    const again = run(told.book, [disk], start + 3 * MINUTE);
-    expect(again.sent).toEqual([["a opened disk-full"]]);
-    expect(run(again.book, [], start + 4 * MINUTE).sent).toEqual([["b closed disk-full"]]);
-  });
-
   test("a failed attempt is repeated later and later, shows on its channel, and is given up after a day", () => {
     let book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], now: start });
     const times: number[] = [];
@@ -189,7 +177,7 @@ describe("quiet hours", () => {
 // Method: facts, restarts, crashes during an attempt and failures come in any order. A model counts what receivers get.
 describe("for any sequence of facts and restarts", () => {
   const keys = ["disk-full", "device-down", "critical-unseen", "outbox-old"] as const;
-  const fact = fc.record({ holds: fc.boolean(), told: fc.boolean(), age: fc.nat(40) });
+  const fact = fc.record({ holds: fc.boolean(), age: fc.nat(40) });
   const event = fc.record({
     minutes: fc.integer({ min: 0, max: 30 }),
     facts: fc.tuple(...keys.map(() => fc.option(fact, { nil: null, freq: 2 }))),
@@ -213,7 +201,6 @@ describe("for any sequence of facts and restarts", () => {
                   condition(keys[index]!, {
                     since: now - of.age * MINUTE,
                     ...(of.holds && { holds: true as const }),
-                    ...(of.told && { isToldElsewhere: true as const }),
                   }),
                 ],
           );

@@ -7,7 +7,6 @@ import { ROOT, temporaryFolder } from "../../support/processes.ts";
 describe("the places of a platform", () => {
   const machine = ["/etc/vetwire/agent.yaml", "/var/lib/vetwire/server"];
   const home = { HOME: "/home/ayse" };
-  const mac = "Library/Application Support/Vetwire";
   test.each([
     ["root on Linux", "linux", home, true, machine],
     ["a service of systemd", "linux", { HOME: "/", STATE_DIRECTORY: "/var/lib/vetwire" }, false, machine],
@@ -33,8 +32,6 @@ describe("the places of a platform", () => {
       false,
       ["/home/ayse/.config/vetwire/agent.yaml", "/home/ayse/.local/state/vetwire/server"],
     ],
-    ["root on macOS", "darwin", home, true, [`/${mac}/agent.yaml`, `/${mac}/server`]],
-    ["a user on macOS", "darwin", home, false, [`/home/ayse/${mac}/agent.yaml`, `/home/ayse/${mac}/server`]],
     [
       "any user on Windows",
       "win32",

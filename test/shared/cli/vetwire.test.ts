@@ -6,8 +6,8 @@ const bare = { ...agentProgram, commands: new Map(), help: {} };
 const load = () => Promise.reject(new Error("no command is loaded"));
 const equipped = {
   ...bare,
-  commands: new Map(["setup", "doctor", "status"].map((name) => [name, load])),
-  help: { setup: { summary: "set up this PC", examples: [] }, doctor: { summary: "find faults", examples: [] } },
+  commands: new Map(["pair", "doctor", "status"].map((name) => [name, load])),
+  help: { pair: { summary: "pair this PC", examples: [] }, doctor: { summary: "find faults", examples: [] } },
 };
 
 test.each([
@@ -16,9 +16,9 @@ test.each([
   ["help agent", "agent", "help"],
   ["help server keys list", "server", "help keys list"],
   ["doctor --json", "agent", "doctor --json"],
-  ["help setup", "agent", "help setup"],
+  ["help pair", "agent", "help pair"],
   ["agent agent", "agent", "agent"],
-  ["pair", "vetwire", "pair"],
+  ["setup", "vetwire", "setup"],
   ["status", "vetwire", "status"],
   ["--version", "vetwire", "--version"],
   ["help", "vetwire", "help"],
@@ -32,7 +32,7 @@ test("a short form exists only if the agent has the command", () => {
   expect(dispatch(["doctor"], bare).program).toBe("vetwire");
   expect(Object.keys(vetwireProgram(bare).help)).toEqual(["agent", "server", "service", "upgrade"]);
   expect(vetwireProgram(equipped).help).toMatchObject({
-    setup: { summary: "set up this PC (short for: agent setup)" },
+    pair: { summary: "pair this PC (short for: agent pair)" },
     doctor: { summary: "find faults (short for: agent doctor)" },
   });
   expect(vetwireProgram(equipped).examples).toContain("doctor");

@@ -3,7 +3,6 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ServiceDescription } from "../../../shared/service/description.ts";
-import { launchd, launchdPlist } from "../../../shared/service/launchd.ts";
 import { findService, installService, switchService, uninstallService } from "../../../shared/service/manage.ts";
 import type { Platform } from "../../../shared/service/platform.ts";
 import { systemd } from "../../../shared/service/systemd.ts";
@@ -40,7 +39,7 @@ function standIn(name: string, script = ""): void {
 function changes(): string[] {
   const file = path.join(root, "words");
   const lines = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trimEnd().split("\n") : [];
-  return lines.filter((line) => !/^(systemctl (show|cat)|sc.exe (queryex|qc)|launchctl print|id) /.test(line));
+  return lines.filter((line) => !/^(systemctl (show|cat)|sc.exe (queryex|qc)|id) /.test(line));
 }
 
 function answerFile(name: string, text: string): string {
@@ -314,58 +313,5 @@ describe("Windows", () => {
     sc(null, QUERY("4  RUNNING"));
     await expect(uninstallService("vetwire-agent", machineOf(windows))).rejects.toThrow(/belongs to another program/);
     expect(changes()).toEqual([]);
-  });
-});
-
-describe("launchd", () => {
-  const PLIST = "/Library/LaunchDaemons/vetwire-agent.plist";
-  const agent = { ...LINUX_AGENT, config: "/Library/Vetwire/agent.yaml", state: "/Library/Vetwire/agent" };
-
-  /** Lets launchctl know no service, or one in this state, and gives `cat` the plist. */
-  function launchctl(service: ServiceDescription | null, print: string | null): void {
-    const shown = answerFile("print", print ?? "");
-    standIn("launchctl", `[ "$1" = print ] || exit 0\n${print === null ? "exit 113" : `cat ${shown}`}`);
-    const plist = answerFile("plist", service === null ? "" : launchdPlist(service));
-    fs.writeFileSync(
-      path.join(root, "bin/cat"),
-      `#!/bin/sh\n[ "$1" = ${PLIST} ] && { ${service === null ? "exit 1" : `exec /bin/cat ${plist}`}; }\nexec /bin/cat "$@"\n`,
-      { mode: 0o755 },
-    );
-  }
-
-  test("gets the folders, the plist and the start", async () => {
-    launchctl(null, null);
-    standIn("chown");
-    await installService(agent, machineOf(launchd));
-    expect(changes()).toEqual([
-      `chown daemon: ${root}/Library/Vetwire`,
-      `chown daemon: ${root}/Library/Vetwire/agent`,
-      `launchctl bootstrap system ${PLIST}`,
-    ]);
-    expect(fs.readFileSync(path.join(root, PLIST), "utf8")).toBe(launchdPlist(agent));
-  });
-
-  test("loads a service to start it, and unloads it to stop and to remove it", async () => {
-    launchctl(agent, null);
-    await switchService("vetwire-agent", "start", machineOf(launchd));
-    launchctl(agent, "\tstate = running\n\tpid = 4711\n");
-    await switchService("vetwire-agent", "stop", machineOf(launchd));
-    await uninstallService("vetwire-agent", machineOf(launchd));
-    expect(changes()).toEqual([
-      `launchctl bootstrap system ${PLIST}`,
-      "launchctl kickstart system/vetwire-agent",
-      "launchctl bootout system/vetwire-agent",
-      "launchctl bootout system/vetwire-agent",
-    ]);
-  });
-
-  test.each([
-    ["\tstate = running\n\tpid = 4711\n", { is: "running", since: null, process: 4711 }],
-    ["\tstate = spawn scheduled\n\tlast exit code = 78: EX_CONFIG\n", { is: "waiting", code: 78, at: null }],
-    ["\tstate = waiting\n\tlast exit code = (never exited)\n", { is: "waiting", code: null, at: null }],
-    [null, { is: "stopped" }],
-  ])("tells the state of %j", async (print, state) => {
-    launchctl(agent, print);
-    expect(await findService("vetwire-agent", machineOf(launchd))).toMatchObject({ is: "installed", state });
   });
 });

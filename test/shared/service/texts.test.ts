@@ -2,17 +2,15 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { SaxesParser } from "saxes";
 import { afterAll, describe, expect, test } from "vitest";
-import { installedService, launcherWords, nameProblem } from "../../../shared/service/description.ts";
-import { launchd, launchdPlist } from "../../../shared/service/launchd.ts";
+import { installedService, nameProblem } from "../../../shared/service/description.ts";
 import { systemdUnit, unitWords } from "../../../shared/service/systemd-unit.ts";
 import { shawlWords, windows } from "../../../shared/service/windows.ts";
 import { windowsLine, windowsWords } from "../../../shared/service/windows-words.ts";
 import { HOME_SERVER, LINUX_AGENT, WINDOWS_AGENT } from "./services.ts";
 
-// Goal: the files and command lines of each platform are right. Method: systemd judges its units itself; an XML parser reads the
-// plist; each text is read back to the service that it describes.
+// Goal: the files and command lines of each platform are right. Method: systemd judges its units itself; each text is read back
+// to the service that it describes.
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-units-"));
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -76,26 +74,6 @@ describe("the unit of systemd", () => {
   });
 });
 
-describe("the plist of launchd", () => {
-  test.each([LINUX_AGENT, HOME_SERVER])("of the $program is well-formed XML with the launcher's words", (service) => {
-    const strings: string[] = [];
-    let text = "";
-    const parser = new SaxesParser();
-    parser.on("text", (part) => (text = part));
-    parser.on("closetag", ({ name }) => void (name === "string" && strings.push(text)));
-    parser.on("error", (error) => {
-      throw error;
-    });
-    parser.write(launchdPlist(service)).close();
-    expect(strings).toEqual([
-      service.name,
-      ...launcherWords(service, `${service.state}/service.log`),
-      "daemon",
-      "Interactive",
-    ]);
-  });
-});
-
 describe("the command line of a Windows service", () => {
   test("quotes paths with spaces and closes no quote by a backslash", () => {
     const service = { ...WINDOWS_AGENT, state: "C:\\Program Data\\Vetwire\\" };
@@ -133,21 +111,9 @@ describe("an installed service", () => {
     expect(installedService(unitWords(systemdUnit({ ...service, writable: [] })))).toEqual(service);
   });
 
-  test("is read from the command line of shawl, and from a plist", () => {
+  test("is read from the command line of shawl", () => {
     const { writable: _, ...agent } = WINDOWS_AGENT;
     expect(installedService(windowsWords(windowsLine(shawlWords(agent))))).toEqual(agent);
-    const { writable: _w, ...server } = HOME_SERVER;
-    const found = launchd.judge(server.name, [
-      { code: 0, text: launchdPlist(HOME_SERVER) },
-      { code: 113, text: "Could not find service" },
-    ]);
-    expect(found).toEqual({
-      is: "installed",
-      service: server,
-      state: { is: "stopped" },
-      startsWithMachine: true,
-      packaged: null,
-    });
   });
 
   test.each([

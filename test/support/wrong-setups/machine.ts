@@ -48,7 +48,7 @@ const CONFIGURATION: readonly WrongSetup[] = [
   {
     title: "there is no agent.yaml",
     finding: "configuration.missing",
-    remedy: /run vetwire setup, or name the file with --config/,
+    remedy: /start vetwire agent run --set-up and open its page, or name the file with --config/,
     make: (bench) => void (bench.hasConfig = false),
   },
   {
@@ -124,6 +124,12 @@ const CONFIGURATION: readonly WrongSetup[] = [
     finding: "configuration.exposed",
     remedy: /chmod 600 .*agent\.key/,
     make: ({ folder }) => fs.chmodSync(path.join(folder, "agent.key"), 0o644),
+  },
+  {
+    title: "agent.yaml has the alerts of an earlier version",
+    finding: "configuration.ignored",
+    remedy: /remove this section from .*agent\.yaml/,
+    make: (bench) => void (bench.config["alerts"] = {}),
   },
   {
     title: "any host of the network can send results",
@@ -410,7 +416,7 @@ const CARE: readonly WrongSetup[] = [
   {
     title: "no device was added after pairing",
     finding: "configuration.no-devices",
-    remedy: /connect the first one: vetwire setup, or the agent's page/,
+    remedy: /connect the first one on the agent's page: Add a device/,
     make: (bench) => void (bench.devices = []),
   },
   {

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { encodeTime } from "ulid";
+import { decodeTime, encodeTime } from "ulid";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 import type { MessageState } from "./message-outcome.ts";
 import { messageReader, type StoredMessageRow } from "../events/event-log.ts";
@@ -21,7 +21,8 @@ export const NO_SESSION = 0;
 export interface QuarantinedMessages {
   readonly device: string;
   readonly count: number;
-  readonly isFresh: boolean;
+  /** Time of the latest one, in ms since 1970. */
+  readonly lastAt: number;
 }
 
 /** Part of operationsOn(). */
@@ -48,7 +49,7 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
        GROUP BY device, state`,
     ),
     quarantined: db.prepare(
-      `SELECT device, COUNT(*) AS count, MAX(id) >= ? AS isFresh FROM message
+      `SELECT device, COUNT(*) AS count, MAX(id) AS last FROM message
        WHERE state = 'quarantined' AND completed_by IS NULL GROUP BY device`,
     ),
     counts: db.prepare("SELECT state, COUNT(*) AS count FROM message GROUP BY state"),
@@ -95,12 +96,10 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
       return sql.countsSince.all({ first, since }) as { device: string; state: MessageState; count: number }[];
     },
 
-    /** Counts the messages that cannot be filed, by device. `isFresh`: one of them was received since a time. */
-    quarantinedMessages(since: number): QuarantinedMessages[] {
-      const rows = sql.quarantined.all(encodeTime(since)) as (Omit<QuarantinedMessages, "isFresh"> & {
-        isFresh: 0 | 1;
-      })[];
-      return rows.map((row) => ({ ...row, isFresh: row.isFresh === 1 }));
+    /** Counts the messages that cannot be filed, by device. */
+    quarantinedMessages(): QuarantinedMessages[] {
+      const rows = sql.quarantined.all() as { device: string; count: number; last: string }[];
+      return rows.map(({ device, count, last }) => ({ device, count, lastAt: decodeTime(last) }));
     },
 
     countMessages(): { state: MessageState; count: number }[] {

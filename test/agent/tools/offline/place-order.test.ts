@@ -23,7 +23,7 @@ function config(data = used.folder): Config {
     images: { keepMs: null, bytesMax: null, freeBytes: null },
     backup: null,
     log: null,
-    alerts: { email: null, webhook: null, quiet: null, language: "en" },
+    ignored: [],
     devices: [device("chem-1", "generic-astm"), device("vet-2", "abaxis-vetscan-vs2")],
   };
 }

@@ -29,9 +29,9 @@ test("pictures are listed by their position, and a second one of a position repl
     { position: 1, width: 2, height: 1 },
     { position: 2, width: 2, height: 1 },
   ]);
-  expect(await readPreview(store, null, clinicId, fp, 1)).toEqual(Buffer.from([7]));
-  expect(await readPreview(store, null, clinicId, fp, 2)).toEqual(Buffer.from([2, 255, 0]));
-  expect(await readPreview(store, null, clinicId, fp, 3)).toBeUndefined();
+  expect(await readPreview(store, clinicId, fp, 1)).toEqual(Buffer.from([7]));
+  expect(await readPreview(store, clinicId, fp, 2)).toEqual(Buffer.from([2, 255, 0]));
+  expect(await readPreview(store, clinicId, fp, 3)).toBeUndefined();
   expect(await listPreviews(store, clinicId + 1000, fp)).toBeUndefined();
 });
 

@@ -17,12 +17,12 @@ test("messages that cannot be filed are counted by device until they are process
   const old = add("chem-1", yesterday, 1);
   add("hema-1", yesterday, 2);
   add("hema-1", today, 3);
-  expect(spool.quarantinedMessages(today)).toEqual([
-    { device: "chem-1", count: 1, isFresh: false },
-    { device: "hema-1", count: 2, isFresh: true },
+  expect(spool.quarantinedMessages()).toEqual([
+    { device: "chem-1", count: 1, lastAt: yesterday },
+    { device: "hema-1", count: 2, lastAt: today },
   ]);
   spool.settle(settlement(old, { state: "not-for-patients" }));
-  expect(spool.quarantinedMessages(today).map(({ device }) => device)).toEqual(["hema-1"]);
+  expect(spool.quarantinedMessages().map(({ device }) => device)).toEqual(["hema-1"]);
 });
 
 test("the messages of the day are counted by device and state, and a completed one counts once", () => {
