@@ -9,6 +9,7 @@ import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
 import { dayOf } from "../report/device-time.ts";
 import { isoOrNull } from "../runtime/iso-time.ts";
+import { hurried } from "../runtime/periodic.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { CLOCK_META } from "../spool/queries/status.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -75,7 +76,7 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
       alerts,
       agent.upgrade?.report(),
     ]);
-    if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
+    if (performance.now() < sentAt + hurried(HEARTBEAT_S * 1000) && news === sentNews) return;
     await sendHeartbeat(agent, configuration, performance.now() - startedAt);
     [sentAt, sentNews] = [performance.now(), news];
   };
