@@ -1,3 +1,4 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { WAIT_MS } from "./support/patience.ts";
 import { postgresProblem } from "./support/postgres.ts";
@@ -16,6 +17,20 @@ if (noPostgres !== null) process.stderr.write(`the server's tests do not run on 
 const AHEAD_OF_UTC = { TZ: "Pacific/Auckland" };
 const BEHIND_UTC = { TZ: "America/New_York" };
 
+/** Tests that stop no process keep their files in memory: they wait for nothing when a disk would. Slow tests use the disk. */
+const IN_MEMORY = memoryFolder("/dev/shm");
+
+function memoryFolder(folder: string): { TMPDIR?: string } {
+  try {
+    accessSync(folder, constants.W_OK);
+    const own = `${folder}/vetwire-tests`;
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    return { TMPDIR: own };
+  } catch {
+    return {};
+  }
+}
+
 const onPostgresOnly = "test/server/store/database/postgres.test.ts";
 const onSqliteOnly = "test/server/store/database/sqlite.test.ts";
 
@@ -33,17 +48,25 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "tests",
-          env: AHEAD_OF_UTC,
-          include: [long ? "test/**/*.long.test.ts" : "test/**/*.test.ts"],
-          exclude: [
-            ...["**/node_modules/**", onPostgresOnly],
-            ...(fast ? ["test/**/*.slow.test.ts"] : []),
-            ...(withLong ? [] : ["test/**/*.long.test.ts"]),
-          ],
-          ...(fast ? {} : { globalSetup: ["test/build.ts"] }),
+          name: "fast",
+          env: { ...AHEAD_OF_UTC, ...IN_MEMORY },
+          include: long ? [] : ["test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", onPostgresOnly, "test/**/*.{slow,long}.test.ts"],
         },
       },
+      ...(fast
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: "slow",
+                env: AHEAD_OF_UTC,
+                include: [...(long ? [] : ["test/**/*.slow.test.ts"]), ...(withLong ? ["test/**/*.long.test.ts"] : [])],
+                globalSetup: ["test/build.ts"],
+              },
+            },
+          ]),
       ...(fast || long || noPostgres !== null
         ? []
         : [
@@ -51,7 +74,7 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: "postgres",
-                env: BEHIND_UTC,
+                env: { ...BEHIND_UTC, ...IN_MEMORY },
                 include: [
                   "test/server/{store,webhooks}/**/*.test.ts",
                   "test/server/routes/smoke.test.ts",

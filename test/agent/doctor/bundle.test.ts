@@ -72,7 +72,7 @@ devices:
     connection: { listen: "127.0.0.1:4999" }
   - { id: dr-aksoy-1, profile: generic-hl7, connection: { listen: "127.0.0.1:4997" } }
   - { id: blood-1, profile: generic-hl7, connection: { dial: "drkaya-pc.invalid:5000" } }
-  - { id: usb-1, profile: generic-astm, connection: { serial: { path: ${folder}/moritz-usb } } }
+  - { id: usb-1, profile: generic-astm, connection: { serial: { path: /media/moritz-usb } } }
   - { id: xray-1, profile: dicom, aeTitle: KAYA_MORITZ, connection: { listen: "127.0.0.1:4998" } }
 `;
 

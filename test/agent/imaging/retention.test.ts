@@ -107,7 +107,7 @@ describe("by age", () => {
     ],
     [
       "its study is not assessed",
-      () => write("INSERT INTO pending_image_study (study_uid, due_at) VALUES ('1.2.4.1', 9e12)"),
+      () => write("INSERT INTO pending_image_study (study_uid, due_at, quiet_ms) VALUES ('1.2.4.1', 9e12, 0)"),
     ],
     ["its study is unmatched", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
     ["it is quarantined", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
