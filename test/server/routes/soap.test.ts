@@ -7,7 +7,6 @@ import {
   clinic,
   connection,
   connectTo,
-  formOf,
   importEntities,
   noon,
   patient,
@@ -19,85 +18,6 @@ import { publishedSoap, soap } from "../records.ts";
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
 const signed = { status: "SIGNED" as const, signed_at: "2026-11-01T10:00:00.000Z" };
-
-describe("GET /api/v1/soap/{fp}", () => {
-  test("a SOAP record is the same for every connected clinic", async () => {
-    const one = patient();
-    const records = [
-      soap(one.fp, theirs),
-      soap(one.fp, theirs, { ...signed, subjective: null, objective: null, plan: null }),
-    ];
-    const both = [connection(one.fp, ours), connection(one.fp, theirs)];
-    const server = await startServer(clinic(ours), clinic(theirs), one, both, records);
-    for (const fp of [ours, theirs]) {
-      const key = await server.makeKey(fp, ["clinic.soap.view"]);
-      for (const record of records) {
-        const { status, headers, body } = await server.get(key, `/api/v1/soap/${record.fp}?clinic_fp=${theirs}`);
-        expect([status, body]).toEqual([200, { success: true, data: publishedSoap(record) }]);
-        expect(headers["content-type"]).toBe("application/json; charset=utf-8");
-        expect(headers["x-ignored-parameters"]).toBe("clinic_fp");
-      }
-    }
-  });
-
-  test("a SOAP record supports HEAD, refuses other methods, and has no plan items", async () => {
-    const { server, one } = await serverWith();
-    const record = soap(one.fp, ours, signed);
-    await importEntities(server.store, record);
-    const key = await server.makeKey(ours, ["clinic.patient.view"]);
-    const headers = { authorization: `Bearer ${key}` };
-    const url = `/api/v1/soap/${record.fp}`;
-    const [get, head] = [
-      await server.app.inject({ url, headers }),
-      await server.app.inject({ method: "HEAD", url, headers }),
-    ];
-    expect([head.statusCode, head.body, head.headers["content-length"]]).toEqual([
-      200,
-      "",
-      get.headers["content-length"],
-    ]);
-    for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
-      const refused = await server.app.inject({ method, url, headers, payload: {} });
-      expect([refused.statusCode, refused.headers["allow"]]).toEqual([405, "GET, HEAD"]);
-    }
-    for (const path of [`${url}/plan-items`, `${url}/`]) {
-      const { status, body } = await server.get(key, path);
-      expect([path, status, body.error.code]).toEqual([path, 404, "ROUTE.NOT_FOUND"]);
-    }
-  });
-
-  test("unknown and malformed SOAP records, and those of a deleted patient, get 404", async () => {
-    const { server, one } = await serverWith();
-    const record = soap(one.fp, ours);
-    await importEntities(server.store, record, { ...one, deleted_at: "2026-11-21T00:00:00.000Z" });
-    const key = await server.makeKey(ours, ["clinic.soap.view"]);
-    for (const fp of [newFp("soap"), one.fp, "x", record.fp, record.fp.toLowerCase()]) {
-      const { status, body } = await server.get(key, `/api/v1/soap/${fp}`);
-      expect([fp, status]).toEqual([fp, 404]);
-      expect(body).toEqual({
-        success: false,
-        error: {
-          code: "PATIENT.NOT_FOUND",
-          message: `SOAP record ${fp} does not exist.`,
-          severity: "error",
-          ...formOf("soap", fp),
-        },
-      });
-    }
-  });
-
-  test("a clinic without an active connection gets 403, also the one that performed the record", async () => {
-    const { server, one } = await serverWith();
-    const record = soap(one.fp, ours, { plan: "Foreign-plan" });
-    await importEntities(server.store, record, connection(one.fp, ours, false));
-    for (const fp of [ours, theirs]) {
-      const key = await server.makeKey(fp, ["clinic.soap.view"]);
-      const { status, body } = await server.get(key, `/api/v1/soap/${record.fp}`);
-      expect([status, body.error.code, body.error.severity]).toEqual([403, "PATIENT.ACCESS_DENIED", "error"]);
-      for (const secret of ["Foreign-plan", one.fp]) expect(JSON.stringify(body)).not.toContain(secret);
-    }
-  });
-});
 
 describe("a signed SOAP record", () => {
   test("the database refuses any change of a signed record except the move to LOCKED", async () => {
