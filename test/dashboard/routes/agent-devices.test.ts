@@ -81,38 +81,6 @@ test("an agent that is switched off for changes, or too old, is not edited", asy
   expect(await save("- id: a\n", RUNNING)).toBe(409);
 });
 
-test("an admin of the agent's clinic alone reads and edits, and a key pulls the devices of its own agent alone", async () => {
-  const server = await start();
-  const { fp, path } = server;
-  const body = { devices: "- id: a\n", edited: RUNNING };
-  const statuses: number[][] = [];
-  for (const role of ["reader", "staff"] as const) {
-    const user = await makeUser(server, role, ours);
-    statuses.push([(await user.call("GET", path)).status, (await user.call("PUT", path, body)).status]);
-  }
-  const foreign = await makeUser(server, "admin", theirs);
-  for (const clinicFp of [ours, theirs]) {
-    const url = `/clinic/v1/clinics/${clinicFp}/agents/${fp}/devices`;
-    statuses.push([(await foreign.call("GET", url)).status, (await foreign.call("PUT", url, body)).status]);
-  }
-  expect(statuses).toEqual([
-    [403, 403],
-    [403, 403],
-    [404, 404],
-    [404, 404],
-  ]);
-  for (const other of [newFp("agent"), "agent_1", newFp("clinic")])
-    expect((await server.admin.call("GET", `/agents/${other}/devices`)).status).toBe(404);
-  expect(await server.save(body.devices, body.edited)).toBe(200);
-  for (const clinicFp of [ours, theirs]) {
-    const key = await server.makeFreshKey(clinicFp, ["clinic.lab.ingest"], { name: "Other PC", type: "device" });
-    expect(await server.beat(report(), key)).toBeUndefined();
-    expect(await server.pull(key)).toEqual({ success: true, data: null });
-  }
-  const reader = await server.makeFreshKey(ours, ["clinic.lab.view"]);
-  expect((await server.get(reader, "/agent/v1/configuration")).status).toBe(403);
-});
-
 test("texts and reports have bounds", async () => {
   const { admin, app, key, path, save } = await start();
   expect((await admin.call("PUT", path, { devices: "x".repeat(70_000), edited: RUNNING })).status).toBe(400);

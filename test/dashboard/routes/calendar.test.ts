@@ -112,27 +112,6 @@ test("an event needs times that exist, an end after its start, and a patient and
   expect(bare.status).toBe(200);
 });
 
-test("an event of another clinic does not exist, a reader moves none, and a stranger finds no route", async () => {
-  const { server, staff, body } = await twoClinics();
-  const [own, foreign] = [event(ours), event(theirs)];
-  await importEntities(server.store, own, foreign);
-  for (const fp of [foreign.fp, newFp("calevt"), "x"]) {
-    const { status, body: answer } = await staff.call<Refusal>("POST", `/calendar/${fp}/move`, { to: "CHECKED_IN" });
-    expect([status, answer.error.message]).toEqual([404, "This event does not exist."]);
-  }
-  const reader = await makeUser(server, "reader", ours);
-  const stranger = await makeUser(server, "admin", theirs);
-  const calls = [
-    ["GET", `/calendar${day}`, undefined, 200],
-    ["POST", "/calendar", body, 403],
-    ["POST", `/calendar/${own.fp}/move`, { to: "CHECKED_IN" }, 403],
-  ] as const;
-  for (const [method, path, given, expected] of calls) {
-    expect([path, (await reader.call(method, path, given)).status]).toEqual([path, expected]);
-    expect((await stranger.call(method, `/clinic/v1/clinics/${ours}${path}`, given)).status).toBe(404);
-  }
-});
-
 test("each command stands in the audit with its user", async () => {
   const { server, dog, staff, body } = await twoClinics();
   const { fp } = (await staff.call<{ fp: string }>("POST", "/calendar", body)).body;

@@ -20,49 +20,6 @@ async function world() {
   return { own, other, karabas, pamuk, cds, server };
 }
 
-test("a reader reads, staff connects, and a foreign clinic answers like one that does not exist", async () => {
-  const { own, other, karabas, server } = await world();
-  const reader = await makeUser(server, "reader", own);
-  const staff = await makeUser(server, "staff", own);
-  const stranger = await makeUser(server, "admin", other);
-  const fp = karabas.fp;
-  for (const path of ["/patients", `/patients/${fp}`, `/patients/${fp}/results`]) {
-    const statuses = [await reader.call("GET", path), await staff.call("GET", path)].map(({ status }) => status);
-    expect(statuses).toEqual([200, 200]);
-    const whole = `/clinic/v1/clinics/${own}${path}`;
-    const nowhere = await stranger.call("GET", `/clinic/v1/clinics/${newFp("clinic")}${path}`);
-    const foreign = await stranger.call("GET", whole);
-    expect([foreign.status, foreign.body]).toEqual([404, nowhere.body]);
-    expect((await server.app.inject({ url: whole })).statusCode).toBe(401);
-  }
-  const consent = { consent: true };
-  expect((await reader.call("PUT", `/patients/${fp}/connection`, consent)).status).toBe(403);
-  expect((await reader.call("DELETE", `/patients/${fp}/connection`)).status).toBe(403);
-  const foreign = `/clinic/v1/clinics/${own}/patients/${fp}/connection`;
-  expect((await stranger.call("PUT", foreign, consent)).status).toBe(404);
-  expect((await stranger.call("DELETE", foreign)).status).toBe(404);
-});
-
-test("the patient of another clinic answers like one that does not exist, and no search finds it", async () => {
-  const { own, pamuk, server } = await world();
-  const staff = await makeUser(server, "staff", own);
-  const unknown = newFp("patient");
-  for (const path of ["", "/results", "/results?analyte=GLU"]) {
-    const missing = await staff.call("GET", `/patients/${unknown}${path}`);
-    const foreign = await staff.call("GET", `/patients/${pamuk.fp}${path}`);
-    expect([foreign.status, foreign.body]).toEqual([404, missing.body]);
-  }
-  const closed = await staff.call("DELETE", `/patients/${pamuk.fp}/connection`);
-  expect([closed.status, closed.body]).toEqual([
-    404,
-    (await staff.call("DELETE", `/patients/${unknown}/connection`)).body,
-  ]);
-  for (const search of ["pamuk", "10022", pamuk.fp]) {
-    const { body } = await staff.call<PatientList>("GET", `/patients?search=${search}`);
-    expect(body).toEqual({ patients: [], total: 0, page_size: 50 });
-  }
-});
-
 test("the read API serves a patient from the opening of the connection until its closing", async () => {
   const { own, other, pamuk, cds, server } = await world();
   const staff = await makeUser(server, "staff", own);

@@ -89,10 +89,3 @@ test("bytes that are no PNG of an allowed size are refused", async () => {
   expect(await send(png(1024))).toBe(200);
 });
 
-test("the pictures of another clinic's study are missing", async () => {
-  const { server, key, fp } = await clinics();
-  await put(server, key, previewPath(fp, 1), png(4));
-  const stranger = await makeUser(server, "admin", theirs);
-  expect((await stranger.call("GET", `/results/${fp}/previews`)).status).toBe(404);
-  expect((await stranger.call("GET", `/results/${fp}/previews/1`)).status).toBe(404);
-});

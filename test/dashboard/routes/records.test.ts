@@ -193,27 +193,6 @@ describe("a record of another clinic", () => {
       expect([status, body.error.message]).toEqual([404, "This patient does not exist."]);
     }
   });
-
-  test("a reader reads and writes nothing, and a user of another clinic finds no route", async () => {
-    const { server, shared, staff } = await twoClinics();
-    const draft = await write(staff, shared.fp);
-    const reader = await makeUser(server, "reader", ours);
-    const stranger = await makeUser(server, "admin", theirs);
-    const body = { version: draft.version, plan: "x" };
-    const calls = [
-      ["GET", "/records", undefined, 200],
-      ["GET", `/records/${draft.fp}`, undefined, 200],
-      ["POST", "/records", { patient_fp: shared.fp, ...text }, 403],
-      ["PATCH", `/records/${draft.fp}`, body, 403],
-      ["POST", `/records/${draft.fp}/move`, { version: draft.version, to: "IN_PROGRESS" }, 403],
-      ["POST", `/records/${draft.fp}/amend`, {}, 403],
-    ] as const;
-    for (const [method, path, given, expected] of calls) {
-      expect([method, path, (await reader.call(method, path, given)).status]).toEqual([method, path, expected]);
-      const foreign = await stranger.call<Refusal>(method, `/clinic/v1/clinics/${ours}${path}`, given);
-      expect([path, foreign.status, foreign.body.error.message]).toEqual([path, 404, "This clinic does not exist."]);
-    }
-  });
 });
 
 describe("the list of records", () => {

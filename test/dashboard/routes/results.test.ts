@@ -3,10 +3,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { assignStudy } from "../../../server/store/studies/placement.ts";
-import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import type { ResultsPage, StudyPage } from "../../../shared/dashboard/results.ts";
-import { roles } from "../../../shared/dashboard/session.ts";
 import { importEntities, keyPermissions, patient, startServer, study, temporaryFolder } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
@@ -20,41 +18,6 @@ async function startResults() {
   const read = async (fp: string) => (await user.call<StudyPage>("GET", `/results/${fp}`)).body;
   return { ...server, ...names, server, user, push, read };
 }
-
-test("each role reads the list and a study, and no user of another clinic does", async () => {
-  const { server, ours, theirs, dog, push } = await startResults();
-  const filed = chemistry(dog);
-  await push(ours, filed);
-  const paths = [
-    "results",
-    "results-devices",
-    "results.csv",
-    ...["", "/report.pdf", "/results.csv"].map((end) => `results/${filed.fp}${end}`),
-  ];
-  for (const role of roles) {
-    const user = await makeUser(server, role, ours);
-    const answers = await Promise.all(paths.map(async (path) => (await user.call("GET", `/${path}`)).status));
-    expect([role, ...answers]).toEqual([role, ...paths.map(() => 200)]);
-  }
-  const stranger = await makeUser(server, "admin", theirs);
-  const ofClinic = paths.map((path) => `/clinic/v1/clinics/${ours}/${path}`);
-  const refused = await Promise.all(ofClinic.map(async (path) => (await stranger.call("GET", path)).status));
-  expect(refused).toEqual(paths.map(() => 404));
-});
-
-test("a study of another clinic answers like one that does not exist", async () => {
-  const { theirs, foreign, dog, ours, user, push } = await startResults();
-  const [filed, unmatched] = [study({ patient_fp: foreign.fp }), study()];
-  await push(theirs, filed, unmatched);
-  const missing = await user.call("GET", `/results/${newFp("cds")}`);
-  expect(missing.status).toBe(404);
-  for (const fp of [filed.fp, unmatched.fp, "nonsense"]) {
-    expect(await user.call("GET", `/results/${fp}`)).toEqual(missing);
-  }
-  await push(ours, study({ patient_fp: dog.fp }));
-  const { body } = await user.call<ResultsPage>("GET", `/results?patient=${foreign.fp}`);
-  expect(body).toEqual({ items: [], next: null, is_search_cut: false, patient: null });
-});
 
 test("the list pages by its own position, and reads days in the zone that the page names", async () => {
   const { ours, dog, user, push } = await startResults();

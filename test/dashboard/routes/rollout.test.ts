@@ -172,34 +172,6 @@ describe("the update of the clinic PCs", () => {
     for (const body of [{}, { version: 1 }, { version: "0.2.0", more: 1 }]) expect(await call("", body)).toBe(400);
   });
 
-  test("is shown to every role and ruled by an admin of the clinic alone", async () => {
-    const server = await start("A");
-    await server.release("0.2.0");
-    const paths = ["", "/stop", "/skip", "/close"];
-    const bodies = { "": { version: "0.2.0" }, "/skip": { agent: await server.fpOf("A") } } as Record<string, object>;
-    for (const role of ["reader", "staff"] as const) {
-      const user = await makeUser(server, role, ours);
-      expect((await server.read(user)).plan?.version).toBe("0.2.0");
-      for (const path of paths)
-        expect((await user.call("POST", `/rollout${path}`, bodies[path] ?? {})).status).toBe(403);
-    }
-    expect(await server.call("", { version: "0.2.0" })).toBe(200);
-    const foreign = await makeUser(server, "admin", theirs);
-    expect(await server.read(foreign)).toEqual({ plan: { version: "0.2.0", pcs: [], left: [] }, rollout: null });
-    for (const path of paths) {
-      expect((await foreign.call("POST", `/rollout${path}`, bodies[path] ?? {})).status).toBe(409);
-      const url = `/clinic/v1/clinics/${ours}/rollout${path}`;
-      expect((await foreign.call("POST", url, bodies[path] ?? {})).status).toBe(404);
-    }
-    expect((await foreign.call("GET", `/clinic/v1/clinics/${ours}/rollout`)).status).toBe(404);
-    // A key of the other clinic gets no offer of ours.
-    const key = await server.makeFreshKey(theirs, ["clinic.lab.ingest"], { name: "Their PC", type: "device" });
-    const headers = { "x-api-key": key };
-    const payload = { version: "0.1.0", platform: "linux-x64" };
-    const answer = await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
-    expect(answer.json()).toEqual({});
-  });
-
   test("an agent that knows nothing of updates, or more than this server, is heard as before", async () => {
     const { release, beat, call, states } = await start("A");
     await release("0.2.0");

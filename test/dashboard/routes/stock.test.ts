@@ -129,33 +129,6 @@ test("the list filters by category and low stock, and names the categories", asy
   expect((await staff.call("GET", "/stock?low=1")).status).toBe(400);
 });
 
-test("an item of another clinic does not exist, a reader moves none, and a stranger finds no route", async () => {
-  const [own, foreign] = [item(ours), item(theirs)];
-  const { server, staff } = await withItems(own, foreign);
-  const delivery = { quantity: 1, lot: null, expiry_date: null };
-  for (const fp of [foreign.fp, newFp("invitem"), "x"]) {
-    for (const answer of [
-      await staff.call<Refusal>("GET", `/stock/${fp}`),
-      await staff.call<Refusal>("POST", `/stock/${fp}/receive`, delivery),
-      await staff.call<Refusal>("POST", `/stock/${fp}/consume`, { quantity: 1 }),
-    ]) {
-      expect([fp, answer.status, answer.body.error.message]).toEqual([fp, 404, "This item does not exist."]);
-    }
-  }
-  const reader = await makeUser(server, "reader", ours);
-  const stranger = await makeUser(server, "admin", theirs);
-  const calls = [
-    ["GET", "/stock", undefined, 200],
-    ["GET", `/stock/${own.fp}`, undefined, 200],
-    ["POST", `/stock/${own.fp}/receive`, delivery, 403],
-    ["POST", `/stock/${own.fp}/consume`, { quantity: 1 }, 403],
-  ] as const;
-  for (const [method, path, given, expected] of calls) {
-    expect([path, (await reader.call(method, path, given)).status]).toEqual([path, expected]);
-    expect((await stranger.call(method, `/clinic/v1/clinics/${ours}${path}`, given)).status).toBe(404);
-  }
-});
-
 test("each change of stock stands in the audit with its user", async () => {
   const vaccine = item(ours);
   const { server, staff, receive, consume } = await withItems(vaccine);

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { newFp } from "../../../shared/api/fp.ts";
 import type {
   Placed,
   PlacementPreview,
@@ -8,7 +7,7 @@ import type {
   StudyToPlace,
 } from "../../../shared/dashboard/to-place.ts";
 import { connection, importEntities, patient, startServer } from "../../server/harness.ts";
-import { cat, deskEntities, dog, foreign, ours, pushTo, readStudy, theirs, waiting } from "../desk.ts";
+import { cat, deskEntities, dog, ours, pushTo, readStudy, theirs, waiting } from "../desk.ts";
 import { makeUser } from "../harness.ts";
 
 // Goal: a user places, rejects and reopens studies of the own clinic, and nobody else's.
@@ -136,54 +135,6 @@ test("the second of two users who place one study at once is told who was first"
   const refused = answers.find(({ status }) => status === 409);
   const sentence = `${winner.name} changed this study meanwhile: it is filed to ${name} now.`;
   expect(refused?.body.error).toMatchObject({ code: "RECORD.REFUSED", message: sentence });
-});
-
-test("studies and patients of another clinic answer like missing ones", async () => {
-  const { server, staff } = await desk();
-  const [sent, strange, filed] = [waiting(), waiting(), waiting({}, { patient_fp: foreign.fp })];
-  await pushTo(server, ours, sent);
-  await pushTo(server, theirs, strange, filed);
-  const missing = newFp("cds");
-  const statuses = async (fp: string, patientFp: string) => {
-    const path = `/to-place/${fp}`;
-    const answers = [
-      await staff.call<Refused>("GET", path),
-      await staff.call<Refused>("GET", `${path}/preview/${patientFp}`),
-      await staff.call<Refused>("POST", `${path}/assign`, { revision: 1, patient_fp: patientFp }),
-      await staff.call<Refused>("POST", `${path}/reject`, { revision: 1, reason: "no" }),
-      await staff.call<Refused>("POST", `${path}/reopen`, { revision: 1 }),
-    ];
-    return answers.map(({ status, body }) => `${status} ${body.error?.message}`);
-  };
-  const unknown = await statuses(missing, dog.fp);
-  expect(new Set(unknown)).toEqual(new Set(["404 This study does not exist."]));
-  expect(await statuses(strange.fp, dog.fp)).toEqual(unknown);
-  expect(await statuses(filed.fp, dog.fp)).toEqual(unknown);
-  const assign = async (patient_fp: string) =>
-    (await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp })).body.error.message;
-  expect(await assign(foreign.fp)).toBe("This patient does not exist.");
-  expect(await assign(newFp("patient"))).toBe("This patient does not exist.");
-  const { body } = await staff.call<{ patients: ShownPatient[] }>("GET", "/to-place/patients?text=Rex");
-  expect(body.patients).toEqual([]);
-});
-
-test("a reader looks at the queue and changes nothing", async () => {
-  const { server } = await desk();
-  const reader = await makeUser(server, "reader", ours);
-  const sent = waiting();
-  await pushTo(server, ours, sent);
-  const path = `/to-place/${sent.fp}`;
-  for (const read of ["/to-place", path, `${path}/preview/${dog.fp}`, "/to-place/patients?text=a"]) {
-    expect((await reader.call("GET", read)).status).toBe(200);
-  }
-  const bodies = {
-    assign: { revision: 1, patient_fp: dog.fp },
-    reject: { revision: 1, reason: "no" },
-    reopen: { revision: 1 },
-  };
-  for (const [name, body] of Object.entries(bodies)) {
-    expect((await reader.call("POST", `${path}/${name}`, body)).status).toBe(403);
-  }
 });
 
 test("a search finds patients by a part of the name, a number and the fp", async () => {

@@ -35,19 +35,3 @@ test("staff and admins mark a study as seen, a reader does not", async () => {
     (await (await makeUser(server, role, ours)).call("POST", `/results/${fp}/seen`, { revision: 1 })).status;
   expect([await status("reader"), await status("staff"), await status("admin")]).toEqual([403, 200, 200]);
 });
-
-test("a study and a clinic of others are missing", async () => {
-  const { server, fp } = await clinics();
-  const stranger = await makeUser(server, "admin", theirs);
-  const seen = await stranger.call("POST", `/results/${fp}/seen`, { revision: 1 });
-  const missing = await stranger.call("POST", `/results/${newFp("cds")}/seen`, { revision: 1 });
-  expect([seen.status, seen.text]).toEqual([404, missing.text]);
-  expect((await stranger.call("GET", `/clinic/v1/clinics/${ours}/today`)).status).toBe(404);
-  expect((await stranger.call<TodayState>("GET", "/today")).body.newest).toEqual([]);
-});
-
-test("a page without a session gets 401", async () => {
-  const { server } = await clinics();
-  const { statusCode } = await server.app.inject({ url: `/clinic/v1/clinics/${ours}/today` });
-  expect(statusCode).toBe(401);
-});

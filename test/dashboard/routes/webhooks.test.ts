@@ -65,25 +65,6 @@ test("a clinic has ten webhooks at most", async () => {
   expect([status, body.error.message]).toEqual([409, "The clinic has 10 webhooks, the most. Delete one first."]);
 });
 
-test("a webhook of another clinic answers like a missing one, and nothing of it changes", async () => {
-  const { admin, stranger, make } = await world();
-  const { id } = (await make()).body;
-  const missing = "wh_01EXAMP1E00000000000000000";
-  for (const [method, path, body] of [
-    ["GET", "deliveries", undefined],
-    ["POST", "pause", { paused: true }],
-    ["POST", "test", {}],
-    ["POST", "resend", { id: `msg_${id}_1` }],
-    ["POST", "delete", {}],
-  ] as const) {
-    const foreign = await stranger.call(method, `/webhooks/${id}/${path}`, body);
-    const none = await stranger.call(method, `/webhooks/${missing}/${path}`, body);
-    expect([path, foreign.status, foreign.text]).toEqual([path, 404, none.text]);
-  }
-  const { body } = await admin.call<WebhookList>("GET", "/webhooks");
-  expect(body.webhooks).toMatchObject([{ paused: false, waiting: 0 }]);
-});
-
 test("a test message waits in the log, a pause is kept, and deleting removes the webhook with its log", async () => {
   const { server, admin, make } = await world();
   const { id } = (await make()).body;

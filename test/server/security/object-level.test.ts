@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { onPostgres } from "../harness.ts";
 import { bodiesOf } from "./bodies.ts";
-import { forgetClinic } from "./holes.ts";
 import {
   asPage,
   headersAt,
@@ -164,23 +163,4 @@ async function foreignFilters({ server, ours, theirs }: World): Promise<string[]
 
 test("a filter with an id of another clinic finds what an absent one finds, and a search finds nothing of others", async () => {
   expect(await foreignFilters(await startTwoClinics())).toEqual([]);
-});
-
-test("a query without its clinic is found: behind a path, a body, a filter and a search", async () => {
-  const clinic = "/clinic/v1/clinics/:clinic";
-  const [paths, bodies, filters] = [
-    [`GET ${clinic}/stock/:fp`, "GET /api/v1/lab/diagnostics/:fp", `POST ${clinic}/calendar/:fp/move`],
-    [`POST ${clinic}/records`],
-    [`GET ${clinic}/results`, "GET /api/v1/lab/diagnostics"],
-  ];
-  const rows = [...paths, ...bodies, ...filters];
-  const world = await startTwoClinics((app) => rows.map(forgetClinic).forEach((plant) => plant(app)));
-  const found = [
-    ...(await foreignFilters(world)),
-    ...(await foreignBodies(world)),
-    ...(await foreignPaths(world)).faults,
-  ].join("\n");
-  for (const row of paths) expect(found).toContain(row);
-  expect(found).toContain("POST records: 200");
-  for (const filter of ["/results?patient=", "diagnostics?patient_fp=", "results?q="]) expect(found).toContain(filter);
 });

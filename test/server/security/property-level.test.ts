@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { allStored, onPostgres } from "../harness.ts";
 import { bodiesOf } from "./bodies.ts";
-import { changeHandler, showField } from "./holes.ts";
 import { headersAt, routesOf, send, startTwoClinics, viewOf } from "./two-clinics.ts";
 
 // API3, broken object property level authorization: a field that a body may not hold is refused, or ignored where an older
@@ -137,29 +136,4 @@ test("no answer holds a row id, a digest or a secret", async () => {
   const { faults, read } = await internalFields(await startTwoClinics());
   expect(faults).toEqual([]);
   expect(read).toBeGreaterThan(40);
-});
-
-test("a body that takes a foreign field, one that stores it, and an answer with an internal field are found", async () => {
-  const clinic = "/clinic/v1/clinics/:clinic";
-  const world = await startTwoClinics((app) => {
-    const ignoreExtras = changeHandler(`POST ${clinic}/calendar`, (own) => async (request, reply) => {
-      const body = request.body as Record<string, unknown>;
-      for (const [name] of extras) if (Object.hasOwn(body, name)) delete body[name];
-      return own(request, reply);
-    });
-    const store = changeHandler("POST /agent/v1/studies", (own) => async (request, reply) => {
-      const { studies } = request.body as { studies: Record<string, unknown>[] };
-      for (const study of studies) study["device_name"] = study["created_by"] ?? study["device_name"];
-      return own(request, reply);
-    });
-    const show = showField(`GET ${clinic}/patients/:fp`, "clinic_id");
-    for (const plant of [ignoreExtras, store, show]) plant(app);
-  });
-  const { faults } = await internalFields(world);
-  expect(faults).toEqual([`${clinic}/patients/:fp: clinic_id`]);
-  const accepted = await acceptedExtras(world);
-  expect(accepted.length).toBe(tried().length);
-  expect(accepted.every((fault) => fault.startsWith(`POST ${clinic}/calendar with `))).toBe(true);
-  await pushExtras(world);
-  expect(allStored(world.server.database)).toContain(PLANTED);
 });
