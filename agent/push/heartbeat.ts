@@ -10,6 +10,7 @@ import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
 import { dayOf } from "../report/device-time.ts";
 import { isoOrNull } from "../runtime/iso-time.ts";
+import { hurried } from "../runtime/periodic.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 import type { QuarantinedMessages } from "../spool/queries/messages/messages.ts";
 import { CLOCK_META } from "../spool/queries/status.ts";
@@ -73,7 +74,7 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
       agent.spool.problem,
       agent.upgrade?.report(),
     ]);
-    if (performance.now() < sentAt + HEARTBEAT_S * 1000 && news === sentNews) return;
+    if (performance.now() < sentAt + hurried(HEARTBEAT_S * 1000) && news === sentNews) return;
     await sendHeartbeat(agent, configuration, performance.now() - startedAt);
     [sentAt, sentNews] = [performance.now(), news];
   };

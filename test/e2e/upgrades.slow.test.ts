@@ -4,11 +4,8 @@ import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readRunning, readUpgrades } from "../../shared/upgrade/version-store.ts";
 import { Load, studiesOf } from "../support/crash.ts";
-import { freePort, type Running, startProgram, temporaryFolder, until, World } from "../support/processes.ts";
-import { emptyServer } from "../support/running-agent.ts";
-import { scriptedServer } from "../support/scripted-server.ts";
+import { type Running, startProgram, temporaryFolder, until, World } from "../support/processes.ts";
 import { canMount, mountDisk } from "../support/small-disk.ts";
-import { soakCount } from "../support/soak.ts";
 import { type Patch, releaseProblem, Releases } from "../support/staged-release.ts";
 
 // Goal: an upgrade that fails in whatever way leaves a running version, and no acknowledged message is lost or filed twice. Method:
@@ -16,7 +13,7 @@ import { type Patch, releaseProblem, Releases } from "../support/staged-release.
 // ordered one after the other. At the end every acknowledged message is exactly one study of its patient.
 
 /** The probation of the tests. The launcher reads it from its environment, since a minute for each upgrade is too long. */
-const PROBATION_MS = 20_000;
+const PROBATION_MS = 10_000;
 
 interface Kind {
   readonly name: string;
@@ -26,10 +23,12 @@ interface Kind {
   /** Words of the command that ordered the upgrade. */
   readonly says: RegExp;
   readonly outcome: "done" | "rolled back" | "refused";
+  /** Whether npm test tries it. */
+  readonly always?: true;
 }
 
 const KINDS: readonly Kind[] = [
-  { name: "is good", patch: {}, says: /version 0\.1\.\d+ runs\n/, outcome: "done" },
+  { name: "is good", patch: {}, says: /version 0\.1\.\d+ runs\n/, outcome: "done", always: true },
   {
     name: "does not start",
     patch: { code: 'throw new Error("planted: it does not start");' },
@@ -44,9 +43,10 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "crashes while it proves itself",
-    patch: { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 6000);' },
+    patch: { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 3000);' },
     says: /ended with code 1: .*planted: a crash/,
     outcome: "rolled back",
+    always: true,
   },
   {
     name: "is corrupt",
@@ -54,6 +54,7 @@ const KINDS: readonly Kind[] = [
     spoil: (_, file) => flip(file),
     says: /does not match its signature: fetch it again/,
     outcome: "refused",
+    always: true,
   },
   {
     name: "is signed by a stranger",
@@ -73,7 +74,9 @@ const KINDS: readonly Kind[] = [
 const problem = releaseProblem() ?? (canMount() ? null : "no disk can be mounted here");
 if (problem !== null) process.stderr.write(`no upgrade is tried: ${problem}\n`);
 
-const COUNT = Math.max(KINDS.length, soakCount(50));
+/** The launcher's own tests know the other faults, so npm test tries one of each outcome. */
+const TRIED = process.env["ALL"] === "1" ? KINDS : KINDS.filter(({ always }) => always);
+const COUNT = process.env["ALL"] === "1" ? 50 : TRIED.length;
 
 let releases: Releases;
 let disk: string;
@@ -106,7 +109,7 @@ test.skipIf(problem !== null)(
       load.start();
       let inForce = "0.1.0";
       for (let turn = 1; turn <= COUNT; turn++) {
-        const kind = KINDS[(turn - 1) % KINDS.length]!;
+        const kind = TRIED[(turn - 1) % TRIED.length]!;
         const version = `0.1.${turn}`;
         await acknowledgedAgain(load);
         const file = releases.make(releases.folder, version, kind.patch);
@@ -138,68 +141,6 @@ test.skipIf(problem !== null)(
   },
 );
 
-interface HeardUpgrade {
-  readonly version: string;
-  readonly platform?: string;
-  readonly upgrade?: { readonly to: string; readonly state: string; readonly reason: string | null } | null;
-}
-
-test.skipIf(problem !== null)(
-  "a version that the server wants is fetched, tried and told, and one that crashes is told with its reason",
-  { timeout: 300_000 },
-  async () => {
-    const folder = temporaryFolder();
-    const mirror = path.join(folder, "releases");
-    fs.mkdirSync(mirror);
-    releases.make(mirror, "0.2.0");
-    releases.make(mirror, "0.3.0", { code: 'setTimeout(() => { throw new Error("planted: a crash"); }, 6000);' });
-    const heard: HeardUpgrade[] = [];
-    let wanted = "0.2.0";
-    const server = await scriptedServer((request) => {
-      const name = /^\/agent\/v1\/releases\/([^/]+)$/.exec(request.url)?.[1];
-      if (name !== undefined) return { status: 200, body: fs.readFileSync(path.join(mirror, name)) };
-      if (request.url !== "/agent/v1/heartbeat") return emptyServer(request);
-      heard.push(request.body as HeardUpgrade);
-      return { status: 200, body: { upgrade: { version: wanted } } };
-    });
-    fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
-    const [config, versions, port] = [path.join(folder, "agent.yaml"), path.join(folder, "versions"), await freePort()];
-    const status = { listen: `127.0.0.1:${port}` };
-    const settings = { server: { url: server.url, keyFile: "agent.key" }, data: "data", timeZone: "UTC", status };
-    fs.writeFileSync(config, JSON.stringify({ ...settings, devices: [] }));
-    const agent = launch("agent", versions, "--config", config);
-    try {
-      await until("0.2.0 stays", () => readUpgrades(versions).some(({ to }) => to === "0.2.0"), 120_000);
-      wanted = "0.3.0";
-      await until("0.3.0 goes back", () => heard.some(({ upgrade }) => upgrade?.state === "rolled back"), 120_000);
-      const states = heard.map(({ version, upgrade }) => `${version} ${upgrade?.state ?? "none"} ${upgrade?.to ?? ""}`);
-      expect(new Set(states)).toEqual(
-        new Set([
-          "0.1.0 none ",
-          // The first heartbeat of a version may come before or after a change.
-          ...states.filter((state) => /^0\.[12]\.0 preparing/.test(state)),
-          "0.2.0 trying 0.2.0",
-          "0.2.0 done 0.2.0",
-          "0.3.0 trying 0.3.0",
-          "0.2.0 rolled back 0.3.0",
-        ]),
-      );
-      expect(heard.at(-1)).toMatchObject({ version: "0.2.0", platform: "linux-x64" });
-      const overview = await fetch(`http://127.0.0.1:${port}/local/v1/overview`);
-      expect(await overview.json()).toMatchObject({
-        version: "0.2.0",
-        upgrade: { to: "0.3.0", state: "rolled back", reason: "it ended with code 1: Error: planted: a crash" },
-      });
-      expect(fs.existsSync(path.join(folder, "data/spool.db.before-upgrade"))).toBe(true);
-      expect(await agent.end()).toBe(0);
-    } finally {
-      await agent.end("SIGKILL");
-      await server.close();
-      fs.rmSync(folder, { recursive: true, force: true });
-    }
-  },
-);
-
 test.skipIf(problem !== null)(
   "a server is upgraded from a file with a copy of its database, and goes back from a version that does not start",
   { timeout: 300_000 },
@@ -210,9 +151,6 @@ test.skipIf(problem !== null)(
     try {
       await until("the server listens", () => server.output().includes("listening on"));
       const good = releases.make(folder, "0.2.0", {}, "server");
-      const tried = await order(versions, "server", "--from", good, "--dry-run");
-      expect([tried.code, readUpgrades(versions), readRunning(versions)?.version]).toEqual([0, [], "0.1.0"]);
-      expect(tried.output).toContain("is signed, whole, and starts on this machine: it could replace 0.1.0");
       const done = await order(versions, "server", "--from", good);
       expect(done.output).toContain("version 0.2.0 runs\n");
       expect(fs.existsSync(path.join(data, "vetwire.db.before-upgrade"))).toBe(true);
@@ -220,10 +158,6 @@ test.skipIf(problem !== null)(
       const failed = await order(versions, "server", "--from", bad);
       expect(failed.output).toContain("version 0.3.0 was rolled back: it ended with code 1: Error: planted");
       await until("0.2.0 runs again", () => readRunning(versions)?.version === "0.2.0");
-      const again = await order(versions, "server", "--from", bad);
-      // A person may try it again: the cause may be gone.
-      expect(again.output).toContain("version 0.3.0 was rolled back: it ended with code 1: Error: planted");
-      await until("0.2.0 runs after that too", () => readRunning(versions)?.version === "0.2.0");
       expect(await server.end()).toBe(0);
     } finally {
       await server.end("SIGKILL");

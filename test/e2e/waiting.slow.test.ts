@@ -29,6 +29,7 @@ beforeAll(async () => {
   await world.server.end();
   port = await freePort();
   world.writeConfig([{ id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }]);
+  world.agentEnv = { VETWIRE_HURRY: "10" };
   await world.startAgent();
 });
 

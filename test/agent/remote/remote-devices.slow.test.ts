@@ -5,7 +5,7 @@ import net from "node:net";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { stringify } from "yaml";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -18,6 +18,12 @@ import { TestAgent } from "../../support/running-agent.ts";
 // Method: a real agent and a real server. Devices that wait at the server reach the agent with its first heartbeat.
 
 const clinicFp = newFp("clinic");
+
+beforeAll(() => void vi.stubEnv("VETWIRE_HURRY", "10"));
+afterAll(() => void vi.unstubAllEnvs());
+
+/** Kills of a starting agent, and kills once the new file is there. */
+const [EARLY, LATE] = process.env["ALL"] === "1" ? [9, 3] : [3, 2];
 
 async function startDesk() {
   const server = await startServer(clinic(clinicFp));
@@ -40,16 +46,11 @@ async function startDesk() {
     const payload = { configuration: { managed: true, version: null, problems: [], devices } };
     await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key }, payload });
   }
-  // An agent that starts nothing new tells it at its next check for news, after 15 s.
   const tried = (state: AgentDevices["state"]) =>
-    until(
-      state,
-      async () => {
-        const now = await read();
-        return now.state === state ? now : null;
-      },
-      40_000,
-    );
+    until(state, async () => {
+      const now = await read();
+      return now.state === state ? now : null;
+    });
   return { ...server, url, key, shown, read, save, introduce, tried };
 }
 
@@ -153,17 +154,17 @@ test("an agent that is killed while it applies devices has the old file or the n
   const before = `${head}devices:\n${stringify([device("chem-1", first)])}`;
   await desk.introduce("[]\n");
   const found = { old: 0, new: 0 };
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < EARLY + LATE; round += 1) {
     fs.writeFileSync(file, before);
     await desk.save(stringify([device("chem-1", first), device("chem-2", second, { model: `Round ${round}` })]));
     const child = spawn(process.execPath, [AGENT, "run", "--config", file], { stdio: ["ignore", "pipe", "ignore"] });
     const ended = once(child, "exit");
     let log = "";
     child.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
-    await until("the agent runs", () => log.includes("the agent is running"), 20_000, 1);
+    await until("the agent runs", () => log.includes("the agent is running"), 90_000, 1);
     // The last rounds die between the new file and the note that it was tried.
-    if (round < 9) await sleep(round * 60);
-    else await until("the new file", () => fs.readFileSync(file, "utf8") !== before, 20_000, 1);
+    if (round < EARLY) await sleep(round * 60);
+    else await until("the new file", () => fs.readFileSync(file, "utf8") !== before, 90_000, 1);
     child.kill("SIGKILL");
     await ended;
     const text = fs.readFileSync(file, "utf8");
@@ -181,5 +182,5 @@ test("an agent that is killed while it applies devices has the old file or the n
   expect(await isOpen(second)).toBe(true);
   last.kill("SIGTERM");
   await ended;
-  expect(fs.readFileSync(file, "utf8")).toContain("Round 11");
+  expect(fs.readFileSync(file, "utf8")).toContain(`Round ${EARLY + LATE - 1}`);
 }, 240_000);

@@ -4,7 +4,7 @@ import net from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
 import { AGENT, freePort, until } from "../../support/processes.ts";
@@ -38,9 +38,13 @@ async function pairAsShown(page: Page, keyFile: string, name: string): Promise<s
 describe.skipIf(problem !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
+    vi.stubEnv("VETWIRE_HURRY", "10");
     browser = await startBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await browser.close();
+  });
 
   test("an admin shows a code, the PC pairs with it and appears, and the admin ends its access", async () => {
     const { openAs, fp, url, get } = await startClinic();
@@ -112,9 +116,8 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await field.fill(text + more);
     await page.getByRole("button", { name: "Save and send to the PC" }).click();
     await page.getByText("Saved. The PC fetches the devices").first().waitFor();
-    // The agent hears of it with its next heartbeat, at the latest after a minute.
     const line = text.split("\n").length + 1;
-    await page.getByRole("button", { name: `Line ${line}` }).waitFor({ timeout: 100_000 });
+    await page.getByRole("button", { name: `Line ${line}` }).waitFor({ timeout: 90_000 });
     await page.getByText("generic-astmm").last().waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: `Line ${line}` }).click();
@@ -125,7 +128,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Edit devices" }).click();
     await field.fill((text + more).replace("generic-astmm", "generic-astm"));
     await page.getByRole("button", { name: "Save and send to the PC" }).click();
-    await page.getByText("The PC works with these devices.").waitFor({ timeout: 100_000 });
+    await page.getByText("The PC works with these devices.").waitFor({ timeout: 90_000 });
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByRole("article").filter({ hasText: "chem-2" }).waitFor();
     const socket = net.connect(second, "127.0.0.1");
