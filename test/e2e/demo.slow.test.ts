@@ -2,13 +2,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { openPage } from "../dashboard/harness.ts";
+import { browserProblem, expectAccessible, startBrowser } from "../support/browser.ts";
 import { ROOT, temporaryFolder, until } from "../support/processes.ts";
-import { browserTests } from "./demo-browser.ts";
-import { setupCodeTests } from "./demo-setup-code.ts";
 
-// Goal: server and agent end with the demo in every case, and two demos do not share a folder. Method: the demo of the build, as
-// `npm start` runs it, in a temporary folder. The test finds its processes by their working folder in /proc.
+// Goal: a stranger starts the system with `npm start` and works with its results in the browser; server and agent end with the demo.
+// Method: the built demo in a temporary folder, with its real agent and simulated analyzers. UPDATE_SCREENSHOTS=1 writes the pictures
+// of README.
+
+const PICTURES = path.join(ROOT, "server/web/screenshots");
+
+const problem = browserProblem();
+if (problem !== null) process.stderr.write(`npm start is not tested in a browser: ${problem}\n`);
 
 let folder: string;
 const started: ChildProcess[] = [];
@@ -24,111 +31,98 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a command in a shell, as npm does. */
-function shell(command: string): ChildProcess {
-  const child = spawn("sh", ["-c", command], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+/** Starts the demo in the folder of the test. */
+function startDemo() {
+  const child = spawn(process.execPath, [path.join(ROOT, "dist/server/demo/main.js")], { cwd: folder, stdio: "pipe" });
   started.push(child);
-  return child;
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += String(text)));
+  const prints = (words: string) =>
+    until(`the demo prints ${words}`, () => {
+      if (child.exitCode !== null) throw new Error(`the demo ended: ${printed}`);
+      return printed.includes(words);
+    });
+  return { child, prints, printed: () => printed };
 }
 
-const demo = `exec node ${path.join(ROOT, "dist/server/demo/main.js")}`;
-
-/** @returns the processes in the test's folder (demo, server and agent) with their main modules */
-function programs(): { pid: number; module: string }[] {
-  return fs.readdirSync("/proc").flatMap((name) => {
+/** @returns the modules of the processes in the folder of the test: demo, server and agent */
+function programs(): string[] {
+  const found = fs.readdirSync("/proc").flatMap((name) => {
     try {
       if (!/^\d+$/.test(name) || fs.readlinkSync(`/proc/${name}/cwd`) !== folder) return [];
-      const module = /dist\/(\w+\/(?:demo\/)?main)\.js\0/.exec(fs.readFileSync(`/proc/${name}/cmdline`, "utf8"))?.[1];
-      return module === undefined ? [] : [{ pid: Number(name), module }];
+      return /dist\/(\w+\/(?:demo\/)?main)\.js\0/.exec(fs.readFileSync(`/proc/${name}/cmdline`, "utf8"))?.[1] ?? [];
     } catch {
       return []; // the process has ended
     }
   });
-}
-
-function modules(): string[] {
-  return programs()
-    .map(({ module }) => module)
-    .toSorted();
+  return found.toSorted();
 }
 
 async function allHaveEnded(): Promise<void> {
-  await until("all processes end", () => programs().length === 0, 60_000);
+  await until("all processes end", () => programs().length === 0);
 }
 
-async function untilPrinted(child: ChildProcess, words: string): Promise<void> {
-  let output = "";
-  child.stdout?.on("data", (text) => (output += String(text)));
-  child.stderr?.on("data", (text) => (output += String(text)));
-  await until(
-    `the demo prints ${words}`,
-    () => {
-      if (child.exitCode !== null) throw new Error(`the demo ended: ${output}`);
-      return output.includes(words);
-    },
-    60_000,
-  );
-}
+test.skipIf(problem !== null)("the first user of npm start sees the analyzers' results in the dashboard", async () => {
+  const demo = startDemo();
+  await demo.prints("Running until Ctrl-C");
+  const browser = await startBrowser();
+  onTestFinished(() => browser.close());
+  const [, url = "", code = ""] =
+    /Dashboard: (\S+)\/dashboard, set it up with the code (\S+)/.exec(demo.printed()) ?? [];
+  const page = await openPage(browser, url);
+  await page.goto(url);
+  await page.getByLabel("Set-up code").fill(code);
+  await page.getByLabel("Name", { exact: true }).fill("Elif");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Set up" }).click();
+  await page.getByRole("heading", { name: "Today" }).waitFor();
+  expect(fs.existsSync(path.join(folder, "data/demo/server/setup-code"))).toBe(false);
+  await page.getByLabel("Clinic").selectOption({ label: "Kadıköy Animal Hospital" });
 
-const RUNNING = ["agent/main", "server/demo/main", "server/main"];
+  await page.getByRole("link", { name: "Results", exact: true }).click();
+  await page.getByRole("heading", { name: "Results" }).waitFor();
+  const rows = page.getByRole("row", { name: /Karabaş|Pamuk/ });
+  await expect.poll(() => rows.count()).toBe(7);
+  await picture(page, "results");
+  await rows.filter({ hasText: "VetScan" }).filter({ hasText: "Karabaş" }).getByRole("link").first().click();
+  // The list has such a row too, until the study is there.
+  await page.getByRole("heading", { level: 1, name: /Karabaş/ }).waitFor();
+  const alt = page.getByRole("row", { name: /ALT.*143/ });
+  await alt.first().waitFor();
+  await expectAccessible(page);
+  await picture(page, "study");
 
-describe("the demo", { timeout: 300_000 }, () => {
-  test.each([
-    ["SIGINT", "Running until Ctrl-C."],
-    ["SIGTERM", "Server on"],
-    ["SIGHUP", "Server on"],
-  ] as const)("the demo ends its server and agent on %s after it prints %s", async (signal, words) => {
-    const child = shell(demo);
-    await untilPrinted(child, words);
-    expect(modules()).toEqual(expect.arrayContaining(RUNNING));
-    child.kill(signal);
-    expect(await once(child, "exit")).toEqual([0, null]);
-    expect(modules()).toEqual([]);
-  });
-
-  test("the demo ends its server and agent when the reader of its output closes the pipe", async () => {
-    const child = shell(`node ${path.join(ROOT, "dist/server/demo/main.js")} | head -n 2`);
-    await once(child, "exit");
-    await allHaveEnded();
-    expect(modules()).toEqual([]);
-  });
-
-  test("server and agent end when the demo is killed", async () => {
-    const child = shell(demo);
-    await untilPrinted(child, "Server on");
-    child.kill("SIGKILL");
-    await allHaveEnded();
-    expect(modules()).toEqual([]);
-  });
-
-  test("the demo ends when its parent process is killed", async () => {
-    // The shell waits for the demo, as npm does.
-    const child = shell(`node ${path.join(ROOT, "dist/server/demo/main.js")}; true`);
-    await untilPrinted(child, "Server on");
-    child.kill("SIGKILL");
-    await allHaveEnded();
-    expect(modules()).toEqual([]);
-  });
-
-  test("a second demo in the same folder exits 1 and changes nothing, and starts once the first is killed", async () => {
-    const first = shell(demo);
-    await untilPrinted(first, "Server on");
-    const key = path.join(folder, "data/demo/agent.key");
-    const before = fs.readFileSync(key, "utf8");
-    const second = shell(demo);
-    let output = "";
-    second.stdout?.on("data", (text) => (output += String(text)));
-    second.stderr?.on("data", (text) => (output += String(text)));
-    expect(await once(second, "close")).toEqual([1, null]);
-    const data = path.join(folder, "data/demo");
-    expect(output).toBe(`another demo is running with the data folder ${data}: end it with Ctrl-C first\n`);
-    expect(fs.readFileSync(key, "utf8")).toBe(before);
-
-    first.kill("SIGKILL");
-    await allHaveEnded();
-    await untilPrinted(shell(demo), "Server on");
-  });
+  await page.getByRole("link", { name: "Devices", exact: true }).click();
+  await page.getByText("chem-1").first().waitFor();
+  await picture(page, "devices");
+  await page.getByRole("link", { name: "Today", exact: true }).click();
+  await page.getByRole("heading", { name: "Newest results" }).waitFor();
+  await picture(page, "today");
 });
 
-setupCodeTests();
-browserTests();
+test("a second demo in the same folder exits 1, and server and agent end with the first one", async () => {
+  const first = startDemo();
+  await first.prints("Server on");
+  const second = startDemo();
+  expect(await once(second.child, "close")).toEqual([1, null]);
+  const data = path.join(folder, "data/demo");
+  expect(second.printed()).toBe(`another demo is running with the data folder ${data}: end it with Ctrl-C first\n`);
+  expect(programs()).toEqual(expect.arrayContaining(["agent/main", "server/demo/main", "server/main"]));
+  first.child.kill("SIGINT");
+  expect(await once(first.child, "exit")).toEqual([0, null]);
+  expect(programs()).toEqual([]);
+
+  const killed = startDemo();
+  await killed.prints("Server on");
+  killed.child.kill("SIGKILL");
+  await allHaveEnded();
+});
+
+/** Takes a picture of the page, and keeps it if the pictures are to be updated. */
+async function picture(page: Page, name: string): Promise<void> {
+  const png = await page.screenshot();
+  expect(png.length).toBeGreaterThan(10_000);
+  if (process.env["UPDATE_SCREENSHOTS"] !== "1") return;
+  fs.mkdirSync(PICTURES, { recursive: true });
+  fs.writeFileSync(path.join(PICTURES, `${name}.png`), png);
+}

@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { imageFile } from "../../agent/imaging/image-folder.ts";
-import { type ImageSummary, type ImageTotals, listImages } from "../../agent/imaging/catalogue.ts";
+import { listImages } from "../../agent/imaging/catalogue.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
@@ -71,65 +70,6 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     const kept = messages.map(({ id }) => pixels(imageFile(world.agentData, id)));
     const sent = files.map((name) => pixels(path.join(received, name)));
     expect((await Promise.all(sent)).toSorted()).toEqual((await Promise.all(kept)).toSorted());
-  });
-
-  test("a refused image is sent again on request, then removed by retention and still listed", {
-    timeout: 120_000,
-  }, async () => {
-    await world.agent.end();
-    archive?.kill();
-    const [port, archivePort] = [await freePort(), await freePort()];
-    const destinations = [{ id: "pacs", dial: `127.0.0.1:${archivePort}`, aeTitle: "PACS" }];
-    configure(port, { destinations, images: { retainDays: 1 } });
-    const received = path.join(world.folder, "archive-2");
-    fs.mkdirSync(received);
-    const accepting = (...options: string[]) =>
-      spawn("storescp", ["-od", received, ...options, String(archivePort)], { stdio: "ignore" });
-    archive = accepting("+xi"); // Implicit VR only, and the agent does not transcode
-    await world.startAgent();
-    const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
-    const patient = world.patients[0]!.externalId;
-    const [, uid = ""] = /^study (\S+):/.exec(runAgentCommand("simulate", "cr", "--to", target, "--patient", patient))!;
-    const command = (...args: string[]) => runAgentCommand("images", ...args, "--config", world.config);
-    await until("the image is refused", () =>
-      readSpool(world.agentData, (db) => listImages(db, uid)).some(({ forwards }) => forwards[0]?.state === "refused"),
-    );
-    const [image] = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
-    expect(image!.forwards).toEqual([
-      {
-        destination: "pacs",
-        state: "refused",
-        reason: expect.stringMatching(/^the peer does not accept .* transfer syntax/),
-      },
-    ]);
-    expect(command("list", "--study", uid)).toContain("pacs refused");
-    expect(() => command("retry", "pacz")).toThrow("the destination is pacz, expected one of pacs");
-
-    const exited = once(archive, "exit");
-    archive.kill("SIGKILL");
-    await exited;
-    archive = accepting("+xa");
-    command("retry", "pacs", "--study", uid);
-    await world.agent.end();
-    await world.startAgent(); // sends its queues, as it does every 25 s
-    await until("the image is in the archive", () => fs.readdirSync(received).length === 1);
-    await until("the image is filed", () => world.messages().find(({ id }) => id === image!.id)?.state === "filed");
-
-    await world.agent.end();
-    const db = new Database(path.join(world.agentData, "spool.db"));
-    db.prepare("UPDATE instance SET stored_at = stored_at - 90000000 WHERE message = ?").run(image!.id);
-    db.close();
-    await world.startAgent();
-    await until("its file is removed", () => !fs.existsSync(imageFile(world.agentData, image!.id)));
-    const [removed] = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
-    expect(removed).toMatchObject({ id: image!.id, state: "filed", removed_at: expect.any(String) });
-    expect(runAgentCommand("status", "--config", world.config)).toContain("1 removed");
-    const status = JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as { images: ImageTotals };
-    expect(status.images).toMatchObject({
-      kept: 2,
-      removed: 1,
-      forwards: [{ destination: "pacs", state: "sent", count: 3 }],
-    });
   });
 
   test.each(["--abort-during", "--abort-after"])(

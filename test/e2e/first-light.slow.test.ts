@@ -2,15 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { session, vetScanRecords } from "../support/astm.ts";
-import {
-  freePort,
-  ROOT,
-  runAgentCommand,
-  runServerCommand,
-  studyResponse,
-  until,
-  World,
-} from "../support/processes.ts";
+import { freePort, runAgentCommand, studyResponse, until, World } from "../support/processes.ts";
 
 // Goal: an analyzer's bytes become JSON of the read API. Method: processes of server, agent and simulator.
 
@@ -60,81 +52,6 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     );
   });
 
-  test("a resent session keeps its study", async () => {
-    const before = world.serverStudies().length;
-    const again = runAgentCommand(
-      "simulate",
-      path.join(world.folder, "dog.astm"),
-      "--to",
-      `tcp://127.0.0.1:${port}`,
-      "--repeat",
-      "2",
-    );
-    expect(again).toBe("session 1: 7 frames acknowledged\nsession 2: 7 frames acknowledged\n");
-    const messages = await world.drained();
-    expect(messages).toHaveLength(3);
-    expect(new Set(messages.flatMap(({ study_fps }) => study_fps)).size).toBe(1);
-    expect(world.serverStudies()).toHaveLength(before);
-  });
-
-  test("a corrected value becomes a new revision of the same study", async () => {
-    const [dog] = world.patients;
-    simulate(
-      "fix.astm",
-      session(vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120093000", alt: 120 })),
-    );
-    const messages = await world.drained();
-    const [study] = world.serverStudies();
-    expect(study).toMatchObject({ fp: messages.at(-1)!.study_fps[0], revision: 2 });
-    expect(study!.results[0]).toMatchObject({ analyte: "ALT", value: 120 });
-  });
-
-  test("a result of an unknown patient is unmatched, and the API does not return it", async () => {
-    simulate(
-      "unknown.astm",
-      session(vetScanRecords({ patient: "99999", species: "Dog", collected: "20261120094000", alt: 50 })),
-    );
-    const messages = await world.drained();
-    const last = messages.at(-1)!;
-    expect(last).toMatchObject({ state: "unmatched", reason: 'no patient has the identifier "99999"' });
-    expect((await world.getStudy(last.study_fps[0]!)).status).toBe(404);
-  });
-
-  test("a result with another species than the patient's is unmatched", async () => {
-    const [dog] = world.patients;
-    simulate(
-      "cat.astm",
-      session(vetScanRecords({ patient: dog!.externalId, species: "Cat", collected: "20261120095000", alt: 50 })),
-    );
-    const messages = await world.drained();
-    expect(messages.at(-1)).toMatchObject({
-      state: "unmatched",
-      reason: "species contradiction: the device says cat, the patient is a dog",
-    });
-  });
-
-  test("an unreadable message is quarantined and listed with its reason", async () => {
-    simulate("noise.astm", session(["H|\\^&|||Somebody Else^Model", "R|1|^^^GLU|5|mmol/L", "L|1|N"]));
-    const messages = await world.drained();
-    expect(messages.at(-1)).toMatchObject({
-      state: "quarantined",
-      reason: 'the sender is "Somebody Else^Model", not what profile abaxis-vetscan-vs2 reads',
-    });
-  });
-
-  test("a result dated years ahead is filed at another time of its message, or that of receipt", async () => {
-    const [dog] = world.patients;
-    simulate(
-      "ahead.astm",
-      session(vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20990101093000", alt: 50 })),
-    );
-    const last = (await world.drained()).at(-1)!;
-    expect(last).toMatchObject({ state: "filed", reason: null });
-    const { body } = await world.getStudy(last.study_fps[0]!);
-    const { acquired_at } = (body as { data: { acquired_at: string } }).data;
-    expect(Date.parse(acquired_at)).toBeLessThanOrEqual(Date.now());
-  });
-
   test("the commands messages and status print the content of the spool", () => {
     const listed = JSON.parse(runAgentCommand("messages", "--config", world.config, "--json")) as { id: string }[];
     expect(listed).toEqual(world.messages());
@@ -152,11 +69,6 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
       outbox: { depth: 0, oldest_at: null },
       server: { state: "reached", reason: null },
     });
-  });
-
-  test("--version prints the version of package.json from the build", () => {
-    const { version } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8")) as { version: string };
-    expect([runAgentCommand("--version"), runServerCommand("--version")]).toEqual([`${version}\n`, `${version}\n`]);
   });
 
   test("/healthz, /readyz and /metrics respond, and /metrics contains no patient numbers or fps", async () => {

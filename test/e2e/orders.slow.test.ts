@@ -2,11 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ACK, ENQ, EOT, LF, STX } from "../../agent/protocols/bytes.ts";
-import { readSpool } from "../../agent/spool/access.ts";
 import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { session } from "../support/astm.ts";
-import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+import { CLINIC, freePort, runAgentCommand, runServerCommand, World } from "../support/processes.ts";
 
 // Goal: an analyzer queries an order from the command line, and its result is filed to the patient by the accession alone.
 // Method: processes of server, agent and command line. The test is the analyzer on a TCP connection.
@@ -104,51 +103,4 @@ test("a queried and measured sample is filed to its patient by the accession alo
     status: 200,
     body: { data: { patient_fp: world.patients[0]!.fp, results: [{ analyte: "ALT", value: 220, flag: "high" }, {}] } },
   });
-});
-
-test("a result with an accession and the number of another patient is unmatched", async () => {
-  const accession = order(world.patients[0]!.fp, "ALT");
-  await play(`P|1|${world.patients[2]!.externalId}`, `O|1|${accession}`, "R|1|^^^ALT|50|U/L");
-  const messages = await world.drained();
-  expect(messages.at(-1)).toMatchObject({
-    state: "unmatched",
-    reason: `accession ${accession} was issued for another patient than the identifiers name`,
-  });
-});
-
-test("a query for a sample without an order gets an empty response within 2 s", async () => {
-  await play("Q|1|^1068687||ALL||||||||O");
-  const { records, ms } = await receive();
-  expect(ms).toBeLessThan(2_000);
-  expect(records.slice(1)).toEqual(["P|1|", `O|1|1068687${"|".repeat(23)}Z`, "L|1|I"]);
-});
-
-test("consecutive queries get their responses in order", async () => {
-  const accessions = [order(world.patients[1]!.fp, "GLU"), order(world.patients[2]!.fp, "WBC")];
-  for (const accession of accessions) {
-    await play(`Q|1|^${accession}||ALL||||||||O`);
-    expect((await receive()).records[2]).toMatch(new RegExp(`^O\\|1\\|${accession}\\|`));
-  }
-  await play(`Q|1|^${accessions.join("\\^")}||ALL||||||||O`);
-  const asked = (await receive()).records
-    .filter((record) => record.startsWith("O"))
-    .map((record) => record.split("|")[2]);
-  expect(asked).toEqual(accessions);
-});
-
-test("a query for all samples gets the open orders and today's patients", async () => {
-  await until("the agent has fetched today's appointments", () =>
-    readSpool(world.agentData, (db) => db.prepare("SELECT 1 FROM appointment").get() !== undefined),
-  );
-  const accession = order(world.patients[2]!.fp, "CREA");
-  await play("Q|1|ALL");
-  const listed = (await receive()).records.map((record) => record.split("|").slice(0, 3));
-  expect(listed.find(([type, , specimen]) => type === "O" && specimen === accession)).toBeDefined();
-  expect(listed.at(-2)).toEqual(["P", expect.any(String), ulid(3)]);
-  expect(listed.at(-1)).toEqual(["L", "1", "F"]);
-});
-
-test("an order with an unknown patient and test is refused, and the error names the nearest test", () => {
-  const place = () => order("patient_01K9TEST000000000000000009", "CREAA");
-  expect(place).toThrow(/which the agent does not know[^]*did you mean CREA\?/);
 });

@@ -43,7 +43,6 @@ function run(patient: string): void {
   runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`);
 }
 
-const lastMessage = (): MessageSummary => world.messages().at(-1)!;
 const server = (...command: string[]) => runServerCommand(...command, "--data", world.serverData);
 
 function importLines(...lines: object[]): void {
@@ -85,29 +84,6 @@ const study = (fp: string, patient_fp: string) =>
   });
 
 test(
-  "a result that arrives before the first list of patients is filed once the agent has the list",
-  async () => {
-    const [dog] = world.patients;
-    run(dog!.externalId);
-    const { id, reason } = await until("the message has a reason", () =>
-      lastMessage()?.reason === null ? null : lastMessage(),
-    );
-    expect(reason).toBe("the clinic's patients were never fetched: waiting for the first list");
-    expect(runAgentCommand("status", "--config", world.config)).toContain(
-      "0 patients, the full list was never fetched, last synced never",
-    );
-    await world.startServer();
-    const { study_fps, ...filed } = await untilState(id, "filed");
-    expect(filed.reason).toBeNull();
-    expect(await world.getStudy(study_fps[0]!)).toEqual(study(study_fps[0]!, dog!.fp));
-    expect(runAgentCommand("status", "--config", world.config)).toMatch(
-      /^4 patients, full list fetched [-: \d]+, last synced [-: \d]+$/m,
-    );
-  },
-  TEST_MS,
-);
-
-test(
   "a result is filed within a minute of its patient's import, and a user's decision stays",
   async () => {
     const cards = ["7001", "7002", "7003"];
@@ -134,22 +110,6 @@ test(
       world.serverStudies().find(({ fp }) => fp === study_fps[0])?.patient;
     expect([ofStudy(placed), ofStudy(rejected)]).toEqual([world.patients[2]!.fp, null]);
     expect(server("unmatched", "list")).not.toContain(rejected.study_fps[0]!);
-  },
-  TEST_MS,
-);
-
-test(
-  "a result of a disconnected patient is filed once the patient is connected again",
-  async () => {
-    const { fp, externalId } = world.patients[2]!;
-    const connection = (active: boolean) => ({ type: "connection", patient_fp: fp, clinic_fp: CLINIC, active });
-    importLines(connection(false));
-    run(externalId);
-    const { id, study_fps } = (await world.drained()).at(-1)!;
-    await untilState(id, "unmatched");
-    importLines(connection(true));
-    await untilState(id, "filed");
-    expect(await world.getStudy(study_fps[0]!)).toEqual(study(study_fps[0]!, fp));
   },
   TEST_MS,
 );
