@@ -88,4 +88,3 @@ test("bytes that are no PNG of an allowed size are refused", async () => {
   expect(await send(Buffer.alloc(PREVIEW_BYTES_MAX + 1))).toBe("413 REQUEST.TOO_LARGE");
   expect(await send(png(1024))).toBe(200);
 });
-
