@@ -3,9 +3,9 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import type { Page } from "playwright-core";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPage } from "../dashboard/harness.ts";
-import { browserProblem, expectAccessible, startBrowser } from "../support/browser.ts";
+import { browserProblem, expectAccessible, sharedBrowser } from "../support/browser.ts";
 import { ROOT, temporaryFolder, until } from "../support/processes.ts";
 
 // Goal: a stranger starts the system with `npm start` and works with its results in the browser; server and agent end with the demo.
@@ -65,8 +65,7 @@ async function allHaveEnded(): Promise<void> {
 test.skipIf(problem !== null)("the first user of npm start sees the analyzers' results in the dashboard", async () => {
   const demo = startDemo();
   await demo.prints("Running until Ctrl-C");
-  const browser = await startBrowser();
-  onTestFinished(() => browser.close());
+  const browser = await sharedBrowser();
   const [, url = "", code = ""] =
     /Dashboard: (\S+)\/dashboard, set it up with the code (\S+)/.exec(demo.printed()) ?? [];
   const page = await openPage(browser, url);

@@ -101,64 +101,10 @@ function severalInOne(bytes: Uint8Array, valueBytes: number): Buffer {
   return Buffer.concat(pdus);
 }
 
-describe("segmentation of an instance", () => {
-  const bytes = dataset("1.2.3.10", pixels(20_000));
-  const command = encodeData(
-    { context: 1, part: "command", bytes: encodeStoreRequest(1, CR_STORAGE, "1.2.3.10"), last: true },
-    0,
-  );
-  afterEach(() => serves());
-
-  test.each<[string, () => Uint8Array, number]>([
-    ["values of 2 bytes", () => storeRequest(1, "1.2.3.10", bytes, 8), 65_536],
-    ["ten values per PDU", () => Buffer.concat([command, severalInOne(bytes, 100)]), 65_536],
-    ["single bytes", () => storeRequest(1, "1.2.3.10", bytes), 1],
-  ])("an instance in %s is stored bit-exact", async (_, request, chunkBytes) => {
-    for (const name of files()) fs.unlinkSync(path.join(imageFolder(world.agentData), name));
-    const sender = await Peer.associate(port);
-    const sent = request();
-    for (let at = 0; at < sent.length; at += chunkBytes) {
-      sender.send(sent.subarray(at, at + chunkBytes));
-      if (chunkBytes === 1 && at % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(await sender.status()).toBe(STATUS.success);
-    expect(keptDatasets()).toEqual([sha256(bytes)]);
-    sender.end();
-  });
-});
-
 describe("invalid input", () => {
   afterEach(() => serves());
 
   const hex = (text: string) => Buffer.from(text.replace(/\s/g, ""), "hex");
-  const level = hex("4000 7502 5351 0000 ffffffff feff 00e0 ffffffff");
-  test.each<[string, Uint8Array, number]>([
-    [
-      "a dataset with 20 000 nested sequences",
-      Buffer.concat([dataset(), ...Array.from({ length: 20_000 }, () => level)]),
-      STATUS.cannotUnderstand,
-    ],
-    ["a dataset cut short", dataset("1.2.3.1", pixels(500)).subarray(0, -100), STATUS.cannotUnderstand],
-    [
-      "an instance of 49 bytes with a length of 4 GB",
-      Buffer.concat([dataset(), hex("e07f 1000 4f57 0000 f0ffffff"), Buffer.alloc(37)]),
-      STATUS.cannotUnderstand,
-    ],
-    [
-      "a dataset with an unterminated sequence",
-      Buffer.concat([dataset(), hex("e07f 1000 4f42 0000 ffffffff")]),
-      STATUS.cannotUnderstand,
-    ],
-    ["a dataset of another instance", dataset("1.2.3.2"), STATUS.datasetMismatch],
-    ["an empty dataset", new Uint8Array(0), STATUS.cannotUnderstand],
-  ])("%s is refused and leaves no file", async (_, bytes, status) => {
-    const before = files();
-    const sender = await Peer.associate(port);
-    sender.send(storeRequest(1, "1.2.3.1", bytes));
-    expect(await sender.status()).toBe(status);
-    await until("the partial file is removed", () => files().length === before.length);
-    sender.end();
-  });
 
   test("a UID that is a path creates no file", async () => {
     const escaped = () =>

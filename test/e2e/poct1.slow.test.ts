@@ -8,7 +8,7 @@ import { deviceCommandOperationsOn } from "../../agent/spool/queries/devices/dev
 import type { SpoolStatus } from "../../agent/spool/queries/status.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../agent/tools/simulator/poct1.ts";
-import { continuousSession } from "../poct1-fixtures.ts";
+import { continuousSession } from "../support/poct1-session.ts";
 import { Poct1Client } from "../support/poct1.ts";
 import { AGENT, freePort, runAgentCommand, start, until, World } from "../support/processes.ts";
 

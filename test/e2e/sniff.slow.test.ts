@@ -4,7 +4,7 @@ import net from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { fixturesFolder } from "../make-fixtures.ts";
+import { fixturesFolder } from "../support/fixtures.ts";
 import { freePort, startProgram, temporaryFolder, until } from "../support/processes.ts";
 
 // Goal: `agent sniff` names the protocol of a device and sends nothing. Method: the agent of the build, and a device that only

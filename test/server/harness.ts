@@ -180,13 +180,6 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   };
 }
 
-/** Returns the expected details of an error for a text: none for a valid fp of the kind. */
-export function formOf(kind: "soap" | "cds" | "patient", value: string): { details?: object } {
-  if (new RegExp(`^${kind}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`).test(value)) return {};
-  const rule = `${kind}_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive`;
-  return { details: { parameter: "fp", value, rule } };
-}
-
 /** The contract. All servers share it, since its schemas are slow to compile. */
 let contract: Contract | undefined;
 

@@ -12,6 +12,13 @@ export function browserProblem(): string | null {
   return existsSync(CHROMIUM) ? null : `${CHROMIUM} is missing (Debian: apt install chromium)`;
 }
 
+let shared: Promise<Browser> | null = null;
+
+/** @returns the browser of all test files of this process, which ends with it */
+export function sharedBrowser(): Promise<Browser> {
+  return (shared ??= startBrowser());
+}
+
 /** Starts a browser that reaches this machine alone: a request for another host fails. `names` are names of this machine. */
 export async function startBrowser(...names: readonly string[]): Promise<Browser> {
   const own = names.map((name) => `MAP ${name} 127.0.0.1, `).join("");
@@ -23,7 +30,7 @@ export async function startBrowser(...names: readonly string[]): Promise<Browser
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Checks the page against WCAG 2.2 AA and axe's best practices, in light and in dark. */
+/** Checks the page against WCAG 2.2 AA and axe's best practices, in light; and the contrast of its colours in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
   // A page that still loads its data has no heading yet.
   await page.getByRole("heading", { level: 1 }).first().waitFor();
@@ -34,14 +41,16 @@ export async function expectAccessible(page: Page): Promise<void> {
     await expect.poll(() => page.evaluate(isShown), { message: `${page.url()} turns ${colorScheme}` }).toBe(true);
     // The content security policy admits no inline script, so axe runs beside the page's own scripts.
     await page.evaluate(axeSource);
-    const violations = await page.evaluate(async () => {
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+    const tried =
+      colorScheme === "light" ? { type: "tag", values: tags } : { type: "rule", values: ["color-contrast"] };
+    const violations = await page.evaluate(async (runOnly) => {
       const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
-      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-      const { violations: found } = await axe.run({ runOnly: { type: "tag", values: tags } });
+      const { violations: found } = await axe.run({ runOnly });
       return found.map(
         ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`,
       );
-    });
+    }, tried);
     expect(violations, `${page.url()} in ${colorScheme}`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: "light" });

@@ -1,15 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type SerialLine, SERIAL_LINES, SURE, suggest } from "../../../agent/detection/detect.ts";
-import { madeFixtures } from "../../make-fixtures.ts";
+import { recording } from "../../support/fixtures.ts";
 import { bytes } from "../protocols/astm/wire.ts";
 
 const eight: SerialLine = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1 };
-
-function made(path: string): Uint8Array {
-  const fixture = madeFixtures.find((one) => one.path === path);
-  if (fixture === undefined) throw new Error(`no fixture ${path}`);
-  return fixture.bytes;
-}
 
 /** Returns the profiles of the best suggestion, and whether its score is a proof. */
 function best(sample: Uint8Array, line: SerialLine | null = null) {
@@ -49,11 +43,11 @@ describe("the marks of a protocol", () => {
     ["generic-poct1a/dog.poct1", ["generic-poct1a"]],
     ["generic-poct1a/hemoscreen.poct1", ["generic-poct1a"]],
   ])("%s is detected with its profiles", (path, profiles) => {
-    expect(best(made(path))).toEqual({ profiles, sure: true });
+    expect(best(recording(path))).toEqual({ profiles, sure: true });
   });
 
   test.each(["lines", "digits-before-records"])("records without frames (%s) score less than a proof", (name) => {
-    expect(best(made(`generic-astm-raw/${name}.astm`))).toEqual({ profiles: ["generic-astm-raw"], sure: false });
+    expect(best(recording(`generic-astm-raw/${name}.astm`))).toEqual({ profiles: ["generic-astm-raw"], sure: false });
   });
 
   test("HL7 suggests the profiles that match its sender, and the generic one", () => {
@@ -82,13 +76,13 @@ describe("serial settings", () => {
     ["even", false, "arkray-spotchem-ez/multi.astm"],
     ["odd", true, "abaxis-vetscan-vs2/dog.astm"],
   ])("%s parity is detected in the eighth bits", (parity, odd, path) => {
-    const [first] = suggest([{ line: eight, bytes: withParity(made(path), odd) }]);
+    const [first] = suggest([{ line: eight, bytes: withParity(recording(path), odd) }]);
     expect(first).toMatchObject({ line: { baudRate: 9600, dataBits: 7, parity }, score: 95 });
     expect(first?.reasons).toContain(`the eighth bits are ${parity} parity (stop bits cannot be detected: 1 or 2)`);
   });
 
   test("the settings that fit the bytes come first", () => {
-    const right = made("abaxis-vetscan-vs2/dog.astm");
+    const right = recording("abaxis-vetscan-vs2/dog.astm");
     const fast = { ...eight, baudRate: 19_200 };
     const suggestions = suggest([
       { line: fast, bytes: atTwiceTheRate(right) },
@@ -98,7 +92,7 @@ describe("serial settings", () => {
   });
 
   test("frames with wrong checksums and invalid bytes score low, with the reason", () => {
-    const sample = Buffer.from(made("abaxis-vetscan-vs2/dog.astm"));
+    const sample = Buffer.from(recording("abaxis-vetscan-vs2/dog.astm"));
     for (let at = 7; at < sample.length; at += 9) sample[at] = 0x7f;
     const [first] = suggest([{ line: eight, bytes: sample }]);
     expect(first?.score).toBeLessThan(60);
@@ -109,7 +103,7 @@ describe("serial settings", () => {
     ["nothing", new Uint8Array(0)],
     ["NULs", new Uint8Array(500)],
     ["every byte", Uint8Array.from({ length: 512 }, (_, index) => index % 256)],
-    ["a wrong baud rate", atTwiceTheRate(made("abaxis-vetscan-vs2/dog.astm"))],
+    ["a wrong baud rate", atTwiceTheRate(recording("abaxis-vetscan-vs2/dog.astm"))],
     ["a web server", Buffer.from("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")],
   ])("%s gives no suggestion above 50", (_, sample) => {
     expect(suggest([{ line: eight, bytes: sample }]).filter(({ score }) => score >= 50)).toEqual([]);

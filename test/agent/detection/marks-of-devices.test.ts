@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { protocolOf } from "../../../agent/detection/foreign-protocol.ts";
 import { suggest } from "../../../agent/detection/detect.ts";
-import { madeFixtures } from "../../make-fixtures.ts";
+import { recording } from "../../support/fixtures.ts";
 
 test.each([
   ["arkray-spotchem-el/plasma.astm", "arkray-spotchem-el"],
@@ -11,7 +11,7 @@ test.each([
   ["mythic/dog.astm", "mythic"],
   ["arkray-pu4010/strip.astm", "arkray-pu4010"],
 ])("%s is detected with its profile alone", (path, profile) => {
-  const sample = madeFixtures.find((one) => one.path === path)!.bytes;
+  const sample = recording(path);
   const [first] = suggest([{ line: null, bytes: sample }]);
   expect(first?.profiles).toEqual([profile]);
   expect(first?.score).toBeGreaterThanOrEqual(90);

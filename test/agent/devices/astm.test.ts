@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { profileById } from "../../../agent/devices/index.ts";
 import type { Reading, Report } from "../../../agent/report/report.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
-import { fixturesFolder } from "../../make-fixtures.ts";
+import { fixturesFolder } from "../../support/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 // Profiles of ASTM devices, by their fixtures.

@@ -8,7 +8,7 @@ import { encodeBccText } from "../../../agent/protocols/proprietary/bcc-link.ts"
 import type { TextProfile } from "../../../agent/protocols/proprietary/profile.ts";
 import { read } from "../../../agent/study/read.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
-import { fujiRecord, fujiTest } from "../../fuji-fixtures.ts";
+import { fujiRecord, fujiTest } from "./fuji-text.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 const GLU = fujiTest("GLU-PS", "5.31", "mmol/l");

@@ -6,7 +6,7 @@ import type { Reading, Report } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
 import { redact } from "../../../agent/tools/fixture/redact.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
-import { dog, madeFixtures } from "../../make-fixtures.ts";
+import { dog, recording } from "../../support/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 const HEAD = ["DATE;21/11/2026", "TIME;11:32:05", "MODE;NORMAL", "UNIT;1", "SID;S-1", "PID;4711"];
@@ -144,7 +144,7 @@ test("every row is published or listed with its reason", () => {
 });
 
 test("a redacted recording has a right check number and no names", () => {
-  const { bytes } = madeFixtures.find(({ path }) => path === "mythic/dog.astm")!;
+  const bytes = recording("mythic/dog.astm");
   const message = bytes.subarray(bytes.indexOf("MYTHIC 22;ADMIN\rRESULT\r"), bytes.indexOf("END_RESULT"));
   const redacted = redact(bytes, mythic, [message]);
   expect(Buffer.from(redacted).toString("latin1")).toContain("ID;XXXXXXX^XXXXXX\r");

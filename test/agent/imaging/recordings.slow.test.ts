@@ -6,7 +6,7 @@ import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { Scp, type ScpAction } from "../../../agent/protocols/dicom/scp.ts";
 import { recordAssociation } from "../../../agent/tools/simulator/record-association.ts";
 import { parseDicomTarget, parseKinds, playModality } from "../../../agent/tools/simulator/modality.ts";
-import { fixturesFolder } from "../../make-fixtures.ts";
+import { fixturesFolder } from "../../support/fixtures.ts";
 import { parseRecording } from "../../support/dicom-recording.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
 import { freePort } from "../../support/processes.ts";

@@ -6,7 +6,7 @@ import type { Attributes } from "../../../agent/protocols/dicom/attribute-table.
 import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { MODALITY_PERFORMED_PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
 import { generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
-import { dog } from "../../make-fixtures.ts";
+import { dog } from "../../support/fixtures.ts";
 import { dcmtk, run } from "../../support/dcmtk.ts";
 import { CR_STORAGE } from "../../support/dicom.ts";
 import { TestPeer } from "../../support/dicom-peer.ts";

@@ -9,7 +9,7 @@ import { parseMessage } from "../../../agent/protocols/hl7/message.ts";
 import type { OrderState, TestOrder } from "../../../agent/spool/queries/orders/orders.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { HostQueries } from "../../../agent/orders/host-query.ts";
-import { cat, dog } from "../../make-fixtures.ts";
+import { cat, dog } from "../../support/fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 

@@ -5,7 +5,7 @@ import type { TextProfile } from "../../../agent/protocols/proprietary/profile.t
 import { HostQueries } from "../../../agent/orders/host-query.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { cat, dog } from "../../make-fixtures.ts";
+import { cat, dog } from "../../support/fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 

@@ -20,7 +20,7 @@ import { skyla } from "../../../agent/devices/skyla.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { read } from "../../../agent/study/read.ts";
 import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/offline/replay.ts";
-import { dog } from "../../make-fixtures.ts";
+import { dog } from "../../support/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 // Cross-check with captures of real devices. They are outside the repository; without them the tests are skipped.

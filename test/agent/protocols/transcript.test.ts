@@ -12,7 +12,7 @@ import {
   type TranscriptLine,
   wireText,
 } from "../../../agent/protocols/transcript.ts";
-import { fixturesFolder } from "../../make-fixtures.ts";
+import { fixturesFolder } from "../../support/fixtures.ts";
 import { fixedContext } from "../../support/wire.ts";
 
 // Every transcript in fixtures/<profile>/ is a test: the profile's link receives its `<` lines, and replies with its `>` lines.

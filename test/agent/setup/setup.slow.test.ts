@@ -9,7 +9,7 @@ import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { playHl7Device } from "../../../agent/tools/simulator/hl7.ts";
 import { openLine, type SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../../agent/tools/simulator/poct1.ts";
-import { fixturesFolder } from "../../make-fixtures.ts";
+import { fixturesFolder } from "../../support/fixtures.ts";
 import { associateRequest, CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { type Cable, isOpen, newCable, socat } from "../../support/pty.ts";

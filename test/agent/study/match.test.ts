@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
-import { cat, dog } from "../../make-fixtures.ts";
+import { cat, dog } from "../../support/fixtures.ts";
 import {
   only,
   readWith,

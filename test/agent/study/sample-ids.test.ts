@@ -8,7 +8,7 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { explain } from "../../../agent/tools/offline/explain.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
-import { cat, dog } from "../../make-fixtures.ts";
+import { cat, dog } from "../../support/fixtures.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
 import { ALT, context, HEADER, only, reportOf, reportsOf, resultRecord } from "../records.ts";

@@ -8,7 +8,7 @@ import { Connection } from "../../../agent/connection/connection.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { type SerialSettings, serialTransport } from "../../../agent/transport/serial.ts";
 import type { Transport, Wire } from "../../../agent/transport/transport.ts";
-import { fixturesFolder } from "../../make-fixtures.ts";
+import { fixturesFolder } from "../../support/fixtures.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { type Cable, newCable, socat } from "../../support/pty.ts";
 import { useSpool } from "../../support/spool.ts";

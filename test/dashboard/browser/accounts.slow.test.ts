@@ -1,8 +1,8 @@
 import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { makeUser, openPage, startDashboard } from "../harness.ts";
 
@@ -13,9 +13,8 @@ const HOSTILE = '<img src=x onerror="document.title=1">';
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true }).waitFor();
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { deskEntities, ours, pushTo, unknownCode } from "../desk.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -12,9 +12,8 @@ const HOSTILE = "<b>413</b>";
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("a code is mapped to an analyte found by its name, shown as mapped, and unmapped", async () => {
     const dashboard = await startDashboard(...deskEntities);
@@ -47,16 +46,5 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("button", { name: `Eşlemeyi kaldır: chem-1 cihazının ${HOSTILE} kodu` }).click();
     await page.getByText("Henüz eşlenmiş kod yok.").waitFor();
     await page.getByRole("button", { name: `Eşle: chem-1 cihazının ${HOSTILE} kodu` }).waitFor();
-  });
-
-  test("a clinic without unknown codes is told so, and a reader has no button", async () => {
-    const dashboard = await startDashboard(...deskEntities);
-    const page = await dashboard.openAs(browser, "reader", ours, "/to-place/codes");
-    await page.getByText("Every code is known").waitFor();
-    await expectAccessible(page);
-    await expectFitsPhone(page);
-    await pushTo(dashboard, ours, unknownCode());
-    await page.getByRole("region", { name: "Codes without an analyte" }).getByText("118 mg/dL").waitFor();
-    expect(await page.getByRole("button", { name: /Map/ }).count()).toBe(0);
   });
 });

@@ -2,10 +2,10 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { TestAgent } from "../../support/running-agent.ts";
 import { clinic, study } from "../../server/harness.ts";
@@ -97,9 +97,8 @@ const labPc: Heartbeat = {
 describe.skipIf(problem !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("an empty clinic reads how to connect a PC, and sees it appear with its first heartbeat", async () => {
     const { openAs, fp, makeKey, beat, url } = await startDevices();

@@ -1,17 +1,16 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { helpPages } from "../../../server/web/screens/help/pages.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("a reader finds every help page in both languages", async () => {
     const fp = newFp("clinic");
@@ -37,15 +36,5 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       await page.getByRole("table").waitFor();
       await expectAccessible(page);
     }
-  });
-
-  test("an unknown help page says so", async () => {
-    const fp = newFp("clinic");
-    const { openAs } = await startDashboard(clinic(fp));
-    const page = await openAs(browser, "reader", fp, "/help/__proto__");
-    await page.getByText("There is no such help page").waitFor();
-    await page.getByRole("link", { name: "All help pages" }).click();
-    await page.getByText("Choose a page.").waitFor();
-    expect(page.url()).toMatch(/\/dashboard\/help$/);
   });
 });

@@ -1,8 +1,8 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, patient, study } from "../../server/harness.ts";
-import { browserProblem, startBrowser } from "../../support/browser.ts";
+import { browserProblem, sharedBrowser } from "../../support/browser.ts";
 import { startDashboard } from "../harness.ts";
 
 // Goal: an open page shows the newest state, whatever the order of answers and whatever a proxy answers meanwhile.
@@ -13,9 +13,8 @@ const dog = patient({ name: "Karabaş" });
 describe.skipIf(browserProblem() !== null)("an open page", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   async function started() {
     const server = await startDashboard(clinic(fp), dog, connection(dog.fp, fp));

@@ -1,12 +1,12 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { noInvalidation, query } from "../../../server/store/database/query.ts";
 import type { Entity } from "../../../server/import/lines.ts";
 import type { Result } from "../../../shared/api/study.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, keyPermissions, patient } from "../../server/harness.ts";
 import { event, soap } from "../../server/records.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { startDashboard } from "../harness.ts";
 
 // The screens of patients as a user sees them.
@@ -96,9 +96,8 @@ function studiesOf(patient_fp: string): Entity[] {
 describe.skipIf(problem !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("the list finds a patient by name without accents, by microchip and by fp, and filters by species", async () => {
     const { own, karabas, entities } = world();
@@ -243,16 +242,6 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("link", { name: "All patients" }).click();
     await page.getByRole("heading", { name: "Patients" }).waitFor();
     expect(await page.getByText("is closed").count()).toBe(0);
-  });
-
-  test("a clinic without patients says where they come from", async () => {
-    const fp = newFp("clinic");
-    const { openAs } = await startDashboard(clinic(fp));
-    const page = await openAs(browser, "reader", fp, "/patients");
-    await page.getByText("This clinic has no patients yet").waitFor();
-    expect(await page.locator("table").count()).toBe(0);
-    await expectAccessible(page);
-    await expectFitsPhone(page);
   });
 });
 

@@ -1,11 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { TodayState } from "../../../shared/dashboard/today.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
 import { clinic, connection, patient } from "../../server/harness.ts";
@@ -22,9 +22,8 @@ useAgent((created) => (agent = created));
 describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("the images of a study appear on its page, small and large, marked as not for diagnosis", async () => {
     const server = await startDashboard(clinic(fp), dog, connection(dog.fp, fp));
@@ -49,7 +48,8 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     const second = page.getByRole("img", { name: "Image 2 of 3, not for diagnosis" });
     await second.first().waitFor();
     await expect.poll(() => page.getByText("Not for diagnosis").first().isVisible()).toBe(true);
-    await page.waitForFunction("[...document.images].every((image) => image.complete && image.naturalWidth > 0)");
+    const isDrawn = "[...document.images].every((image) => image.complete && image.naturalWidth > 0)";
+    await expect.poll(() => page.evaluate<boolean>(isDrawn)).toBe(true);
     await expectAccessible(page);
     await expectFitsPhone(page);
 
@@ -69,7 +69,7 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await dialog.getByRole("heading", { name: "Image 3 of 3" }).waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    expect(await page.evaluate<string>("document.activeElement.tagName")).toBe("BUTTON");
+    await page.locator("button:focus").waitFor();
     await page.getByLabel("Language").selectOption("tr");
     await page.getByRole("img", { name: "Görüntü 1 / 3, tanı için değildir" }).first().waitFor();
     await expectFitsPhone(page);

@@ -2,10 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newFp } from "../../../shared/api/fp.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import {
   clinic,
   connection,
@@ -36,9 +35,8 @@ function rowsOf(page: Page, table: string): Promise<string[]> {
 describe.skipIf(problem !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("an analyzer's result appears in the list while one looks, and is marked as new", async () => {
     const { ours, dog, push, open } = await startResults();
@@ -204,23 +202,6 @@ describe.skipIf(problem !== null)("in a browser", () => {
     }
     expect(await page.evaluate("window.broken")).toBe(undefined);
     expect(await page.locator("main img, main script, main b, main i").count()).toBe(0);
-  });
-
-  test("an unmatched study leads to its placing, and an empty list says what comes", async () => {
-    const { ours, server, push, open } = await startResults();
-    const page = await open(browser, "staff", ours, "/results");
-    await page.getByText("No results yet").waitFor();
-    await expectAccessible(page);
-    const waiting = study();
-    await push(waiting);
-    await page.getByRole("link", { name: "Not placed" }).waitFor();
-    await page.goto(`${server.url}/dashboard/results/${waiting.fp}`);
-    await expect
-      .poll(() => page.getByRole("link", { name: "Place it" }).getAttribute("href"))
-      .toBe(`/dashboard/to-place/${waiting.fp}`);
-    await expectAccessible(page);
-    await page.goto(`${server.url}/dashboard/results/${newFp("cds")}`);
-    await page.getByText("This study does not exist.").waitFor();
   });
 
   test.skipIf(!existsSync("/usr/bin/pdftotext"))(

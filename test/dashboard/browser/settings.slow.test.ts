@@ -1,19 +1,18 @@
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Store } from "../../../server/store/database/store.ts";
 import { findClinic, listKeys } from "../../../server/store/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("a key is made, used, gone after a reload, rolled, revoked, and refused within a second", async () => {
     const fp = newFp("clinic");
@@ -86,18 +85,6 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       return name.inputValue();
     };
     await expect.poll(pasted).toBe(key);
-  });
-
-  test("the settings open at the first part that a role may see", async () => {
-    const fp = newFp("clinic");
-    const { openAs } = await startDashboard(clinic(fp));
-    const page = await openAs(browser, "reader", fp, "/settings/keys");
-    await page.getByText("Your role does not allow this").waitFor();
-    await expect
-      .poll(() => page.getByRole("navigation", { name: "Settings" }).getByRole("link").allTextContents())
-      .toEqual(["Reference ranges"]);
-    await expectAccessible(page);
-    await expectFitsPhone(page);
   });
 
   test("a file of intervals shows its faults with lines, then what it changes, and is imported when confirmed", async () => {

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { openPage, startDashboard } from "../harness.ts";
 
@@ -11,9 +11,8 @@ if (problem !== null) process.stderr.write(`the dashboard is not tested in a bro
 describe.skipIf(problem !== null)("in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
 
   test("the first screen is accessible and fits a phone", async () => {
     const { url } = await startDashboard(clinic(newFp("clinic")));
@@ -36,7 +35,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Bugün" }).waitFor();
     await page.getByRole("button", { name: "Çıkış" }).click();
     await page.getByRole("heading", { name: "Oturum aç" }).waitFor();
-    expect(await page.evaluate("document.documentElement.lang")).toBe("tr");
+    await expect.poll(() => page.locator("html").getAttribute("lang")).toBe("tr");
   });
 
   test("the page says that the server does not answer, and that it answers again", async () => {

@@ -1,8 +1,8 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -25,21 +25,7 @@ function criticalStudy(changes: Partial<PushedStudy> = {}): PushedStudy {
 describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
-
-  test("an empty clinic needs nobody, in both languages", async () => {
-    const server = await startDashboard(clinic(fp));
-    const page = await server.openAs(browser, "reader", fp);
-    await page.getByText("Nothing needs you").waitFor();
-    await expect.poll(() => page.getByText("No results yet").isVisible()).toBe(true);
-    await expectAccessible(page);
-    await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
-    await page.getByText("Sizi bekleyen bir şey yok").waitFor();
-    await expectAccessible(page);
-    await expectFitsPhone(page);
+    browser = await sharedBrowser();
   });
 
   test("a push appears while one looks: its row is marked and announced, and its counts go up", async () => {

@@ -6,7 +6,7 @@ import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encod
 import { PduReader } from "../../../agent/protocols/dicom/pdu-reader.ts";
 import { read } from "../../../agent/study/read.ts";
 import { context } from "../../agent/records.ts";
-import { madeFixtures } from "../../make-fixtures.ts";
+import { recordings } from "../../support/fixtures.ts";
 import { associateRequest, CR_STORAGE, dataset, EXPLICIT, storeRequest } from "../../support/dicom.ts";
 import { diceOf, pick } from "../../support/dice.ts";
 import { fixedContext } from "../../support/wire.ts";
@@ -38,7 +38,7 @@ const RUNS = [
   ...["\xfe\xff\x0d\xe0\0\0\0\0", "\xfe\xff\xdd\xe0\0\0\0\0"],
 ];
 
-const devices: Subject[] = madeFixtures.flatMap(({ path, bytes }) => {
+const devices: Subject[] = recordings.flatMap(({ name: path, bytes }) => {
   const profile = profileById(path.split("/")[0]!);
   if (profile?.link === undefined) return [];
   const run = (wire: Uint8Array) => {

@@ -18,8 +18,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { demoClinics, demoEntities, demoFile } from "../../../server/demo/data.ts";
 import type { AuditDescription } from "../../../server/store/audit.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { type Body, clinic, connection, patient, study, temporaryFolder } from "../harness.ts";
-import { soap } from "../records.ts";
+import { type Body, study, temporaryFolder } from "../harness.ts";
 
 // Method: the commands run as real processes, from the build.
 
@@ -137,11 +136,6 @@ describe("npm run server --", () => {
     expect(JSON.parse((await server("keys", "list", ...ofClinic, "--json")).stdout)).toHaveLength(1);
   });
 
-  test("--version prints the version of package.json", async () => {
-    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-    expect(await server("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
-  });
-
   test.skipIf(process.platform === "win32")(
     "run takes the rights of other users from the data folder",
     async () => {
@@ -157,63 +151,6 @@ describe("npm run server --", () => {
     },
     60_000,
   );
-
-  test("import warns of card numbers on two patients, and moves a record only with its --owner", async () => {
-    const folder = temporaryFolder();
-    const [data, file] = [join(folder, "data"), join(folder, "clinic.ndjson")];
-    const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
-    const [one, two] = [patient({ external_ids: ["10021"] }), patient({ external_ids: ["10021"] })];
-    const draft = soap(one.fp, ours);
-    const write = (...lines: object[]) => writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
-    write(clinic(ours), clinic(theirs), one, two, connection(one.fp, ours), connection(two.fp, ours), draft);
-    const imported = await server("import", file, "--data", data);
-    expect(imported).toMatchObject({ code: 0, stdout: `${file}: 7 new, 0 changed, 0 unchanged, 1 warning\n` });
-    const both = [one.fp, two.fp].toSorted().join(" and ");
-    expect(imported.stderr).toContain(`warning: external_id "10021" names 2 patients of ${ours}, ${both}: `);
-
-    write({ ...draft, performed_by_clinic_fp: theirs });
-    const refused = await server("import", file, "--data", data);
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain(
-      `line 1: performed_by_clinic_fp is ${theirs}, expected ${ours} that owns the stored`,
-    );
-    expect(await server("import", file, "--owner", ours, "--data", data)).toMatchObject({
-      code: 0,
-      stdout: `${file}: 0 new, 1 changed, 0 unchanged\n`,
-    });
-    expect(await server("import", file, "--owner", newFp("clinic"), "--data", data)).toMatchObject({ code: 1 });
-  });
-
-  test("ranges imports, lists and exports intervals, and an invalid file changes nothing", async () => {
-    const folder = temporaryFolder();
-    const data = join(folder, "data");
-    await server("import", writeDemo(), "--data", data);
-    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
-    expect(await server("ranges", "list", ...ofClinic)).toMatchObject({ code: 0, stdout: "" });
-    const row = { id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" };
-    const line = `${JSON.stringify({ ...row, effective_from: "2026-01-01" })}\n`;
-    const file = join(folder, "ranges.ndjson");
-    writeFileSync(file, line);
-    const imported = await server("ranges", "import", file, ...ofClinic);
-    expect(imported).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/: 1 rows, version [0-9a-f]{12}\n$/) as string,
-    });
-    expect(await server("ranges", "import", file, ...ofClinic)).toMatchObject({
-      stdout: `${file}: 1 rows, unchanged\n`,
-    });
-    writeFileSync(file, line.replace('"90"', '"9"'));
-    expect(await server("ranges", "import", file, ...ofClinic)).toMatchObject({
-      code: 1,
-      stderr: `line 1: alt-dog has the low 20, not below the high 9\n${file}: 1 problems, nothing was imported\n`,
-    });
-    expect(await server("ranges", "list", ...ofClinic)).toMatchObject({
-      stdout: "alt-dog  ALT 20-90 U/L  dog  from 2026-01-01\n",
-    });
-    const copy = join(folder, "copy.ndjson");
-    expect(await server("ranges", "export", copy, ...ofClinic)).toMatchObject({ code: 0, stdout: "" });
-    expect([readFileSync(copy, "utf8"), (await server("ranges", "export", ...ofClinic)).stdout]).toEqual([line, line]);
-  });
 
   test("unmatched lists, shows, assigns, reopens and rejects a study, and study add stores a manual one", async () => {
     const folder = temporaryFolder();

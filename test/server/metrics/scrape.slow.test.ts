@@ -98,16 +98,6 @@ test("each metric of the dashboard is in the scrape of a server or an agent", as
   expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
 });
 
-test("the README lists each metric of the server, and no other", () => {
-  const readme = readFileSync(path.join(FOLDER, "README.md"), "utf8");
-  const listed = [...readme.matchAll(/^\| (`[a-z0-9_]+`(?:, `[a-z0-9_]+`)*) \|/gm)].flatMap(([, names = ""]) =>
-    names.replaceAll("`", "").split(", "),
-  );
-  expect(listed.filter((name) => /^(vetwire|process|nodejs)_/.test(name)).toSorted()).toEqual(
-    namesIn(scraped).toSorted(),
-  );
-});
-
 test.skipIf(postgresProblem() !== null)("the pools of PostgreSQL are in the scrape", () => {
   const open = [...scraped.matchAll(/^vetwire_server_pool_connections\{pool="(\w+)",state="(?:idle|busy)"\} (\d+)$/gm)];
   expect(new Set(open.map(([, pool]) => pool))).toEqual(new Set(["read", "write"]));

@@ -144,6 +144,11 @@ export class Bench {
     });
   }
 
+  /** @returns the findings of `agent doctor --json`, run as this process or as `nobody` */
+  async found(runAs: WrongSetup["runAs"]): Promise<readonly TitledFinding[]> {
+    return JSON.parse((await this.command(runAs, "--json")).stdout) as TitledFinding[];
+  }
+
   async close(): Promise<void> {
     for (const close of this.closers.splice(0).toReversed()) await close();
     fs.rmSync(this.folder, { recursive: true, force: true });

@@ -60,41 +60,10 @@ const CONFIGURATION: readonly WrongSetup[] = [
     },
   },
   {
-    title: "the indentation is wrong",
-    finding: "configuration.wrong",
-    remedy: /line \d+/,
-    make: (bench) => {
-      bench.text = `server:\n  url: http://127.0.0.1:9\n keyFile: agent.key\ndata: data\n`;
-    },
-  },
-  {
-    title: "the profile does not exist",
-    finding: "configuration.wrong",
-    remedy: /did you mean abaxis-vetscan-vs2\?/,
-    make: (bench) => {
-      bench.devices = [bench.device({ profile: "abaxis-vetscan", connection: { listen: "127.0.0.1:4001" } })];
-    },
-  },
-  {
     title: "the key file is missing",
     finding: "configuration.wrong",
     remedy: /pair the agent with the server, or write the key/,
     make: ({ folder }) => fs.rmSync(path.join(folder, "agent.key")),
-  },
-  {
-    title: "the key file holds something else",
-    finding: "configuration.wrong",
-    remedy: /pair the agent with the server, or write the key/,
-    make: (bench) => void bench.write("agent.key", "password: 1234\n"),
-  },
-  {
-    title: "two devices listen on one port",
-    finding: "configuration.wrong",
-    remedy: /listens on that port already/,
-    make: (bench) => {
-      const connection = { listen: "127.0.0.1:4001" };
-      bench.devices = [bench.device({ connection }), bench.device({ id: "chem-2", connection })];
-    },
   },
   {
     title: "two devices have one serial port",
@@ -103,20 +72,6 @@ const CONFIGURATION: readonly WrongSetup[] = [
     make: (bench) => {
       const connection = { serial: { path: "/dev/ttyS0" } };
       bench.devices = [bench.device({ connection }), bench.device({ id: "chem-2", connection })];
-    },
-  },
-  {
-    title: "the time zone does not exist",
-    finding: "configuration.wrong",
-    remedy: /expected an IANA time zone such as Europe\/Istanbul/,
-    make: (bench) => void (bench.config["timeZone"] = "Istanbul"),
-  },
-  {
-    title: "a device has a serial port and a network port",
-    finding: "configuration.wrong",
-    remedy: /expected exactly one of serial, listen, dial/,
-    make: (bench) => {
-      bench.devices = [bench.device({ connection: { listen: "4001", serial: { path: "/dev/ttyS0" } } })];
     },
   },
   {

@@ -3,7 +3,6 @@ import fs from "node:fs";
 import https from "node:https";
 import type net from "node:net";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { newKey } from "../../../shared/runtime/api-key.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { CLINIC, freePort, runServerCommand, until, World } from "../processes.ts";
@@ -192,12 +191,6 @@ const PROGRAM: readonly WrongSetup[] = [
     make: async (bench) => bench.setServer(await bench.serve(() => ({ status: 404, body: "<h1>nginx</h1>" }))),
   },
   {
-    title: "the sign-in page of a Wi-Fi answers",
-    finding: "server.stranger",
-    remedy: /compare server\.url with the address of the dashboard/,
-    make: async (bench) => bench.setServer(await bench.serve(() => ({ status: 200, body: "<h1>Welcome</h1>" }))),
-  },
-  {
     title: "the server redirects to https",
     finding: "server.redirects",
     remedy: /write the address to which it redirects in server\.url/,
@@ -285,42 +278,10 @@ const KEY: readonly WrongSetup[] = [
     },
   },
   {
-    title: "the key is revoked",
-    finding: "key.refused",
-    remedy: /unknown, revoked or has ended.*pair the agent anew/s,
-    make: async (bench) => {
-      const { world: real, id } = await useNewKey(bench);
-      runServerCommand("keys", "revoke", id, "--data", real.serverData);
-    },
-  },
-  {
-    title: "the key has ended",
-    finding: "key.refused",
-    remedy: /unknown, revoked or has ended.*pair the agent anew/s,
-    make: async (bench) => {
-      const { world: real, id } = await useNewKey(bench);
-      const db = new Database(path.join(real.serverData, "vetwire.db"), { timeout: 5_000 });
-      db.prepare("UPDATE api_key SET expires_at = ? WHERE public_id = ?").run(Date.now() - 1_000, id);
-      db.close();
-    },
-  },
-  {
     title: "the key may not send results",
     finding: "key.permission",
     remedy: /lacks the permission clinic\.lab\.ingest.*make a key with clinic\.lab\.ingest, /s,
     make: async (bench) => void (await useNewKey(bench, "clinic.patient.view")),
-  },
-  {
-    title: "the key may not read patients",
-    finding: "key.permission",
-    remedy: /lacks the permission clinic\.patient\.view/,
-    make: async (bench) => void (await useNewKey(bench, "clinic.lab.ingest,clinic.calendar.view")),
-  },
-  {
-    title: "the key may not read appointments",
-    finding: "key.permission",
-    remedy: /lacks the permission clinic\.calendar\.view/,
-    make: async (bench) => void (await useNewKey(bench, "clinic.lab.ingest,clinic.patient.view")),
   },
   {
     title: "the key is of another clinic",

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 
@@ -12,9 +12,11 @@ let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("the configuration in the agent's page", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   useAgent((made) => {
     agent = made;
   });

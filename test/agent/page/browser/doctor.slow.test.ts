@@ -3,7 +3,7 @@ import path from "node:path";
 import { unzipSync } from "fflate";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { vetwireAnswer } from "../../../support/wrong-setups/bench.ts";
@@ -15,9 +15,11 @@ let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("the doctor on the agent's page", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   useAgent((made) => {
     agent = made;
   });

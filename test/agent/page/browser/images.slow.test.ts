@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../../agent/tools/simulator/modality.ts";
 import { generateInstance } from "../../../../agent/tools/simulator/generated-study.ts";
 import type { LocalImages } from "../../../../shared/local/images.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";
 import { generatedFile } from "../../../support/generated-file.ts";
 import { takingServer } from "../../../support/local-page.ts";
@@ -21,9 +21,11 @@ let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   useAgent((made) => {
     agent = made;
   });

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -15,9 +15,11 @@ let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("messages in the agent's page", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   useAgent((made) => {
     agent = made;
   });

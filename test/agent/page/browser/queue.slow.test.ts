@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -12,9 +12,11 @@ let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in the agent's page", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   useAgent((made) => {
     agent = made;
   });

@@ -8,8 +8,8 @@ import { agentPage } from "../../../../agent/page/page.ts";
 import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
 import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../../agent/tools/simulator/line.ts";
-import { fixturesFolder } from "../../../make-fixtures.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { freePort, temporaryFolder } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { scriptedServer } from "../../../support/scripted-server.ts";
@@ -41,9 +41,11 @@ async function send(port: string): Promise<string | null> {
 
 describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   useAgent((made) => {
     agent = made;
   });

@@ -3,7 +3,7 @@ import { ETB } from "../../../../agent/protocols/bytes.ts";
 import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
 import { frames, vetScanRecords } from "../../../support/astm.ts";
-import { dog } from "../../../make-fixtures.ts";
+import { dog } from "../../../support/fixtures.ts";
 import { receiver } from "./wire.ts";
 
 // Damages every byte of a session in turn: each bit, and each control character. `npm test` tries every value of the bytes of

@@ -3,7 +3,7 @@ import { COMMAND, STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
 import { studyUidOf } from "../../../../agent/imaging/services.ts";
 import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import { dayOf } from "../../../../agent/report/device-time.ts";
-import { cat, dog } from "../../../make-fixtures.ts";
+import { cat, dog } from "../../../support/fixtures.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";
 import { TestPeer } from "../../../support/dicom-peer.ts";
 import { useDicomServer } from "../../../support/dicom-server.ts";

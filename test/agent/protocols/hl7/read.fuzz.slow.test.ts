@@ -5,7 +5,7 @@ import { profileById } from "../../../../agent/devices/index.ts";
 import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
-import { madeFixtures } from "../../../make-fixtures.ts";
+import { recordings } from "../../../support/fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { diceOf, mutated } from "../../../support/dice.ts";
 import { context } from "../../records.ts";
@@ -20,7 +20,7 @@ const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env[
 const STREAM_MS_MAX = 2_000;
 const GROWTH_BYTES_MAX = 400 * 1024 * 1024;
 
-const fixtures = madeFixtures.filter(({ path }) => path.endsWith(".hl7"));
+const fixtures = recordings.filter(({ name }) => name.endsWith(".hl7"));
 let messages = 0;
 
 /** Returns the fault of a reading; null for a valid one. */
@@ -41,7 +41,7 @@ function fault(reading: Reading): string | null {
 /** Plays a fixture with faults, in random chunks, to a link of its profile. @returns the fault and the bytes */
 function streamFault(seed: number): string | null {
   const dice = diceOf(seed);
-  const { path, bytes } = fixtures[dice(fixtures.length)]!;
+  const { name: path, bytes } = fixtures[dice(fixtures.length)]!;
   const profile = profileById(path.split("/")[0]!)!;
   const wire = mutated(dice, bytes, MEANINGFUL);
   try {

@@ -4,7 +4,7 @@ import { urineAnalyteOf } from "../../../../agent/protocols/poct1/dialect.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
-import { poct1Fixtures } from "../../../poct1-fixtures.ts";
+import { recording } from "../../../support/fixtures.ts";
 import { context, reportsOf } from "../../records.ts";
 import { bytes, hello, said } from "./wire.ts";
 
@@ -50,10 +50,12 @@ test.each(["0", "-", ".", "UNKNOWN"])("the patient %j is nobody", (id) => {
 });
 
 describe("DCA Vantage", () => {
-  const wire = poct1Fixtures.find(({ name }) => name === "siemens-dca-urine")!.wire;
-  const readings = replay([Buffer.from(wire, "latin1")], genericPoct1a, context, null).messages.map(
-    ({ reading }) => reading,
-  );
+  const readings = replay(
+    [recording("generic-poct1a/siemens-dca-urine.poct1")],
+    genericPoct1a,
+    context,
+    null,
+  ).messages.map(({ reading }) => reading);
 
   test("albumin, creatinine and ratio are urinalysis under names of urine", () => {
     const [report] = reportsOf(readings[0]!);

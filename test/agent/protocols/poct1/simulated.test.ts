@@ -6,7 +6,7 @@ import { type DeviceDialect, Poct1Device } from "../../../../agent/protocols/poc
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { parseDialect } from "../../../../agent/tools/simulator/poct1.ts";
-import { fixturesFolder } from "../../../make-fixtures.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { faultOf, type Line } from "./transcript.ts";
 import { acknowledgement, bytes, hello, observation, said, status, wordOf, XML } from "./wire.ts";

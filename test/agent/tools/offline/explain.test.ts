@@ -13,7 +13,7 @@ import { createServerClient } from "../../../../agent/push/server-client.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { session, vetScanRecords } from "../../../support/astm.ts";
 import { noteFetched, useSpool } from "../../../support/spool.ts";
-import { dog } from "../../../make-fixtures.ts";
+import { dog } from "../../../support/fixtures.ts";
 
 // Method: the bytes of an analyzer in a real spool, processed by the real stages without a server.
 

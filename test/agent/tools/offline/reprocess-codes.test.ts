@@ -3,7 +3,7 @@ import { genericAstm } from "../../../../agent/devices/generic-astm.ts";
 import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
-import { cat, dog } from "../../../make-fixtures.ts";
+import { cat, dog } from "../../../support/fixtures.ts";
 import { type FilingClinic, resultsOf, type Revision, useFilingClinic } from "../../../support/filing-clinic.ts";
 import { HEADER, only, resultRecord } from "../../records.ts";
 

@@ -100,13 +100,6 @@ test.each([
   expect(err).toMatch(sentence);
 });
 
-test("ports lists the serial ports, with --json as an array", async () => {
-  const { code, out } = await agent("ports", "--json");
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toBeInstanceOf(Array);
-  expect(await agent("ports")).toMatchObject({ code: 0, err: expect.stringMatching(/^\d+ serial ports?\n$/) });
-});
-
 describe.skipIf(!socat)("over a serial cable", () => {
   test("a device and a host at the two ends both exit 0", async () => {
     const cable = await newCable(folder);
@@ -117,22 +110,4 @@ describe.skipIf(!socat)("over a serial cable", () => {
     expect(await host).toMatchObject({ code: 0, err: "" });
     await cable.pull();
   });
-});
-
-test("a host without a fixture receives HL7 over a faulty line, and both sides exit 0", async () => {
-  const port = await freePort();
-  const lis = agent("simulate", "--role", "host", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
-  const args = ["fixtures/generic-hl7/oru-r01.hl7", "--repeat", "2", "--faults", "split:5,noise", "--seed", "3"];
-  const played = await device(`tcp://127.0.0.1:${port}`, ...args);
-  expect(played).toMatchObject({ code: 0, err: "--seed 3 plays the same faults again\n" });
-  expect(played.out).toBe("session 1: 1 frames acknowledged\nsession 2: 1 frames acknowledged\n");
-  const { code, out } = await lis;
-  expect(code).toBe(0);
-  expect(out.split("\n").filter((segment) => segment.startsWith("MSH|"))).toHaveLength(2);
-});
-
-test("contention on an HL7 line is refused", async () => {
-  const args = ["simulate", "fixtures/generic-hl7/oru-r01.hl7", "--to", "tcp://127.0.0.1:1", "--faults", "contend"];
-  const { code, err } = await agent(...args);
-  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but HL7 has no line contention\n" });
 });

@@ -9,7 +9,7 @@ import { parseTranscript, playTranscript, wireText } from "../../../../agent/pro
 import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
 import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
-import { fixturesFolder } from "../../../make-fixtures.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
 import { session } from "../../../support/astm.ts";
 import { useLines } from "../../../support/lines.ts";
 import { freePort, until } from "../../../support/processes.ts";

@@ -8,7 +8,7 @@ import { Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
 import { playHl7Device, playHl7Host } from "../../../../agent/tools/simulator/hl7.ts";
 import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
-import { fixturesFolder } from "../../../make-fixtures.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { useLines } from "../../../support/lines.ts";
 import { until } from "../../../support/processes.ts";

@@ -7,7 +7,7 @@ import { playHl7Device } from "../../../../agent/tools/simulator/hl7.ts";
 import { playHost } from "../../../../agent/tools/simulator/host.ts";
 import type { SimulatorLine } from "../../../../agent/tools/simulator/line.ts";
 import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
-import { fixturesFolder } from "../../../make-fixtures.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
 import { useLines } from "../../../support/lines.ts";
 import { useSpool } from "../../../support/spool.ts";
 

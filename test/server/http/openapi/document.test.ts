@@ -287,22 +287,6 @@ describe("the API document", () => {
     expect(byCode(Object.values(examples).map(({ value }) => value as ErrorEnvelope))).toEqual(byCode(returned));
   });
 
-  test("the API document names the rate limits of each key type", async () => {
-    const limits = { ...onceEach, device: { minute: 7, hour: 77 }, addressMinute: 5 };
-    const { description } = (await documentOf(await startLimitedServer(limits))).info;
-    expect(description).toContain("\n| integration | 1 | 1 |\n| device | 7 | 77 |\n| partner | 1 | 1 |\n");
-    expect(description).toContain("A network address may send 5 requests without a valid key per minute.");
-  });
-
-  test("the API document says where to get and where to keep a key, and shows none", async () => {
-    const document = await documentOf(await startServer());
-    for (const { description } of [document.info, ...Object.values(document.components.securitySchemes)]) {
-      expect(description).toMatch(/under Settings, Developer, API Keys\. .*`server keys create`/);
-      expect(description).toMatch(/never in client-side code, in a URL or in a public repository/);
-    }
-    expect(JSON.stringify(document)).not.toMatch(/sk_live_\w/);
-  });
-
   test("the API document passes redocly lint without a warning", async () => {
     const file = join(temporaryFolder(), "openapi.json");
     writeFileSync(file, JSON.stringify(await documentOf(await startServer())));

@@ -5,7 +5,7 @@ import { apply, createLink } from "../../../../../agent/connection/create-link.t
 import { profileById } from "../../../../../agent/devices/index.ts";
 import type { Link } from "../../../../../agent/protocols/link.ts";
 import { type NoiseEvents, NoiseFinder } from "../../../../../agent/spool/queries/events/noise-events.ts";
-import { fixturesFolder } from "../../../../make-fixtures.ts";
+import { fixturesFolder } from "../../../../support/fixtures.ts";
 import { type Dice, diceOf, pick } from "../../../../support/dice.ts";
 import { fixedContext } from "../../../../support/wire.ts";
 
