@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
+import type { ProgramDefinition } from "../../shared/cli/program.ts";
 import { agentHelp } from "./help.ts";
 
 // The command line of the agent. Each command is a file, which is loaded when it runs.
@@ -29,20 +29,10 @@ const commands = new Map<string, () => Promise<Command>>([
   ["pair", async () => (await import("./pair.ts")).pairCommand],
 ]);
 
-const renamed: readonly RenamedWords[] = [
-  { old: "record", now: "record-association" },
-  { old: "images forward", now: "images retry" },
-  { old: "replay --born", now: "replay --date-of-birth" },
-  { old: "simulate --habits", now: "simulate --dialect" },
-  { old: "simulate --role lis", now: "simulate --role host" },
-  { old: "sniff --seconds", now: "sniff --duration" },
-];
-
 export const agentProgram: ProgramDefinition = {
   name: "vetwire agent",
   description: "Carries results from a clinic's devices to the Vetwire server",
   commands,
-  renamed,
   help: agentHelp,
   examples: ["check", "run", "status", "messages --state unmatched --since 24h"],
 };

@@ -29,17 +29,6 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   tls: Object.keys(TlsSchema.properties),
 };
 
-/** Keys of earlier versions, and those that replace them. */
-const RENAMED: Readonly<Record<string, string>> = {
-  matchByName: "matchPatientsByName",
-  reportTo: "commitmentScp",
-  keepDays: "retainDays",
-  keepGigabytes: "maxGigabytes",
-  freeGigabytes: "minFreeGigabytes",
-  replies: "replyConnection",
-  operators: "operatorListFile",
-};
-
 /** Parses `devices/0/baud is not expected` to a path and a sentence with the nearest known key. */
 export function locate(sentence: string): LocatedProblem {
   const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
@@ -50,8 +39,6 @@ export function locate(sentence: string): LocatedProblem {
   const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
   const known = KEYS[parent] ?? [];
   const key = steps.at(-1) ?? "";
-  const newKey = RENAMED[key];
-  if (newKey !== undefined && known.includes(newKey)) return { steps, message: `${name} is now called ${newKey}` };
   const nearest = nearestWord(key, known);
   const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
   return { steps, message: `${name} is an unknown key, ${advice}` };

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
+import type { ProgramDefinition } from "../../shared/cli/program.ts";
 import { serverHelp } from "./help.ts";
 
 // The command line of the server: a file for each command. Only run.ts and with-store.ts read the environment.
@@ -22,17 +22,10 @@ const commands = new Map<string, () => Promise<Command>>([
   ["agents", async () => (await import("./agents.ts")).agentsCommand],
 ]);
 
-const renamed: readonly RenamedWords[] = [
-  { old: "run --limit", now: "run --rate-limit" },
-  { old: "run --conceal-unconnected", now: "run --hide-unconnected" },
-  { old: "unmatched undo", now: "unmatched reopen" },
-];
-
 export const serverProgram: ProgramDefinition = {
   name: "vetwire server",
   description: "Vetwire server: the read API and its data",
   commands,
-  renamed,
   help: serverHelp,
   examples: ["import clinics.ndjson", "run", "unmatched list", "audit --since 24h"],
 };

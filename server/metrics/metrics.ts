@@ -23,7 +23,7 @@ export interface MetricsSource {
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #registry = new Registry();
-  readonly #times = new RequestTimes();
+  readonly #times = new RequestTimes(this.#registry);
 
   /** Register after the request context and before everything that may refuse a request. */
   watch(app: FastifyInstance, source: MetricsSource): void {
@@ -35,8 +35,8 @@ export class Metrics {
   }
 
   /** Returns all metrics in the text format of Prometheus. */
-  async text(): Promise<string> {
-    return `${await this.#registry.metrics()}\n${this.#times.text()}`;
+  text(): Promise<string> {
+    return this.#registry.metrics();
   }
 }
 

@@ -14,7 +14,6 @@ export interface ProgramDefinition {
   readonly description: string;
   /** Loaders of the subcommands by name. */
   readonly commands: ReadonlyMap<string, () => Promise<Command>>;
-  readonly renamed: readonly RenamedWords[];
   /** Help of each subcommand by name, in the order of the help page. */
   readonly help: Readonly<Record<string, CommandHelp>>;
   /** Examples of the help page of the program itself, without its name. */
@@ -26,13 +25,6 @@ export interface CommandHelp {
   readonly summary: string;
   /** Command lines without the name of the program. The page of a subcommand shows those that begin with its name. */
   readonly examples: readonly string[];
-}
-
-/** Words of the command line that have another name. */
-export interface RenamedWords {
-  /** The command, and the option with or without its value: `simulate --role lis`. */
-  readonly old: string;
-  readonly now: string;
 }
 
 /** An expected failure that ends the program with an exit code other than 1. */
@@ -49,8 +41,6 @@ export class CommandError extends Error {
 export async function runProgram(definition: ProgramDefinition, args = process.argv.slice(2)): Promise<void> {
   try {
     const words = helpAsOption(args);
-    const renamed = renamedProblem(definition.renamed, words);
-    if (renamed !== null) throw new Error(renamed);
     await (await createProgram(definition, words[0])).parseAsync(words, { from: "user" });
   } catch (error) {
     // The reader of a pipe, such as `head`, has closed it.
@@ -96,23 +86,6 @@ function addExamples(command: Command, program: string, words: string, examples:
 
 function section(title: string, lines: readonly string[], prefix = ""): string {
   return ["", `${title}:`, ...lines.map((line) => `  ${prefix} ${line}`.replace(/^ +/, "  "))].join("\n");
-}
-
-/** @returns a sentence that names the new words, or null if the arguments have no old ones */
-export function renamedProblem(renamed: readonly RenamedWords[], args: readonly string[]): string | null {
-  // An option and its value may be joined by an equals sign.
-  const words = args.flatMap((arg) => (arg.startsWith("--") ? arg.split(/=(.*)/s, 2) : [arg]));
-  const found = renamed.find(({ old }) => hasWords(words, old.split(" ")));
-  return found === undefined ? null : `${found.old} has a new name: ${found.now}`;
-}
-
-/** Whether the words begin with the command of `old`, and its option follows somewhere. */
-function hasWords(words: readonly string[], old: readonly string[]): boolean {
-  const optionAt = old.findIndex((word) => word.startsWith("--"));
-  const command = optionAt < 0 ? old : old.slice(0, optionAt);
-  if (command.some((word, index) => words[index] !== word)) return false;
-  const option = old.slice(command.length);
-  return words.some((_, at) => option.every((word, index) => words[at + index] === word));
 }
 
 /** Returns the text of a failure: its message if it is expected, its stack if it is a fault of this program. */

@@ -51,7 +51,6 @@ export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
       ["service", async () => (await import("./service.ts")).serviceCommand],
       ["upgrade", async () => (await import("./upgrade.ts")).upgradeCommand],
     ]),
-    renamed: [],
     help: {
       ...Object.fromEntries(short),
       agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },

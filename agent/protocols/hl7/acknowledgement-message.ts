@@ -55,11 +55,8 @@ export function encodeAcknowledgement(
 ): Uint8Array {
   const segments = acknowledgementSegments(request, verdict, code, stamp);
   if (request !== null && code === "AA") segments.push(...queryStatus(request, "NF"));
-  return encodeText(joinSegments(segments), request?.charset ?? "utf-8");
-}
-
-export function joinSegments(segments: readonly string[]): string {
-  return segments.map((segment) => `${segment}\r`).join("");
+  const text = segments.map((segment) => `${segment}\r`).join("");
+  return encodeText(text, request?.charset ?? "utf-8");
 }
 
 /** The first reply to an order query. The orders follow in it, or in messages of their own. @returns segments without CR */
@@ -71,12 +68,11 @@ export function acknowledgeQuery(query: Hl7Message, found: boolean, stamp: Stamp
 }
 
 /** MSH, MSA, and ERR for a refusal. @param id MSA-2 */
-export function acknowledgementSegments(
+function acknowledgementSegments(
   request: Hl7Message | null,
   verdict: AckVerdict,
   code: AckCode,
   stamp: Stamp,
-  id = echoField(request, 10),
 ): string[] {
   const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
   const minor = minorVersion(request);
@@ -85,7 +81,7 @@ export function acknowledgementSegments(
   const segments = [
     encodeHeader(request, messageType(request, code), stamp),
     // Devices of 2.3.1 read MSA-6; later versions have ERR in its place.
-    join(delimiters, "MSA", code, id, short, "", "", minor < 5 ? String(status) : ""),
+    join(delimiters, "MSA", code, echoField(request, 10), short, "", "", minor < 5 ? String(status) : ""),
   ];
   if (minor >= 5 && status > 0) {
     const reason = [[String(status), text, "HL70357"]];

@@ -43,7 +43,7 @@ export interface Acknowledgement {
 export const HEAD_BYTES_MAX = 8 * 1024;
 
 /** Segments that an acknowledgement depends on: header and MSA of a result, query or order segments of other types. */
-export const HEAD_SEGMENTS = { ofResults: 3, ofOthers: 20 };
+const HEAD_SEGMENTS = { ofResults: 3, ofOthers: 20 };
 
 export function acknowledge(
   message: Uint8Array,
@@ -51,14 +51,11 @@ export function acknowledge(
   options: AckOptions,
   stamp: () => Stamp,
 ): Acknowledgement {
-  return encodeDecision(decide(message, outcome, options), stamp);
-}
-
-export function encodeDecision({ request, verdict, codes, refusal }: AckDecision, stamp: () => Stamp): Acknowledgement {
+  const { request, verdict, codes, refusal } = decide(message, outcome, options);
   return { messages: codes.map((code) => encodeAcknowledgement(request, verdict, code, stamp())), refusal };
 }
 
-export interface AckDecision {
+interface AckDecision {
   /** null for an unreadable message. */
   readonly request: Hl7Message | null;
   readonly verdict: AckVerdict;
@@ -66,7 +63,7 @@ export interface AckDecision {
   readonly refusal: string | null;
 }
 
-export function decide(message: Uint8Array, outcome: Outcome, options: AckOptions): AckDecision {
+function decide(message: Uint8Array, outcome: Outcome, options: AckOptions): AckDecision {
   const { head, parsed } = readHead(message, options);
   // Bytes before MSH make the message unreadable, but the acknowledgement may still name it.
   const named = "problem" in parsed ? parseMessage(head.subarray(startOfMsh(head)), options) : parsed;

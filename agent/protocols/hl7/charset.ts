@@ -39,6 +39,7 @@ export interface CharsetOptions {
 
 /** Encodes text; characters outside the charset become `?`. */
 export function encodeText(text: string, charset: Charset): Uint8Array {
+  if (charset === "utf-8") return Buffer.from(text);
   return iconv.encode(text, iconv.encodingExists(charset) ? charset : "ascii");
 }
 

@@ -3,9 +3,8 @@ import { FS, STX, VT, withCapacity } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
-import { type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
+import { acknowledge, type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
 import type { Stamp } from "./acknowledgement-message.ts";
-import { AcknowledgementTemplate } from "./acknowledgement-template.ts";
 import { splitMessages } from "./message.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
@@ -49,7 +48,7 @@ interface AcknowledgedMessage {
 
 export class Hl7Link implements Link {
   readonly #options: LinkOptions;
-  readonly #acknowledgements: AcknowledgementTemplate;
+  readonly #stamp: () => Stamp;
   #state: FrameState = "between-frames";
   /** Content of the current frame. A frame that will be refused keeps only the head, for its acknowledgement. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
@@ -69,7 +68,7 @@ export class Hl7Link implements Link {
 
   constructor(stamp: () => Stamp, options: LinkOptions = {}) {
     this.#options = options;
-    this.#acknowledgements = new AcknowledgementTemplate(options, stamp);
+    this.#stamp = stamp;
     this.#sender = new Sender(options, this.#actions);
   }
 
@@ -278,7 +277,7 @@ export class Hl7Link implements Link {
 
   #acknowledge(payload: Uint8Array, outcome: Outcome): AcknowledgedMessage[] {
     return splitMessages(payload).map((message) => {
-      const { messages, refusal } = this.#acknowledgements.acknowledge(message, outcome);
+      const { messages, refusal } = acknowledge(message, outcome, this.#options, this.#stamp);
       return { message, replies: messages.map(encodeMllp), refusal };
     });
   }

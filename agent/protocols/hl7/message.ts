@@ -90,7 +90,7 @@ export function withoutStamp(message: Uint8Array): Unstamped | null {
 }
 
 /** Returns the offset of the next CR or LF, or the end of the bytes. */
-export function endOfLine(bytes: Uint8Array, from: number): number {
+function endOfLine(bytes: Uint8Array, from: number): number {
   let end = from;
   while (end < bytes.length && bytes[end] !== CR && bytes[end] !== LF) end += 1;
   return end;
@@ -122,7 +122,7 @@ function segmentTexts(header: string, lines: readonly string[], field: string): 
 }
 
 /** Returns whether a line begins a segment. */
-export function beginsSegment(text: string, field: string): boolean {
+function beginsSegment(text: string, field: string): boolean {
   if (text.length === 3) return /^[A-Z][A-Z0-9]{2}$/.test(text);
   return text[3] === field && /^[A-Za-z][A-Za-z0-9]{2}/.test(text);
 }

@@ -121,18 +121,6 @@ describe("the commands of the agent", () => {
     fs.rmSync(data, { recursive: true });
   });
 
-  test.each([
-    ["record --listen 1:1 --to 1:2", "record has a new name: record-association"],
-    ["images forward --again pacs", "images forward has a new name: images retry"],
-    ["replay x.astm --profile generic-astm --born 2020-01-01", "replay --born has a new name: replay --date-of-birth"],
-    ["simulate x.poct1 --to tcp://x:1 --habits strict", "simulate --habits has a new name: simulate --dialect"],
-    ["simulate --to tcp://x:1 --role lis", "simulate --role lis has a new name: simulate --role host"],
-    ["sniff --connection tcp://x:1 --seconds 1", "sniff --seconds has a new name: sniff --duration"],
-  ])("%s exits 1 and names the new words", async (line, sentence) => {
-    const { code, stdout, stderr } = await agent(...line.split(" "));
-    expect([code, stdout.toString(), stderr]).toEqual([1, "", `${sentence}\n`]);
-  });
-
   test("the commands list messages in local time, follow new ones, explain one and capture it", async () => {
     await store("2026-11-21T07:00:30.000Z");
     const id = readSpool(path.join(folder, "agent"), listMessages)[0]?.id ?? "";

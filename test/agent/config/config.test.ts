@@ -134,23 +134,6 @@ devices:
   ]);
 });
 
-test.each([
-  ["data:", "matchByName: true\ndata:", "matchByName is now called matchPatientsByName"],
-  ["data:", "images: { keepDays: 1 }\ndata:", "images.keepDays is now called retainDays"],
-  ["data:", "images: { keepGigabytes: 1 }\ndata:", "images.keepGigabytes is now called maxGigabytes"],
-  ["data:", "images: { freeGigabytes: 1 }\ndata:", "images.freeGigabytes is now called minFreeGigabytes"],
-  ["timeZone: UTC", "reportTo: h:1", "devices[2].reportTo is now called commitmentScp"],
-  ["timeZone: UTC", "operators: operators.yaml", "devices[2].operators is now called operatorListFile"],
-  [
-    'dial: "192.168.1.50:5500"',
-    'dial: "192.168.1.50:5500", replies: { dial: "h:1" }',
-    "devices[2].connection.replies is now called replyConnection",
-  ],
-])("a renamed key is an error that names the new key (%s becomes %s)", (present, faulty, message) => {
-  const problems = problemsOf(good.replace(present, faulty));
-  expect(problems.map((problem) => problem.replace(/^\d+: /, ""))).toEqual([message]);
-});
-
 describe("single problems", () => {
   test.each([
     [

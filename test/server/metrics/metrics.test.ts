@@ -63,7 +63,7 @@ test("the buckets of a duration are cumulative and end with the count", async ()
   const bounds = ["0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "10", "+Inf"];
   const buckets = await Promise.all(
     bounds.map(async (bound) =>
-      Number(await value(`vetwire_server_request_seconds_bucket{${ofHealth},le="${bound}"}`)),
+      Number(await value(`vetwire_server_request_seconds_bucket{le="${bound}",${ofHealth}}`)),
     ),
   );
   expect(buckets).toEqual(buckets.toSorted((a, b) => a - b));

@@ -2,14 +2,13 @@ import { Command } from "commander";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { agentProgram } from "../../../agent/cli/program.ts";
 import { serverProgram } from "../../../server/cli/program.ts";
-import { renamedProblem } from "../../../shared/cli/program.ts";
 
 // The examples are parsed by commands without their work. Test files of a worker share modules, so the next file loads its own.
 afterAll(() => void vi.resetModules());
 
 describe.each([agentProgram, serverProgram])(
   "the command line of the $name",
-  ({ name: program, commands, renamed, help, examples }) => {
+  ({ name: program, commands, help, examples }) => {
     test(`each command of the ${program} has its name and a description`, async () => {
       for (const [name, load] of commands) {
         const command = await load();
@@ -40,30 +39,8 @@ describe.each([agentProgram, serverProgram])(
       await whole.parseAsync(wordsOf(line), { from: "user" }).catch((error: Error) => problems.push(error.message));
       expect([problems, reached.length]).toEqual([[], 1]);
     });
-
-    test.each(renamed)(`the old name $old of the ${program} has an existing new name: $now`, async ({ old, now }) => {
-      const words = now.split(" ");
-      const command = await commandOf(commands, words);
-      const known = command.options.map(({ long }) => long);
-      expect(words.filter((word) => word.startsWith("--") && !known.includes(word))).toEqual([]);
-      expect([renamedProblem(renamed, old.split(" ")), renamedProblem(renamed, words)]).toEqual([
-        `${old} has a new name: ${now}`,
-        null,
-      ]);
-    });
   },
 );
-
-/** Returns the command or subcommand at the beginning of the words. */
-async function commandOf(commands: ReadonlyMap<string, () => Promise<Command>>, words: readonly string[]) {
-  const [name = "", subcommand] = words;
-  const command = await commands.get(name)?.();
-  if (command === undefined) throw new Error(`expected a command ${name}`);
-  if (command.commands.length === 0) return command;
-  const found = command.commands.find((each) => each.name() === subcommand);
-  if (found === undefined) throw new Error(`expected a command ${name} ${subcommand}`);
-  return found;
-}
 
 /** Returns the words of each page that a command has: its own, and those of its subcommands. */
 function pathsOf(command: Command | undefined, path: string): string[] {

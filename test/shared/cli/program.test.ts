@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { CommandError, createProgram, failureText, helpAsOption, renamedProblem } from "../../../shared/cli/program.ts";
+import { CommandError, createProgram, failureText, helpAsOption } from "../../../shared/cli/program.ts";
 
 describe("the program", () => {
   const loaded: string[] = [];
@@ -12,7 +12,6 @@ describe("the program", () => {
     name: "vetwire test",
     description: "a program",
     commands: new Map(["keys", "check"].map((name) => [name, load(name)])),
-    renamed: [],
     help: {
       keys: { summary: "the keys", examples: ["keys list --json", "keys show 1"] },
       check: { summary: "check all", examples: ["check"] },
@@ -65,33 +64,6 @@ function pageOf(command: Command | undefined): string {
   command?.configureOutput({ writeOut: (text) => void (page += text) }).outputHelp();
   return page;
 }
-
-describe("an old name", () => {
-  const renamed = [
-    { old: "record", now: "record-association" },
-    { old: "unmatched undo", now: "unmatched reopen" },
-    { old: "sniff --seconds", now: "sniff --duration" },
-    { old: "simulate --role lis", now: "simulate --role host" },
-  ];
-
-  test.each([
-    ["record --listen 1", "record has a new name: record-association"],
-    ["unmatched undo cds_1", "unmatched undo has a new name: unmatched reopen"],
-    ["sniff --connection x --seconds 5", "sniff --seconds has a new name: sniff --duration"],
-    ["sniff --seconds=5", "sniff --seconds has a new name: sniff --duration"],
-    ["simulate --role lis", "simulate --role lis has a new name: simulate --role host"],
-    ["simulate --role=lis", "simulate --role lis has a new name: simulate --role host"],
-  ])("the old name in %j is an error with the new one", (line, sentence) => {
-    expect(renamedProblem(renamed, line.split(" "))).toBe(sentence);
-  });
-
-  test.each(["", "record-association", "unmatched reject undo", "replay --seconds 5", "simulate --role host lis"])(
-    "%j holds no old name",
-    (line) => {
-      expect(renamedProblem(renamed, line.split(" "))).toBeNull();
-    },
-  );
-});
 
 describe("the text of a failure", () => {
   test.each([

@@ -116,6 +116,15 @@ describe("content of an acknowledgement", () => {
     expect(answers(message)[0]).toMatch(/^MSH\|\^~\\&\|LIS\|Clinic\|\x81\\\|Mindray\|.*<CR>MSA\|AA\|x\x81\\x\|Message/);
   });
 
+  test.each(["1ID|x", "P-D|x", "PI-|x", "PI{|x", "PID#x"])(
+    "a header that continues in a line %s is read up to its MSH-10",
+    (line) => {
+      const first = "MSH|^~\\&|BC-5300||LIS||20261121090000||ORU^R01|4711";
+      const [reply = ""] = answers(textOf(first, line, "OBR|1", "OBX|1"));
+      expect(answeredWith(reply)).toBe(`AA 4711 ${line.split("|")[0]}`);
+    },
+  );
+
   test("echoed text cannot end the segment or the frame", () => {
     const [reply = ""] = answers(`${header({ 10: "47<LF>11<FS>x" })}<CR>`);
     expect(reply).toContain("<CR>MSA|AA|47 11 x|Message accepted|||0<CR>");
