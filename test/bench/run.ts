@@ -8,14 +8,13 @@ import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
 import { poct1a } from "./poct1a.ts";
 import { scale } from "./scale.ts";
-import { severalServers } from "./servers.ts";
 import { starting } from "./start.ts";
 
 // npm run bench -- NAME [--quick] prints each figure beside its baseline from the same run. Exits 1 if a figure misses its bar.
 
 const benches = {
   ...{ astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard },
-  ...{ import: importing, start: starting, growth, limits, scale, servers: severalServers },
+  ...{ import: importing, start: starting, growth, limits, scale },
 };
 
 function isBench(name: string | undefined): name is keyof typeof benches {

@@ -172,14 +172,6 @@ export class Postgres {
   }
 }
 
-/** @returns the value of DATABASE_URL for several nodes */
-export function urlOf(nodes: readonly Postgres[], database: string, parameters = ""): string {
-  const [first] = nodes;
-  if (first === undefined) throw new Error("expected at least one node");
-  const hosts = nodes.map(({ host }) => host).join(",");
-  return first.url(database).replace(first.host, hosts) + parameters;
-}
-
 /** Creates an empty database in the cluster of that URL. @returns its URL */
 export async function createDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
