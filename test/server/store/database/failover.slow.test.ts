@@ -116,7 +116,7 @@ const takesNoWrites = expect.objectContaining({
 describe.skipIf(problem !== null)("a server on a primary with a standby", () => {
   test("a server that starts with a standby responds 503, changes nothing, and goes on after the promotion", async () => {
     const { primary, database } = await startPrimary();
-    const standby = endLater(await primary.standby("standby"));
+    const standby = endLater(await primary.standby());
     await until("the database on the standby", () => standby.run("select 1", database).catch(() => null));
     const lines: string[] = [];
     const logger = pino({ level: "info" }, { write: (line) => lines.push(line) });
@@ -145,7 +145,7 @@ describe.skipIf(problem !== null)("a server on a primary with a standby", () => 
 
   test("a push whose wait for the standby was cancelled is not acknowledged before a standby has it", async () => {
     const { primary, database } = await startPrimary(["wal_keep_size=64MB"]);
-    const standby = endLater(await primary.standby("standby"));
+    const standby = endLater(await primary.standby());
     await primary.run("alter system set synchronous_standby_names = '*'");
     await primary.run("select pg_reload_conf()");
     const server = await startServer(primary.url(database));
