@@ -78,7 +78,7 @@ export default defineConfig({
                 include: [
                   "test/server/{store,webhooks}/**/*.test.ts",
                   "test/server/routes/smoke.test.ts",
-                  "test/server/security/{object-level,property-level,tenants}.test.ts",
+                  "test/server/security/{object-level,property-level}.test.ts",
                 ],
                 exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
                 globalSetup: ["test/server/postgres-setup.ts"],

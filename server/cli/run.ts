@@ -30,7 +30,7 @@ import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-o
 import { type DataOption, dataOption } from "./options.ts";
 import { openServedStore } from "./served-store.ts";
 import { serveUpgrades } from "./serve-upgrades.ts";
-import { loadStorePepper, readUrl, storeLocation } from "./with-store.ts";
+import { loadStorePepper, storeLocation } from "./with-store.ts";
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
@@ -134,7 +134,7 @@ async function run(options: RunOptions): Promise<void> {
     if (isRolledBack()) copySqliteToOwnSchema(data);
   }
   const listening = { port, host, certificate, logger };
-  const opening = { ...listening, location, readUrl: readUrl() };
+  const opening = { ...listening, location };
   const store = await openServedStore(opening, stopSignal);
   if (store === null) {
     await backups?.stop();

@@ -7,7 +7,7 @@ import { isRefused } from "../store/database/postgres-client.ts";
 import { StoreUnavailable } from "../store/database/query.ts";
 import type { Store } from "../store/database/store.ts";
 
-// The database of a server that starts. While PostgreSQL has no node that takes writes, the server waits and says so at its port.
+// The database of a server that starts. While PostgreSQL takes no writes, the server waits and responds 503 at its port.
 
 const RETRY_MS = 500;
 
@@ -17,7 +17,6 @@ const PATIENCE_MS = 1500;
 export interface ServedStoreOptions {
   /** A data folder or the URL of PostgreSQL. */
   readonly location: string;
-  readonly readUrl: string | null;
   readonly port: number;
   readonly host: string;
   readonly certificate: Certificate | undefined;
@@ -29,12 +28,12 @@ export interface ServedStoreOptions {
  * @throws Error with the remedy if waiting does not help
  */
 export async function openServedStore(options: ServedStoreOptions, stopped: Promise<unknown>): Promise<Store | null> {
-  const { location, readUrl, port, host, logger } = options;
+  const { location, port, host, logger } = options;
   if (!isPostgresUrl(location)) return openStore(location);
   let reason: StoreUnavailable | undefined;
   const tryOpen = async (): Promise<Store | undefined> => {
     try {
-      return await openStore(location, undefined, readUrl);
+      return await openStore(location);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || isRefused(error)) throw error;
       if (error.message !== reason?.message) logger.warn({ reason: error.message }, "waiting for the database");

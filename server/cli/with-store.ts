@@ -67,14 +67,6 @@ export function storeLocation(data: string, service = SERVICE): string {
   return url;
 }
 
-/** Returns the URL of the nodes that serve reads beside the primary; null without DATABASE_READ_URL. */
-export function readUrl(): string | null {
-  const url = process.env["DATABASE_READ_URL"];
-  if (url === undefined || url === "") return null;
-  if (!isPostgresUrl(url)) throw new Error("invalid DATABASE_READ_URL, expected postgres://...");
-  return url;
-}
-
 /** Loads the pepper of the key digests. It is a file of the data folder with either engine. */
 export async function loadStorePepper(store: Store, data: string): Promise<Buffer> {
   return loadPepper(data, (await countKeys(store)) > 0);

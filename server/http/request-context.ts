@@ -1,7 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Language, Role } from "../../shared/dashboard/session.ts";
 import type { Versions } from "../store/database/cache-versions.ts";
-import type { ReadPoint } from "../store/database/store.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
 import { Drain } from "./drain.ts";
@@ -82,11 +81,6 @@ export function keyOf({ context }: FastifyRequest): ApiKey {
 /** The versions of the key's clinic, for an authorized request. They were read before any data. */
 export function versionsOf({ context }: FastifyRequest): Versions {
   return authorized(context.versions);
-}
-
-/** The data that an authorized request reads: its clinic, at the version that was read before any data. */
-export function readPointOf(request: FastifyRequest): ReadPoint {
-  return { clinicId: keyOf(request).clinic_id, version: versionsOf(request).answers };
 }
 
 function authorized<T>(value: T | null): T {

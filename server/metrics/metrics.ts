@@ -84,16 +84,6 @@ function addStore(registry: Registry, store: Store): void {
       for (const { name, waiting: count } of store.pools()) waiting.set({ pool: name }, count);
     },
   });
-  const lag = new Gauge({
-    name: "vetwire_server_replication_lag_seconds",
-    help: "Time by which the database of a pool lags behind the primary; absent for the primary",
-    labelNames: pool,
-    registers,
-    collect() {
-      lag.reset();
-      for (const { name, lagMs } of store.pools()) if (lagMs !== null) lag.set({ pool: name }, lagMs / 1000);
-    },
-  });
 }
 
 function addQueues(registry: Registry, { audit, cache, drain, quota }: MetricsSource): void {

@@ -5,7 +5,7 @@ import { RANGE_DAYS_MAX, selectRange } from "../domain/calendar-events.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { readPointOf } from "../http/request-context.ts";
+import { keyOf } from "../http/request-context.ts";
 import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
 import { choice, instant, readParameters } from "../http/query-parameters.ts";
@@ -54,9 +54,7 @@ export function calendarRoutes(app: FastifyInstance, { store, now }: RouteContex
       if (range === "reversed") {
         throw new ApiError("CALENDAR.INVALID_RANGE", "end_date is before start_date, expected the same time or later.");
       }
-      const at = readPointOf(request);
-      const filter = { clinicId: at.clinicId, ...range, type, status };
-      return store.readAt(at, (session) => listEvents(session, filter));
+      return listEvents(store, { clinicId: keyOf(request).clinic_id, ...range, type, status });
     },
   });
 }

@@ -4,8 +4,7 @@ import { ListedStudy, Study } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { readPointOf } from "../http/request-context.ts";
-import type { Session } from "../store/database/query.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
 import { findStudy } from "../store/studies/studies.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../store/studies/study-list.ts";
@@ -64,15 +63,15 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
     config: list,
     handler: async (request) => {
       const { page, page_size, patient_fp, updated_since } = readParameters(request, list.parameters);
-      const at = readPointOf(request);
       const filter = {
-        ...at,
+        clinicId: keyOf(request).clinic_id,
+        version: versionsOf(request).answers,
         patientFp: patient_fp,
         updatedSince: updated_since,
         page,
         pageSize: page_size,
       };
-      const found = await store.readAt(at, (session) => listStudies(session, pageStarts, filter));
+      const found = await listStudies(store, pageStarts, filter);
       return { success: true, data: pageOf(found, page, page_size) };
     },
   });
@@ -84,9 +83,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
     config: get,
     handler: async (request) => {
       const { fp } = request.params;
-      const at = readPointOf(request);
-      const find = (session: Session) => findStudy(session, at.clinicId, fp);
-      const found = isFp("cds", fp) ? await store.readAt(at, find) : undefined;
+      const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("cds", "Diagnostic study", fp);
       }

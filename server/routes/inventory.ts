@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { InventoryItem } from "../../shared/api/inventory.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { readPointOf } from "../http/request-context.ts";
+import { keyOf } from "../http/request-context.ts";
 import { listItems } from "../store/stock.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { pageParameters, readParameters, text, yesOrNo } from "../http/query-parameters.ts";
@@ -33,9 +33,9 @@ export function inventoryRoutes(app: FastifyInstance, { store }: RouteContext): 
     config: list,
     handler: async (request) => {
       const { page, page_size, category, low_stock_only } = readParameters(request, list.parameters);
-      const at = readPointOf(request);
-      const filter = { clinicId: at.clinicId, category, lowStockOnly: low_stock_only, page, pageSize: page_size };
-      const found = await store.readAt(at, (session) => listItems(session, filter));
+      const clinicId = keyOf(request).clinic_id;
+      const filter = { clinicId, category, lowStockOnly: low_stock_only, page, pageSize: page_size };
+      const found = await listItems(store, filter);
       return { success: true, data: pageOf(found, page, page_size) };
     },
   });

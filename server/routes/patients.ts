@@ -4,8 +4,7 @@ import { Patient } from "../../shared/api/patient.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { keyOf, readPointOf, versionsOf } from "../http/request-context.ts";
-import type { Session } from "../store/database/query.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { findPatient, listPatients } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
@@ -66,7 +65,7 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
         pageSize: page_size,
         version: versionsOf(request).lists,
       };
-      const found = await store.readAt(readPointOf(request), (session) => listPatients(session, pageIndexes, filter));
+      const found = await listPatients(store, pageIndexes, filter);
       return { success: true, data: pageOf(found, page, page_size), message: "OK" };
     },
   });
@@ -78,9 +77,7 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
     config: get,
     handler: async (request) => {
       const { fp } = request.params;
-      const at = readPointOf(request);
-      const find = (session: Session) => findPatient(session, at.clinicId, fp);
-      const found = isFp("patient", fp) ? await store.readAt(at, find) : undefined;
+      const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("patient", "Patient", fp);
       }

@@ -4,8 +4,7 @@ import { Soap } from "../../shared/api/soap.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
-import { readPointOf } from "../http/request-context.ts";
-import type { Session } from "../store/database/query.ts";
+import { keyOf } from "../http/request-context.ts";
 import { findSoap } from "../store/soap.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { notFound } from "../http/query-parameters.ts";
@@ -36,9 +35,7 @@ export function soapRoutes(app: FastifyInstance, { store, concealUnconnected }: 
     config: get,
     handler: async (request) => {
       const { fp } = request.params;
-      const at = readPointOf(request);
-      const find = (session: Session) => findSoap(session, at.clinicId, fp);
-      const found = isFp("soap", fp) ? await store.readAt(at, find) : undefined;
+      const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
       // No error code is specific to SOAP records.
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("soap", "SOAP record", fp);

@@ -1,40 +1,63 @@
-import { besideDashboard } from "./api/beside-dashboard.ts";
-import { responses } from "./api/responses.ts";
-import { pages } from "./api/pages.ts";
-import { atScale } from "./api/scale.ts";
-import { startClinic } from "./api/server.ts";
+import { startScript } from "./build.ts";
 import type { Figure } from "./figure.ts";
+import { fpOf } from "./api/data.ts";
+import { compare, type Load } from "./api/load.ts";
+import { type Clinic, listens, startClinic } from "./api/server.ts";
 
+const RECORD = `/api/v1/patients/${fpOf("patient", 1)}`;
+const DOGS = "/api/v1/patients?species=dog&page_size=20";
+/** Number of patients and of URLs: more than the cache holds, and more than one round requests. */
 const PATIENTS = 100_000;
 
-/** Measures the read API of the build over loopback, beside a raw node:http server with the same bodies. */
+/** Measures authenticated, rate-limited responses of the build under load, beside raw node:http with the same headers and body. */
 export async function* api(quick: boolean): AsyncGenerator<Figure> {
-  const clinic = await startClinic({ clinics: 1, patients: PATIENTS, studies: 0 });
+  const clinic = await startClinic(PATIENTS);
   try {
     yield* responses(clinic, quick);
-    yield* pages(clinic, quick);
-    yield* besideDashboard(clinic, quick);
   } finally {
     await clinic.end();
   }
 }
 
-/** Measures only what an open dashboard costs the API. */
-export async function* dashboard(quick: boolean): AsyncGenerator<Figure> {
-  const clinic = await startClinic({ clinics: 1, patients: PATIENTS, studies: 0 });
+async function* responses(clinic: Clinic, quick: boolean): AsyncGenerator<Figure> {
+  const running = await startScript("api/raw-server.ts");
   try {
-    yield* besideDashboard(clinic, quick);
+    const rawUrl = await listens(running);
+    const headers = { "x-api-key": clinic.key };
+    const record: Load = { url: clinic.url, paths: [RECORD], headers, status: 200 };
+    const page: Load = { ...record, paths: [DOGS] };
+    const etag = (await fetch(`${clinic.url}${RECORD}`, { headers })).headers.get("etag") ?? "";
+    const unchanged: Load = { ...record, headers: { ...headers, "if-none-match": etag }, status: 304 };
+    const [rawRecord, rawPage, rawUnchanged] = [
+      await prepare(rawUrl, "/record", record),
+      await prepare(rawUrl, "/page", page),
+      await prepare(rawUrl, "/unchanged", unchanged),
+    ];
+    const many = Array.from({ length: PATIENTS }, (_, index) => index + 1);
+    const records = { ...record, paths: many.map((number) => `/api/v1/patients/${fpOf("patient", number)}`) };
+    // The server ignores `nth`, but it makes each URL new to the cache.
+    const pages = { ...page, paths: many.map((number) => `${DOGS}&nth=${number}`) };
+
+    // Nine tenths of the ratios of November 28.
+    yield await compare("GET one record, cached", record, rawRecord, { ratioMin: 0.63, quick });
+    yield await compare("GET a page of 20 of 57 000 matches, cached", page, rawPage, { ratioMin: 0.55, quick });
+    yield await compare("GET one record, 304", unchanged, rawUnchanged, { ratioMin: 0.6, quick });
+    yield await compare("GET one record, not cached", records, rawRecord, { ratioMin: 0.2, quick });
+    yield await compare("GET a page of 20 of 57 000 matches, not cached", pages, rawPage, { ratioMin: 0.1, quick });
   } finally {
-    await clinic.end();
+    await running.end("SIGKILL");
   }
 }
 
-/** Measures a server with a million patients and five million studies. Generating the data takes minutes. */
-export async function* apiAtScale(quick: boolean): AsyncGenerator<Figure> {
-  const clinic = await startClinic({ clinics: 100, patients: 1_000_000, studies: 5_000_000 });
-  try {
-    yield* atScale(clinic, quick);
-  } finally {
-    await clinic.end();
-  }
+/** Copies the server's response to the raw server. @returns the load of the copy */
+async function prepare(url: string, path: string, load: Load): Promise<Load> {
+  const response = await fetch(`${load.url}${load.paths[0]}`, { headers: load.headers });
+  const headers = Object.fromEntries(response.headers);
+  // Node adds these headers.
+  for (const name of ["date", "connection", "keep-alive"]) delete headers[name];
+  await fetch(`${url}${path}`, {
+    method: "PUT",
+    body: JSON.stringify({ status: response.status, headers, body: await response.text() }),
+  });
+  return { ...load, url, paths: [path] };
 }

@@ -32,7 +32,3 @@ export function percentile(values: readonly number[], percent: number): number {
 export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, " ");
 }
-
-export function milliseconds(value: number): string {
-  return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
-}

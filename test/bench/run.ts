@@ -1,22 +1,13 @@
-import { api, apiAtScale, dashboard } from "./api.ts";
+import { api } from "./api.ts";
 import { astm } from "./astm.ts";
 import { dicom } from "./dicom.ts";
 import { print } from "./figure.ts";
-import { growth } from "./growth.ts";
 import { hl7 } from "./hl7.ts";
-import { importing } from "./import.ts";
-import { limits } from "./limits.ts";
 import { poct1a } from "./poct1a.ts";
-import { scale } from "./scale.ts";
-import { severalServers } from "./servers.ts";
-import { starting } from "./start.ts";
 
 // npm run bench -- NAME [--quick] prints each figure beside its baseline from the same run. Exits 1 if a figure misses its bar.
 
-const benches = {
-  ...{ astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, dashboard },
-  ...{ import: importing, start: starting, growth, limits, scale, servers: severalServers },
-};
+const benches = { astm, hl7, poct1a, dicom, api };
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);

@@ -69,75 +69,34 @@ describe("a database file that is removed", () => {
   });
 });
 
-interface Fault {
-  readonly name: string;
-  /** Reason why this machine cannot produce the fault; null if it can. */
-  readonly missing: string | null;
-  readonly prepare: () => Promise<void>;
-  readonly begin: () => void;
-  readonly end: () => void;
-}
-
-const databaseFiles = () => ["vetwire.db", "vetwire.db-wal"].map((name) => path.join(world.serverData, name));
-const filler = () => path.join(world.serverData, "filler");
-
-const faults: Fault[] = [
-  {
-    name: "a full disk",
-    missing: mountProblem(),
-    prepare: () => moveToDisk("8m"),
-    begin: () => fillDisk(filler()),
-    end: () => fs.rmSync(filler()),
-  },
-  {
-    name: "a limit of the file size (RLIMIT_FSIZE)",
-    missing: programProblem("prlimit", "--version"),
-    prepare: async () => undefined,
-    begin: () => limitFileSize(String(fs.statSync(path.join(world.serverData, "vetwire.db-wal")).size)),
-    end: () => limitFileSize("unlimited"),
-  },
-  {
-    // The state after an I/O error: the kernel stops writes to a disk with open files.
-    name: "a change of its files to read-only",
-    missing: immutableFileProblem(),
-    prepare: async () => undefined,
-    begin: () => databaseFiles().forEach((file) => execFileSync("chattr", ["+i", file])),
-    end: () => databaseFiles().forEach((file) => execFileSync("chattr", ["-i", file])),
-  },
-];
-
-for (const { name, missing, prepare, begin, end } of faults) {
-  if (missing !== null) process.stdout.write(`database-faults: ${name}: skipped, ${missing}\n`);
-  test.skipIf(missing !== null)(
-    `the server refuses writes and serves reads during ${name}, and accepts writes afterwards`,
-    async () => {
-      await prepare();
-      const filed = [(await push()).fp];
-      begin();
-      let refused = await push();
-      try {
-        // Writes succeed until the last page of the log is full.
-        for (let count = 0; refused.status === 200 && count < 1000; count += 1) {
-          filed.push(refused.fp);
-          refused = await push();
-        }
-        expectUnavailable(refused);
-        expect((await get("/readyz")).status).toBe(200);
-        for (const fp of filed) expect((await read(fp)).status).toBe(200);
-        expect((await read(refused.fp)).status).toBe(404);
-      } finally {
-        end();
-      }
-      expect(await push(refused.fp)).toMatchObject({ status: 200, outcome: "filed" });
-      await world.server.end("SIGKILL");
-      await world.startServer();
-      for (const fp of [...filed, refused.fp]) expect((await read(fp)).status).toBe(200);
-      expect(integrity()).toBe("ok");
-    },
-  );
-}
-
 const noMount = mountProblem();
+if (noMount !== null) process.stdout.write(`database-faults: a full disk: skipped, ${noMount}\n`);
+
+test.skipIf(noMount !== null)(
+  "the server refuses writes and serves reads while its disk is full, and accepts writes afterwards",
+  async () => {
+    await moveToDisk("8m");
+    const filler = path.join(world.serverData, "filler");
+    const filed = [(await push()).fp];
+    fillDisk(filler);
+    let refused = await push();
+    // Writes succeed until the last page of the log is full.
+    for (let count = 0; refused.status === 200 && count < 1000; count += 1) {
+      filed.push(refused.fp);
+      refused = await push();
+    }
+    expectUnavailable(refused);
+    expect((await get("/readyz")).status).toBe(200);
+    for (const fp of filed) expect((await read(fp)).status).toBe(200);
+    expect((await read(refused.fp)).status).toBe(404);
+    fs.rmSync(filler);
+    expect(await push(refused.fp)).toMatchObject({ status: 200, outcome: "filed" });
+    await world.server.end("SIGKILL");
+    await world.startServer();
+    for (const fp of [...filed, refused.fp]) expect((await read(fp)).status).toBe(200);
+    expect(integrity()).toBe("ok");
+  },
+);
 
 test.skipIf(noMount !== null)("a server that starts on a read-only disk reports it and exits 1", async () => {
   await moveToDisk("8m");
@@ -151,7 +110,7 @@ test.skipIf(noMount !== null)("a server that starts on a read-only disk reports 
 });
 
 describe("an import", () => {
-  const LINES = 30_000;
+  const LINES = 10_000;
   let file: string;
   let counts: number[];
 
@@ -164,7 +123,7 @@ describe("an import", () => {
   test.skipIf(noMount !== null)(
     "an import onto a disk that becomes full stores nothing, reports it and exits 1",
     async () => {
-      await moveToDisk("8m");
+      await moveToDisk("4m");
       const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
       const { status, stdout, stderr } = command("import", file);
       expect([status, stdout]).toEqual([1, ""]);
@@ -176,22 +135,15 @@ describe("an import", () => {
   );
 
   test("a killed import stores nothing, and a repeated import stores everything", { timeout: 240_000 }, async () => {
-    const ends: boolean[] = [];
-    for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
-      const child = spawn(process.execPath, [...SERVER, "import", file, "--data", world.serverData], { cwd: ROOT });
-      let shown = "";
-      child.stderr.on("data", (text) => (shown += String(text)));
-      await until(
-        `the import reaches ${share * 100} %`,
-        () => shown.includes(`${share * 100} %`) || child.exitCode !== null,
-      );
-      child.kill("SIGKILL");
-      await once(child, "exit");
-      ends.push(child.signalCode === "SIGKILL");
-      expect(rowCounts()).toEqual(counts);
-      expect(integrity()).toBe("ok");
-    }
-    expect(ends).toEqual([true, true, true, true, true]);
+    const child = spawn(process.execPath, [...SERVER, "import", file, "--data", world.serverData], { cwd: ROOT });
+    let shown = "";
+    child.stderr.on("data", (text) => (shown += String(text)));
+    await until("the import reaches 50 %", () => shown.includes("50 %") || child.exitCode !== null);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(child.signalCode).toBe("SIGKILL");
+    expect(rowCounts()).toEqual(counts);
+    expect(integrity()).toBe("ok");
     expect(command("import", file)).toMatchObject({
       status: 0,
       stdout: `${file}: ${LINES} new, 0 changed, 0 unchanged\n`,
@@ -291,10 +243,6 @@ function fillDisk(file: string): void {
   }
 }
 
-function limitFileSize(bytes: string): void {
-  execFileSync("prlimit", ["--pid", String(world.server.process.pid), `--fsize=${bytes}:`]);
-}
-
 function programProblem(...[program = "", ...args]: string[]): string | null {
   const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
   return status === 0 ? null : (error?.message ?? stderr.trim());
@@ -304,14 +252,6 @@ function mountProblem(): string | null {
   const folder = temporaryFolder();
   const problem = programProblem("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
   if (problem === null) execFileSync("umount", [folder]);
-  fs.rmdirSync(folder);
-  return problem;
-}
-
-function immutableFileProblem(): string | null {
-  const folder = temporaryFolder();
-  const problem = programProblem("chattr", "+i", folder);
-  if (problem === null) execFileSync("chattr", ["-i", folder]);
   fs.rmdirSync(folder);
   return problem;
 }

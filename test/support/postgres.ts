@@ -57,9 +57,8 @@ export class Postgres {
   }
 
   /** Starts a streaming standby of this node. */
-  async standby(name: string, settings: readonly string[] = []): Promise<Postgres> {
-    const own = [`cluster_name=${name}`, ...settings];
-    const copy = new Postgres(ownFolder(), await freePort(), this.#password, own);
+  async standby(): Promise<Postgres> {
+    const copy = new Postgres(ownFolder(), await freePort(), this.#password, []);
     const from = ["--host=127.0.0.1", `--port=${this.#port}`, "--username=vetwire", "--no-password"];
     const how = ["--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"];
     execFileSync(program("pg_basebackup"), [`--pgdata=${copy.#data}`, ...from, ...how], {
@@ -85,36 +84,21 @@ export class Postgres {
     });
   }
 
-  /** Stops all processes of the node at once, as a machine that hangs. Its sockets stay open. */
-  freeze(): void {
-    this.#signalAll("SIGSTOP");
-  }
-
-  thaw(): void {
-    this.#signalAll("SIGCONT");
-  }
-
   /** Ends the node without any notice, as a machine that loses its power. */
   async kill(): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
-    this.#signalAll("SIGKILL");
-    await ended;
-  }
-
-  #signalAll(signal: NodeJS.Signals): void {
-    const child = this.#process;
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     // The parent first, so that it starts no other process.
-    child.kill(signal);
-    for (const pid of childrenOf(child.pid)) {
+    child.kill("SIGKILL");
+    for (const pid of childrenOf(child.pid ?? 0)) {
       try {
-        process.kill(pid, signal);
+        process.kill(pid, "SIGKILL");
       } catch {
         // It has ended.
       }
     }
+    await ended;
   }
 
   /** @returns the value of DATABASE_URL for a server */
@@ -170,14 +154,6 @@ export class Postgres {
     await this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-/** @returns the value of DATABASE_URL for several nodes */
-export function urlOf(nodes: readonly Postgres[], database: string, parameters = ""): string {
-  const [first] = nodes;
-  if (first === undefined) throw new Error("expected at least one node");
-  const hosts = nodes.map(({ host }) => host).join(",");
-  return first.url(database).replace(first.host, hosts) + parameters;
 }
 
 /** Creates an empty database in the cluster of that URL. @returns its URL */

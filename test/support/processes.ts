@@ -165,12 +165,7 @@ export class World {
   readonly #serverOptions: readonly string[];
   server!: Running;
   agent!: Running;
-  /** Further environment of the two programs from their next start on. */
-  serverEnv: NodeJS.ProcessEnv = {};
-  agentEnv: NodeJS.ProcessEnv = {};
   serverPort = 0;
-  /** The program of the agent. */
-  agentProgram = AGENT;
   /** URL of the server in agent.yaml. A test with a proxy changes it. */
   serverUrl = "";
 
@@ -221,7 +216,7 @@ export class World {
 
   async startServer(): Promise<void> {
     const args = ["run", "--port", String(this.serverPort), "--data", this.serverData, ...this.#serverOptions];
-    this.server = start(SERVER, args, this.serverEnv);
+    this.server = start(SERVER, args);
     const port = await until(
       "the server listens",
       () => /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.server.output())?.[1],
@@ -255,7 +250,7 @@ export class World {
   }
 
   async startAgent(): Promise<void> {
-    this.agent = start(this.agentProgram, ["run", "--config", this.config], this.agentEnv);
+    this.agent = start(AGENT, ["run", "--config", this.config]);
     await until("the agent runs", () => {
       if (this.agent.process.exitCode !== null) throw new Error(`the agent ended: ${this.agent.output()}`);
       return this.agent.output().includes("the agent is running");

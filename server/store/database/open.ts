@@ -4,11 +4,11 @@ import type { Store } from "./store.ts";
 
 /**
  * Opens the database of a `postgres://` URL or of a data folder; creates and migrates it if needed. A write waits at most
- * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable. `readUrl` names
- * standbys of PostgreSQL. @throws Error with the remedy if a newer program wrote the database, or a migration fails
+ * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable.
+ * @throws Error with the remedy if a newer program wrote the database, or a migration fails
  */
-export async function openStore(place: string, writeWaitMs = 5000, readUrl: string | null = null): Promise<Store> {
-  if (isPostgresUrl(place)) return openPostgres(place, { writeWaitMs, readUrl });
+export async function openStore(place: string, writeWaitMs = 5000): Promise<Store> {
+  if (isPostgresUrl(place)) return openPostgres(place, writeWaitMs);
   return openSqlite(place, writeWaitMs);
 }
 

@@ -23,13 +23,20 @@ export const CONNECT_WAIT_MS = 5000;
 /** The error of a pool whose connections are all in use. */
 const POOL_BUSY = "timeout exceeded when trying to connect";
 
+// Whatever the settings of the user: a commit waits for the disk and for the standby, and a cancelled wait is a warning.
+const SESSION = `
+  set statement_timeout = 0;
+  set client_min_messages = notice;
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')
+`;
+
 /** Max time for a response. Statements take milliseconds, so that a longer wait means a lost database. */
 const RESPONSE_WAIT_MS = 15_000;
 
-/** Opens a pool. `check` runs on each new connection, which is closed if it rejects. */
-export function openPool(config: PoolConfig, check: (client: ClientBase) => Promise<void>): Pool {
-  // Sends the queries of an import without waiting for each response, and waits for the check, which the types of pg do not say.
-  const untyped = { pipeline: true, onConnect: check };
+/** Opens a pool of connections to a database that takes writes. */
+export function openPool(config: PoolConfig): Pool {
+  // Sends the queries of an import without waiting for each response, and waits for `onConnect`, which the types of pg do not say.
+  const untyped = { pipeline: true, onConnect: beginSession };
   const pool = new Pool({ max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS, ...config, ...untyped });
   // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
   pool.on("error", () => undefined);
@@ -37,10 +44,23 @@ export function openPool(config: PoolConfig, check: (client: ClientBase) => Prom
   return pool;
 }
 
-/** @returns the connections of a pool; none for a pool that is not open. `lagMs` is null for the primary */
-export function poolState(name: string, pool: Pool | undefined, lagMs: number | null = null): PoolState {
-  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
-  return { name, open: totalCount, idle: idleCount, waiting: waitingCount, lagMs };
+async function beginSession(client: ClientBase): Promise<void> {
+  await Promise.all([requireWrites(client), execute(client, SESSION)]);
+}
+
+/** @throws StoreUnavailable on a standby, and on a database that was made read-only, as a provider does when its disk is full */
+export async function requireWrites(client: ClientBase): Promise<void> {
+  const takesWrites = "not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off'";
+  const { rows } = await execute(client, `select ${takesWrites} as "takesWrites"`);
+  if ((rows as [{ takesWrites: boolean }])[0].takesWrites) return;
+  throw new StoreUnavailable("the database of DATABASE_URL takes no writes", {
+    reason: "the database takes no writes",
+  });
+}
+
+/** @returns the connections of a pool */
+export function poolState(name: string, { totalCount, idleCount, waitingCount }: Pool): PoolState {
+  return { name, open: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
 /** Runs the work on a connection of the pool. Rolls back if the work fails. */
@@ -140,33 +160,24 @@ function withoutValues(error: unknown): unknown {
   return error;
 }
 
-/** The node cannot be used any longer, or does not prove that it is the primary. */
-export class NodeLost extends StoreUnavailable {}
-
 /** The connection was lost during a commit, or the commit did not wait for the standby: it may be durable or not. */
-export class UnknownCommit extends NodeLost {}
+export class UnknownCommit extends StoreUnavailable {}
 
-/** Whether another node may have taken over: a lost connection, a shutdown or start, or a node that takes no writes. */
-export function isNodeLost(error: unknown): boolean {
+/** Whether another connection may work: this one was lost, or PostgreSQL shuts down or starts. */
+export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
-  if (error instanceof NodeLost) return true;
+  if (error instanceof UnknownCommit) return true;
   const { cause } = error;
-  if (cause instanceof DatabaseError) return /^(08|57P|25006)/.test(cause.code ?? "");
+  if (cause instanceof DatabaseError) return /^(08|57P)/.test(cause.code ?? "");
   return cause instanceof Error && cause.message !== POOL_BUSY;
 }
 
-// A message in the log makes the commit of a transaction that wrote nothing wait for the synchronous standby too. Without it a node
-// that was replaced could commit a push of studies that it has and its successor lacks.
-const LOGGED_COMMIT = "select pg_logical_emit_message(true, 'vetwire', ''); commit";
-
-/** Commits the transaction of the client, whatever it wrote, at a node that proves with it that it is the primary. */
+/**
+ * Commits a transaction that runs again after a commit that was cut off. A message in the log makes the commit wait for the
+ * synchronous standby although it wrote nothing: it may have read rows of the first run that no standby has.
+ */
 export function commitLogged(client: ClientBase): Promise<void> {
-  return commit(client, LOGGED_COMMIT);
-}
-
-/** Commits a transaction that does nothing else than to prove that the node is the primary. */
-export function commitProof(client: ClientBase): Promise<void> {
-  return commit(client, `begin; ${LOGGED_COMMIT}`);
+  return commit(client, "select pg_logical_emit_message(true, 'vetwire', ''); commit");
 }
 
 /** Commits the transaction of the client. @throws UnknownCommit if it may be durable or not */
@@ -179,11 +190,11 @@ export async function commit(client: ClientBase, statement = "commit"): Promise<
   client.on("notice", onNotice);
   let results: QueryResult[];
   try {
-    // A node that was cut off from its standbys never responds.
+    // A primary that was cut off from its standbys never responds.
     const bounded = { text: statement, query_timeout: RESPONSE_WAIT_MS };
     results = [await execute(client, bounded)].flat();
   } catch (error) {
-    const isUnknown = error instanceof StoreUnavailable && isNodeLost(error);
+    const isUnknown = error instanceof StoreUnavailable && isConnectionLost(error);
     throw isUnknown ? new UnknownCommit(error.message, { cause: error.cause }) : error;
   } finally {
     client.off("notice", onNotice);

@@ -8,7 +8,7 @@ import {
 } from "../../../shared/care/schema-steps.ts";
 import { VERSION } from "../../../shared/runtime/program-files.ts";
 import { type Engine, isOtherChange, migrationsFor } from "./migrations.ts";
-import { commit, execute, isLockTimeout, isNodeLost, NodeLost, withClient } from "./postgres-client.ts";
+import { commit, execute, isConnectionLost, isLockTimeout, withClient } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
 // The migrations of a PostgreSQL database.
@@ -84,8 +84,10 @@ async function migrateNow(client: Client, migrations: readonly string[]): Promis
     if (!(error instanceof StoreUnavailable)) throw failedMigration(DATABASE, error);
     const advice = "start again when PostgreSQL answers and its disk has room";
     const sentence = `${DATABASE} could not be updated and stays as it was (${error.message}): ${advice}`;
-    // On the next primary the update begins anew.
-    throw isNodeLost(error) ? new NodeLost(sentence, { cause: error }) : new Error(sentence, { cause: error });
+    // The server waits for the database and begins the update again.
+    throw isConnectionLost(error)
+      ? new StoreUnavailable(sentence, { cause: error })
+      : new Error(sentence, { cause: error });
   }
 }
 

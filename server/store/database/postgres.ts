@@ -8,69 +8,58 @@ import {
   commitLogged,
   CONNECT_WAIT_MS,
   execute,
-  isNodeLost,
+  isConnectionLost,
   isSerializationFailure,
   isTakenKey,
+  openPool,
+  poolState,
+  requireWrites,
   unavailable,
   UnknownCommit,
   withClient,
   withPoolClient,
 } from "./postgres-client.ts";
-import { LEASE_MS } from "./postgres-lease.ts";
-import { Primary, type PrimaryNode } from "./postgres-primary.ts";
-import { invalidUrl, readDatabaseUrl } from "./postgres-url.ts";
 import { firstWhole, wholeRows } from "./checksum.ts";
 import { DamagedRecords } from "./damaged-records.ts";
 import { APPLICATION, migrate } from "./postgres-schema.ts";
-import { Behind, Standbys } from "./postgres-standbys.ts";
-import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
-import type { ReadPoint, Store } from "./store.ts";
+import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
+import type { Store } from "./store.ts";
 
 // The store on a PostgreSQL database that several servers may share.
 
 /** Max attempts of a transaction. The last one locks out all others, so that it cannot fail because of them. */
 const ATTEMPTS_MAX = 4;
 
-/** Time in ms for which a transaction looks for the next primary. Half of the time that an agent waits for its push. */
-const RETRY_MS = 10_000;
+/** Time in ms for which a read or a transaction tries other connections after a lost one. HAProxy may lead them to another primary. */
+const RETRY_MS = 3000;
 const RETRY_PAUSE_MS = 100;
 
-export interface PostgresOptions {
-  /** Max time in ms that a write waits for the write of another process. */
-  readonly writeWaitMs: number;
-  /** Time in ms for which a commit proves that its node is the primary. */
-  readonly leaseMs: number;
-  /** URL of the nodes that serve reads of one version of a clinic. Null for none. */
-  readonly readUrl: string | null;
-}
+/**
+ * Opens the database of a URL. Committed data is durable (PostgreSQL's synchronous_commit). A write waits at most `writeWaitMs` for the
+ * write of another process.
+ */
+export async function openPostgres(url: string, writeWaitMs = 5000): Promise<Store> {
+  const config = { ...configOf(url), lock_timeout: writeWaitMs };
+  await withClient(config, requireWrites);
+  await migrate(config);
 
-const defaults: PostgresOptions = { writeWaitMs: 5000, leaseMs: LEASE_MS, readUrl: null };
-
-/** Opens the database of a URL. Committed data is durable (PostgreSQL's synchronous_commit). */
-export async function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
-  const { writeWaitMs, leaseMs, readUrl } = { ...defaults, ...options };
-  const primary = primaryOf(url, { lock_timeout: writeWaitMs }, leaseMs, readUrl !== null);
-  const standbys = readUrl === null ? null : standbysOf(readUrl);
-  await migrate(await primary.config());
-
+  // Two pools: a transaction may read outside itself, and an import must not block readers.
+  const readers = openPool(config);
+  const writers = openPool(config);
   const prepare = createPreparer();
   const damaged = new DamagedRecords();
   const asSession = (run: Run) => sessionOn(prepare, run, damaged);
-  const reads = asSession((statement) =>
-    primary.read((readers) => withPoolClient(readers, (client) => execute(client, statement))),
-  );
   const transactions = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  /** Runs a transaction, on the next primary if the present one is lost. */
-  async function transact<T>(work: (session: Session) => Promise<T>, isRepeatable: boolean): Promise<T> {
+  /** Runs the work again after a lost connection, if `repeats` of the error says so. */
+  async function connected<T>(work: () => Promise<T>, repeats: (error: unknown) => boolean): Promise<T> {
     let until: number | undefined;
     for (;;) {
       try {
-        return await primary.use((node) => transactOn(node, asSession, work));
+        return await work();
       } catch (error) {
-        const mayBeDone = error instanceof UnknownCommit && !isRepeatable;
-        if (!primary.hasSuccessors || isClosing || mayBeDone || !isNodeLost(error)) throw error;
+        if (isClosing || !isConnectionLost(error) || !repeats(error)) throw error;
         until ??= performance.now() + RETRY_MS;
         if (performance.now() > until) throw error;
         await sleep(RETRY_PAUSE_MS);
@@ -78,77 +67,60 @@ export async function openPostgres(url: string, options: Partial<PostgresOptions
     }
   }
 
+  const reads = asSession((statement, isRead) =>
+    connected(
+      () => withPoolClient(readers, (client) => execute(client, statement)),
+      () => isRead,
+    ),
+  );
+
   return {
     ...reads,
     shared: true,
     loss: null,
     damaged,
     async transaction(work, { repeatable = false } = {}) {
-      const result = transact(work, repeatable);
+      const result = connected(
+        () => transact(writers, asSession, repeatable ? commitLogged : commit, work),
+        (error) => repeatable || !(error instanceof UnknownCommit),
+      );
       const ended = result.catch(() => undefined).finally(() => transactions.delete(ended));
       transactions.add(ended);
       return result;
     },
     ...versionReader(reads),
-    async readAt(at, work) {
-      const read = await standbys?.read((client) => readOnStandby(client, prepare, at, work));
-      return read ? read.result : work(reads);
-    },
-    snapshot: (work) => primary.read((readers) => inTransaction(readers, asSession, SNAPSHOT, commit, work), false),
-    async ping() {
-      await primary.read((readers) => withPoolClient(readers, (client) => execute(client, "select 1")));
-    },
+    snapshot: (work) => inTransaction(readers, asSession, SNAPSHOT, commit, work),
+    ping: () => withPoolClient(readers, requireWrites),
     async close() {
       isClosing = true;
       await Promise.all(transactions);
-      await Promise.all([primary.close(), standbys?.close()]);
+      await Promise.all([readers.end(), writers.end()]);
     },
-    pools: () => [...primary.pools(), ...(standbys?.pools() ?? [])],
+    pools: () => [poolState("read", readers), poolState("write", writers)],
   };
 }
 
-/** The primary among the hosts of a URL. It has successors if there are other nodes, or if the URL asks for a role. */
-function primaryOf(url: string, more: ClientConfig, leaseMs: number, hasStandbys: boolean): Primary {
-  const { hosts, target, connectMs } = readDatabaseUrl(url, "DATABASE_URL");
-  if (target !== null && !/^(any|read-write|primary)$/.test(target)) {
-    throw new Error("DATABASE_URL asks for a standby, expected target_session_attrs=read-write, primary or any");
-  }
-  const connectionTimeoutMillis = connectMs ?? CONNECT_WAIT_MS;
-  const isCluster = hasStandbys || hosts.length > 1 || (target !== null && target !== "any");
-  return new Primary({
-    hosts: hosts.map((host) => ({ ...common, connectionTimeoutMillis, ...more, ...checkedUrl(host, "DATABASE_URL") })),
-    leaseMs: isCluster ? leaseMs : null,
-  });
-}
-
-function standbysOf(url: string): Standbys {
-  const { hosts, target } = readDatabaseUrl(url, "DATABASE_READ_URL");
-  if (target === "read-write" || target === "primary") {
-    throw new Error("DATABASE_READ_URL asks for the primary, expected target_session_attrs=any, standby or read-only");
-  }
-  const configs = hosts.map((host) => ({ ...common, ...checkedUrl(host, "DATABASE_READ_URL") }));
-  return new Standbys(configs, target !== null && target !== "any");
-}
-
-/** @throws Error that quotes no part of the URL, if node-postgres cannot read it */
-function checkedUrl(connectionString: string, variable: string): ClientConfig {
+/** @throws Error that quotes no part of the URL, if node-postgres cannot read it: any part of it may be the password */
+function configOf(connectionString: string): ClientConfig {
   try {
     void new Client({ connectionString });
-    return { connectionString };
   } catch {
-    throw invalidUrl(variable);
+    throw new Error("invalid DATABASE_URL, expected a URL such as postgres://user:password@host:5432/database");
   }
+  return { ...common, connectionTimeoutMillis: CONNECT_WAIT_MS, connectionString };
 }
 
 const SNAPSHOT = "begin isolation level repeatable read, read only";
 
-type Run = (statement: QueryConfig) => Promise<QueryResult>;
+/** Runs a statement. `isRead`: it changes nothing. */
+type Run = (statement: QueryConfig, isRead: boolean) => Promise<QueryResult>;
 type AsSession = (run: Run) => Session;
 
 function sessionOn(prepare: Preparer, run: Run, damaged: DamagedRecords): Session {
   async function rows<P, R>(asked: Query<P, R>, parameters: P): Promise<R[]> {
     const { name, text, values } = prepare(asked as Query<never, unknown>);
-    return (await run({ name, text, values: filled(values, parameters).map(withoutNul) })).rows as R[];
+    const statement = { name, text, values: filled(values, parameters).map(withoutNul) };
+    return (await run(statement, asked.changes === undefined)).rows as R[];
   }
   return {
     all: async (asked, parameters) => wholeRows(asked, parameters, await rows(asked, parameters), damaged),
@@ -183,24 +155,19 @@ async function inTransaction<T>(
 }
 
 /**
- * Max step of a version. A random step lets two histories that part at a failover differ in their versions. Versions stay exact
- * numbers for ten thousand million writes.
+ * Max step of a version. A failover or a restore may lose a write whose version a server has cached: a random step gives the next
+ * write another version. Versions stay exact numbers for ten thousand million writes.
  */
 const STEP_MAX = 1_000_000;
 
 // SERIALIZABLE: concurrent transactions have the outcome of some serial order, as on SQLite. The lock precedes the first
 // query, which fixes the snapshot. Transactions share the lock, except in their last attempt.
-async function transactOn<T>(
-  { writers, lease }: PrimaryNode,
+async function transact<T>(
+  writers: Pool,
   asSession: AsSession,
+  end: (client: ClientBase) => Promise<void>,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const end = async (client: ClientBase) => {
-    if (lease === null) return commit(client);
-    const sentAt = performance.now();
-    await commitLogged(client);
-    lease.note(sentAt);
-  };
   for (let attempt = 1; ; attempt += 1) {
     const lock = attempt < ATTEMPTS_MAX ? "row share" : "exclusive";
     try {
@@ -215,35 +182,6 @@ async function transactOn<T>(
       if (isLast) throw unavailable(error);
     }
   }
-}
-
-/**
- * Reads in one snapshot of a standby that has exactly that version. A later one is refused too: a standby may show a commit that no
- * client was told of, and that a failover loses. @throws Behind if the standby cannot serve the read
- */
-async function readOnStandby<T>(
-  client: ClientBase,
-  prepare: Preparer,
-  { clinicId, version }: ReadPoint,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  // A damaged row of the standby is whole on the primary.
-  const damaged = new DamagedRecords();
-  damaged.report = (record) => {
-    throw record;
-  };
-  const session = sessionOn(prepare, (statement) => execute(client, statement), damaged);
-  const [, found] = await Promise.all([
-    execute(client, SNAPSHOT),
-    readVersions(session, clinicId).catch((error: unknown) => {
-      if (error instanceof StoreUnavailable) throw error;
-      throw new Behind("the standby lacks the clinic", { cause: error });
-    }),
-  ]);
-  if (found.answers !== version) throw new Behind("the standby has another version of the clinic");
-  const result = await work(session);
-  await commit(client);
-  return result;
 }
 
 /** Reads the versions of a clinic once for all its requests in a turn of the event loop. */
@@ -304,7 +242,7 @@ const common: ClientConfig = { application_name: APPLICATION, keepAlive: true, t
 
 /** Whether a server or an import has created the tables. */
 export async function hasPostgresTables(url: string): Promise<boolean> {
-  return withClient(await primaryOf(url, {}, LEASE_MS, false).config(), async (client) => {
+  return withClient(configOf(url), async (client) => {
     const { rows } = await execute(client, "select to_regclass('migration') is not null as found");
     return (rows as [{ found: boolean }])[0].found;
   });

@@ -67,7 +67,6 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     damaged,
     transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
-    readAt: (_at, work) => work(reads),
     async snapshot(work) {
       // Opening a missing file would create it.
       place.check();

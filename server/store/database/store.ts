@@ -3,12 +3,6 @@ import type { DamagedRecords } from "./damaged-records.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
-/** A version of a clinic's data, which reads of that version must find. */
-export interface ReadPoint {
-  readonly clinicId: number;
-  readonly version: number;
-}
-
 /** The server's database. */
 export interface Store extends Session {
   /** Whether other servers may use the same database. */
@@ -27,8 +21,6 @@ export interface Store extends Session {
   refreshVersions(): Promise<void>;
   /** Returns a clinic's versions as of the last refresh. */
   versions(clinicId: number): Promise<Versions>;
-  /** Runs reads of a clinic's data, if possible on a standby that has exactly that version. The work may run twice. */
-  readAt<T>(at: ReadPoint, work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs the work on one snapshot of the database. It does not block writers. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects if the database does not respond. */
@@ -46,6 +38,4 @@ export interface PoolState {
   readonly idle: number;
   /** Callers that wait for a connection. */
   readonly waiting: number;
-  /** Time in milliseconds by which its database lags behind the primary, as last seen. Null for the primary. */
-  readonly lagMs: number | null;
 }

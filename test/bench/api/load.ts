@@ -45,7 +45,7 @@ export async function compare(
 }
 
 /** @throws if a response has another status than `load.status` */
-export async function requestsPerSecond(load: Load, seconds: number): Promise<number> {
+async function requestsPerSecond(load: Load, seconds: number): Promise<number> {
   const { status } = await fetch(`${load.url}${load.paths[0]}`, { headers: load.headers });
   if (status !== load.status) throw new Error(`${load.paths[0]}: expected status ${load.status}, got ${status}`);
   return loader === "wrk" ? withWrk(load, seconds) : withAutocannon(load, seconds);

@@ -2,53 +2,35 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { ROOT, runServerCommand, type Running, start, temporaryFolder, until } from "../../support/processes.ts";
-import { fill, fpOf, type Size } from "./data.ts";
+import { fill, fpOf } from "./data.ts";
 
-/** A server with data and a key of its first clinic. */
+/** A server with patients and a key of its first clinic. */
 export interface Clinic {
   readonly url: string;
   readonly key: string;
-  readonly running: Running;
-  /** Time from the start of the process until it listens; `emptyStartMs` is that of a server without data. */
-  readonly startMs: number;
-  readonly emptyStartMs: number;
   end(): Promise<void>;
 }
 
-const PERMISSIONS = "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view,clinic.inventory.view";
 const SERVER_CORE = "0";
 const CLIENT_CORE = "1";
 
-export async function startClinic(size: Size): Promise<Clinic> {
-  const folder = temporaryFolder();
-  const empty = await startServer(path.join(folder, "empty"));
-  await empty.running.end();
-
-  const data = path.join(folder, "data");
-  await fill(data, size);
-  const described = ["--clinic", fpOf("clinic", 1), "--name", "bench", "--permissions", PERMISSIONS];
+export async function startClinic(patients: number): Promise<Clinic> {
+  const data = temporaryFolder();
+  await fill(data, patients);
+  const described = ["--clinic", fpOf("clinic", 1), "--name", "bench", "--permissions", "clinic.patient.view"];
   const key = runServerCommand("keys", "create", ...described, "--data", data).trim();
-  const { ms: startMs, ...server } = await startServer(data);
-  return {
-    ...server,
-    key,
-    startMs,
-    emptyStartMs: empty.ms,
-    async end() {
-      await server.running.end("SIGKILL");
-      fs.rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-async function startServer(data: string): Promise<{ running: Running; url: string; ms: number }> {
-  const begun = performance.now();
   const server = path.join(ROOT, "dist/server/main.js");
   // The limit counts every request and refuses none.
   const limit = ["--rate-limit", "integration=999999999/999999999"];
   const running = start(server, ["run", "--port", "0", "--data", data, ...limit]);
-  const url = await listens(running);
-  return { running, url, ms: performance.now() - begun };
+  return {
+    url: await listens(running),
+    key,
+    async end() {
+      await running.end("SIGKILL");
+      fs.rmSync(data, { recursive: true });
+    },
+  };
 }
 
 /** Waits for the address of a server. Pins server and clients to a core each if the machine has two. */

@@ -1,7 +1,7 @@
 import net from "node:net";
 import { Worker } from "node:worker_threads";
 import { EOT } from "../../../agent/protocols/bytes.ts";
-import type { Group } from "./bare-loop-thread.ts";
+import type { Group } from "../group-commit-thread.ts";
 
 // Baseline without link, sessions and messages. It stores each chunk as a row (SQLite WAL, FULL, a worker thread, group commit)
 // and then sends ACK.
@@ -9,7 +9,7 @@ import type { Group } from "./bare-loop-thread.ts";
 const ACK = Buffer.of(6);
 const [folder = "", port = ""] = process.argv.slice(2);
 
-const worker = new Worker(new URL("./bare-loop-thread.ts", import.meta.url), { workerData: folder });
+const worker = new Worker(new URL("../group-commit-thread.ts", import.meta.url), { workerData: folder });
 
 let chunks: Buffer[] = [];
 let sockets: net.Socket[] = [];

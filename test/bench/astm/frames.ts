@@ -20,15 +20,9 @@ export function sessionOfFrames(count: number, bytes: number): Session {
     if (index === count - 1) return "L|1|N|";
     return `R|${index - 2}|^^^T${index}|${index}.5|U/L|10 to 118|N||F|`;
   });
-  return sessionOfRecords(records.map((record) => record.padEnd(bytes - FRAME_OVERHEAD - 1, "x")));
-}
-
-/** Builds a message with one record per frame. */
-export function sessionOfRecords(records: readonly string[]): Session {
-  const frames = records.map((record, index) => encodeFrame(index + 1, Buffer.from(`${record}\r`, "latin1"), ETX));
+  const frames = records.map((record, index) => {
+    const text = `${record.padEnd(bytes - FRAME_OVERHEAD - 1, "x")}\r`;
+    return encodeFrame(index + 1, Buffer.from(text, "latin1"), ETX);
+  });
   return { establish: Uint8Array.of(ENQ), frames, end: Uint8Array.of(EOT) };
-}
-
-export function wireBytes({ establish, frames, end }: Session): Uint8Array {
-  return Buffer.concat([establish, ...frames, end]);
 }

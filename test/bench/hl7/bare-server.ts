@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { CR } from "../../../agent/protocols/bytes.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { FS } from "../../../agent/protocols/bytes.ts";
-import type { Group } from "../astm/bare-loop-thread.ts";
+import type { Group } from "../group-commit-thread.ts";
 
 // Baselines: servers that find frames, store them and reply AA with their MSH-10. They store nothing, or each message in its own
 // transaction (SQLite WAL, FULL), or groups of messages in a worker thread (group commit).
@@ -28,7 +28,7 @@ const stores: Readonly<Record<string, () => Store>> = {
     };
   },
   group: () => {
-    const worker = new Worker(new URL("../astm/bare-loop-thread.ts", import.meta.url), { workerData: folder });
+    const worker = new Worker(new URL("../group-commit-thread.ts", import.meta.url), { workerData: folder });
     let messages: Buffer[] = [];
     let waiting: (() => void)[] = [];
     const committing: (() => void)[][] = [];

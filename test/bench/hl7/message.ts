@@ -1,15 +1,8 @@
 import fs from "node:fs";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 
-export interface Stamped {
-  /** MSH-10 of ten digits, so that it can be overwritten in place. */
-  readonly id: string;
-  readonly patient: string;
-  /** Device time, YYYYMMDDHHMMSS. */
-  readonly measured: string;
-}
-
-const SOME: Stamped = { id: "0000004711", patient: "D-77", measured: "20261121085900" };
+/** MSH-10 of ten digits, so that it can be overwritten in place. */
+const ID = "0000004711";
 
 interface Analyte {
   readonly name: string;
@@ -27,11 +20,11 @@ const ANALYTES = (
 const ROWS = 60;
 
 /** Builds a blood count of about that many bytes: 60 results, half of them not in the catalogue, and an image for the rest. */
-export function messageOf(length: number, { id, patient, measured }: Stamped = SOME): string {
+function messageOf(length: number): string {
   const segments = [
-    `MSH|^~\\&|BC-5300|Mindray|LIS|Clinic|20261121090000||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
-    `PID|1||${patient}^^^^MR||Owner^Pet`,
-    `OBR|1||155|00001^Automated Count^99MRC|||${measured}`,
+    `MSH|^~\\&|BC-5300|Mindray|LIS|Clinic|20261121090000||ORU^R01|${ID}|P|2.3.1||||||UNICODE`,
+    `PID|1||D-77^^^^MR||Owner^Pet`,
+    `OBR|1||155|00001^Automated Count^99MRC|||20261121085900`,
   ];
   for (let row = 1; row <= ROWS; row++) {
     const analyte = ANALYTES[row - 1];
@@ -50,10 +43,10 @@ let number = 0;
 /** Builds frames that differ only in MSH-10, so that each is a new message. */
 export function frames(length: number): () => Buffer {
   const frame = Buffer.from(encodeMllp(Buffer.from(messageOf(length))));
-  const at = frame.indexOf(SOME.id);
+  const at = frame.indexOf(ID);
   return () => {
     const next = Buffer.from(frame);
-    next.write(String(++number).padStart(SOME.id.length, "0"), at);
+    next.write(String(++number).padStart(ID.length, "0"), at);
     return next;
   };
 }

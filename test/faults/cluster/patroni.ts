@@ -6,7 +6,6 @@ import os from "node:os";
 import path from "node:path";
 import { Client } from "pg";
 import { postgresBinaries, postgresUser } from "../../support/postgres.ts";
-import { statusMegabytes } from "../../support/peak-memory.ts";
 import { freePort, until } from "../../support/processes.ts";
 
 // Three PostgreSQL nodes under Patroni, with etcd and HAProxy: own processes on loopback, from the machine's packages.
@@ -49,10 +48,6 @@ export class Node {
 
   get #data(): string {
     return path.join(this.#folder, "data");
-  }
-
-  get output(): string {
-    return fs.readFileSync(path.join(this.#folder, "log"), "utf8");
   }
 
   start(): void {
@@ -132,11 +127,6 @@ export class Node {
     return postmaster > 0 ? [postmaster, ...childrenOf(postmaster)] : [];
   }
 
-  /** Private memory of the largest PostgreSQL process of the node, in MB of 1024 kB. Shared buffers are not in it. */
-  largestMegabytes(): number {
-    return Math.max(0, ...this.#postgresProcesses().map((pid) => statusMegabytes(pid, "RssAnon") ?? 0));
-  }
-
   async end(): Promise<void> {
     const child = this.#patroni;
     this.thaw();
@@ -154,11 +144,8 @@ export class PatroniCluster {
   #proxyPort = 0;
   #roles: readonly string[] = SYNCHRONOUS_ROLES;
 
-  /**
-   * Starts a cluster. Without `isSynchronous` a commit is acknowledged before any standby has it. A standby is promoted `ttlS`
-   * seconds after the primary's last sign.
-   */
-  static async start(isSynchronous = true, ttlS = TTL_S): Promise<PatroniCluster> {
+  /** Starts a cluster. Without `isSynchronous` a commit is acknowledged before any standby has it. */
+  static async start(isSynchronous: boolean): Promise<PatroniCluster> {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-cluster-"));
     fs.chmodSync(folder, 0o755);
     const etcdPort = await freePort();
@@ -167,13 +154,8 @@ export class PatroniCluster {
       Array.from({ length: NODES }, async () => ({ port: await freePort(), restPort: await freePort() })),
     );
     const password = randomBytes(12).toString("hex");
-    const cluster = new PatroniCluster(
-      folder,
-      password,
-      etcd,
-      ports,
-      clusterSettings({ etcdPort, password, isSynchronous, ttlS }),
-    );
+    const settings = clusterSettings({ etcdPort, password, isSynchronous });
+    const cluster = new PatroniCluster(folder, password, etcd, ports, settings);
     cluster.#roles = isSynchronous ? SYNCHRONOUS_ROLES : ASYNCHRONOUS_ROLES;
     // The first one makes the database, the others copy it.
     for (const node of cluster.nodes) {
@@ -198,19 +180,21 @@ export class PatroniCluster {
     this.nodes = ports.map((pair, index) => new Node(`node${index + 1}`, folder, pair, settings));
   }
 
-  /** A URL with all nodes, in their order. */
-  url(database = "postgres", parameters = ""): string {
-    const hosts = this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(",");
-    return `postgres://${SUPERUSER}:${this.#password}@${hosts}/${database}${parameters}`;
-  }
-
   /** The URL of HAProxy, which leads to the primary. */
-  proxyUrl(database = "postgres"): string {
-    return `postgres://${SUPERUSER}:${this.#password}@127.0.0.1:${this.#proxyPort}/${database}`;
+  get url(): string {
+    return `postgres://${SUPERUSER}:${this.#password}@127.0.0.1:${this.#proxyPort}/postgres`;
   }
 
-  nodeUrl(node: Node, database = "postgres"): string {
-    return `postgres://${SUPERUSER}:${this.#password}@127.0.0.1:${node.port}/${database}`;
+  /** Runs a statement on the primary. @returns the rows */
+  async query(statement: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 2_000 });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows as unknown[];
+    } finally {
+      await client.end();
+    }
   }
 
   /** @returns the node that Patroni calls the primary, if it answers */
@@ -220,7 +204,7 @@ export class PatroniCluster {
   }
 
   /** Waits for a primary with two standbys, one of them synchronous if the cluster is. @returns the primary */
-  async settled(ms = 90_000): Promise<Node> {
+  async settled(): Promise<Node> {
     return until(
       "a primary with two standbys",
       async () => {
@@ -231,20 +215,9 @@ export class PatroniCluster {
         const roles = members.map(({ role }) => role).toSorted();
         return isOneTimeline && roles.join() === this.#roles.join() ? primary : null;
       },
-      ms,
+      90_000,
       100,
     );
-  }
-
-  async query(statement: string, node: Node, database = "postgres"): Promise<unknown[]> {
-    const client = new Client({ connectionString: this.nodeUrl(node, database), connectionTimeoutMillis: 2_000 });
-    client.on("error", () => undefined);
-    await client.connect();
-    try {
-      return (await client.query(statement)).rows as unknown[];
-    } finally {
-      await client.end();
-    }
   }
 
   async #startProxy(): Promise<void> {
@@ -254,9 +227,6 @@ export class PatroniCluster {
     this.#haproxy = spawn(programPath("haproxy") ?? "", ["-db", "-f", config], { stdio: "ignore" });
     const proxy = this.#haproxy;
     process.once("exit", () => proxy.kill("SIGKILL"));
-    await until("HAProxy leads to the primary", () =>
-      withClient(this.proxyUrl(), async (client) => client.query("select 1")).catch(() => null),
-    );
   }
 
   async end(): Promise<void> {
@@ -289,10 +259,9 @@ interface ClusterOptions {
   readonly etcdPort: number;
   readonly password: string;
   readonly isSynchronous: boolean;
-  readonly ttlS: number;
 }
 
-function clusterSettings({ etcdPort, password, isSynchronous, ttlS }: ClusterOptions): object {
+function clusterSettings({ etcdPort, password, isSynchronous }: ClusterOptions): object {
   const login = { username: SUPERUSER, password };
   return {
     scope: "vetwire",
@@ -302,7 +271,7 @@ function clusterSettings({ etcdPort, password, isSynchronous, ttlS }: ClusterOpt
     authentication: { superuser: login, replication: { username: "replicator", password }, rewind: login },
     bootstrap: {
       dcs: {
-        ttl: ttlS,
+        ttl: TTL_S,
         loop_wait: 1,
         retry_timeout: 2,
         // A killed PostgreSQL is not started again: a standby takes over.
@@ -360,17 +329,6 @@ async function statusOf(node: Node, endpoint: string): Promise<number | null> {
   return fetch(`http://127.0.0.1:${node.restPort}/${endpoint}`, { signal: AbortSignal.timeout(1_000) })
     .then(({ status }) => status)
     .catch(() => null);
-}
-
-async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -26,7 +26,11 @@ const STORM_MS = MINUTE_MS;
 /** Time for the rest after the faults. The push waits up to five minutes after a failure. */
 const DRAIN_MS = 20 * MINUTE_MS;
 export const KINDS: readonly DeviceKind[] = ["hl7", "astm", "poct1", "dicom"];
-const JUMPS_MS = [-24, 24, -1, 1, 0.25].map((hours) => hours * HOUR_MS);
+/**
+ * After three years every stored row is old enough to be removed. A clock that is years behind rejects the times of the devices, by
+ * which the model knows the measurements.
+ */
+const JUMPS_MS = [3 * 365 * 24, -24, 24, -1, 1, 0.25].map((hours) => hours * HOUR_MS);
 
 /** The folders that each world starts with. */
 export interface Templates {

@@ -18,7 +18,6 @@ describe("GET /api/v1/patients/{fp}", () => {
         asked += 1;
         return server.store.first(...question);
       },
-      readAt: (_at, work) => work(counting),
     };
     const app = buildApp(counting, { pepper: server.pepper });
     const headers = { "x-api-key": key };

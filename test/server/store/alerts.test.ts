@@ -27,24 +27,30 @@ interface Received {
   readonly body: { readonly type: string; readonly data: Record<string, unknown> };
 }
 
-/** A receiver that checks each signature. */
+/** A receiver that checks each signature. With status 0 it keeps the id and does not respond. */
 async function startWebhookReceiver() {
   const secret = newWebhookSecret();
   const [received, status]: [Received[], { code: number }] = [[], { code: 204 }];
+  const unanswered: string[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       const headers = request.headers as Record<string, string>;
       const body = new Webhook(secret).verify(Buffer.concat(parts).toString(), headers) as Received["body"];
-      if (status.code < 300) received.push({ id: headers["webhook-id"] ?? "", body });
+      const id = headers["webhook-id"] ?? "";
+      if (status.code === 0) return void unanswered.push(id);
+      if (status.code < 300) received.push({ id, body });
       response.writeHead(status.code).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/hook`, secret, received, status };
+  return { url: `http://127.0.0.1:${port}/hook`, secret, received, unanswered, status };
 }
 
 /** A clinic that tells a mailbox and a webhook. */
@@ -284,6 +290,20 @@ describe("alerts of a server", () => {
     );
     expect((await readNotifications(store, clinicId)).receivers).toHaveLength(2);
   });
+});
+
+test("a server that is killed while it tells of an alert tells again under the same id, and opens it once", async () => {
+  const { clock, hook, machine, watch, watchOn, passMinutes, book } = await watchedClinicServer();
+  machine.now = failed(clock.now);
+  hook.status.code = 0;
+  await watch.check();
+  await expect.poll(() => hook.unanswered).toHaveLength(1);
+  hook.status.code = 204;
+  // The killed one never ends its delivery.
+  const successor = watchOn();
+  for (let minute = 0; minute < 5; minute += 1) await passMinutes(1, successor);
+  expect(hook.received.map(({ id }) => id)).toEqual(hook.unanswered);
+  expect((await book()).open).toHaveLength(1);
 });
 
 test("a check of several clinics gives up the turn after each one", async () => {

@@ -76,10 +76,7 @@ async function failingApps({ store, pepper, clock }: TestServer, key: string) {
         return store.first(...query);
       };
       const counters = memoryCounters();
-      const app = buildApp(
-        { ...store, all, first, readAt: (_at, work) => work({ ...store, all, first }) },
-        { pepper, counters, now: () => clock.now },
-      );
+      const app = buildApp({ ...store, all, first }, { pepper, counters, now: () => clock.now });
       onTestFinished(() => app.close());
       await app.inject({ url: "/api/v1/patients/x", headers: holding(key) });
       fails = true;

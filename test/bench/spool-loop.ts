@@ -1,9 +1,9 @@
-import type * as connections from "../../../agent/connection/connection.ts";
-import type * as devices from "../../../agent/devices/index.ts";
-import type { Profile } from "../../../agent/devices/profile.ts";
-import type * as spools from "../../../agent/spool/spool.ts";
-import type * as transports from "../../../agent/transport/tcp.ts";
-import { fromBuild } from "../build.ts";
+import type * as connections from "../../agent/connection/connection.ts";
+import type * as devices from "../../agent/devices/index.ts";
+import type { Profile } from "../../agent/devices/profile.ts";
+import type * as spools from "../../agent/spool/spool.ts";
+import type * as transports from "../../agent/transport/tcp.ts";
+import { fromBuild } from "./build.ts";
 
 // The agent up to the stored message: listener, connection, link and spool from the build, one device per port.
 
