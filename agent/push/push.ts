@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
+import { Outcome, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
 import { AFTER_CLOCK } from "../../shared/api/timestamp.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -25,7 +25,6 @@ const FAULTS_IN_A_ROW_MAX = 3;
 /** Interval between two looks for studies that the server refused because of their time. A look reads all studies. */
 const REFUSED_TIMES_EVERY_MS = 60 * 60_000;
 
-const CurrentSnapshot = Compile(Snapshot);
 const Outcomes = Compile(Type.Object({ outcomes: Type.Array(Outcome) }));
 
 export class Push {
@@ -168,7 +167,7 @@ export class Push {
       ...(JSON.parse(body) as object),
       fp,
       revision,
-      ...sentSnapshot(snapshot),
+      snapshot: JSON.parse(snapshot) as unknown,
     }));
     const response = await this.#server.post("/agent/v1/studies", { studies });
     if (!Outcomes.Check(response)) throw new SendError("uncertain", "invalid response: expected a list of outcomes");
@@ -181,10 +180,4 @@ export class Push {
       );
     return outcomes;
   }
-}
-
-/** Omits a snapshot that an earlier version of the agent stored without fields that the server requires. */
-function sentSnapshot(text: string): { snapshot?: unknown } {
-  const snapshot: unknown = JSON.parse(text);
-  return CurrentSnapshot.Check(snapshot) ? { snapshot } : {};
 }

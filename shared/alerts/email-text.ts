@@ -12,7 +12,7 @@ export interface Mail {
 
 /** The sender of the text. */
 export interface Teller {
-  /** The clinic's name or the agent's address. */
+  /** The clinic's name. */
   readonly name: string;
   /** Address of the dashboard, such as `https://vetwire.example.com/dashboard`; null if it is unknown. */
   readonly dashboard: string | null;

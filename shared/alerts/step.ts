@@ -22,7 +22,7 @@ export interface AlertChanges {
   readonly closed: readonly OpenAlert[];
 }
 
-/** Open alerts of one clinic or agent. Further ones open when others close. */
+/** Open alerts of one clinic. Further ones open when others close. */
 const OPEN_MAX = 200;
 
 /** Computes the next state from what is wrong now. */

@@ -13,7 +13,6 @@ import { Reserve } from "../../agent/spool/reserve.ts";
 import { Room } from "../../agent/spool/room.ts";
 import { migrate } from "../../agent/spool/schema.ts";
 import { EventPacker } from "../../agent/spool/wire-format.ts";
-import { EMPTY_BOOK } from "../../shared/alerts/book.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { serverOutcome, settlement } from "./spool-operations.ts";
 import { studyDraft } from "./study.ts";
@@ -224,15 +223,13 @@ function addDevices(operations: Operations): void {
   operations.placeDeviceCommand({ device: "poc-1", command: "LOCK", at: AT, state: "waiting", reason: null });
 }
 
-/** The heartbeat's answers: state of the server, clock, alerts, and the configuration that the dashboard sent. */
+/** The heartbeat's answers: state of the server, clock, and the configuration that the dashboard sent. */
 function addMeta(operations: Operations): void {
   operations.setMeta("server", JSON.stringify({ is: "reached", reason: null, since: AT }));
   operations.setMeta("clock", "3");
   operations.setMeta("configuration", JSON.stringify({ version: 7, problems: [] }));
   operations.setMeta("codes", JSON.stringify([{ device_id: "chem-1", code: "XYZ", analyte: "ALT" }]));
   operations.setMeta("ranges", JSON.stringify({ version: "1", low_quality: false, rows: [] }));
-  const alert = { key: "silent:chem-1", kind: "device-silent", subject: "chem-1", count: 1, since: AT, openedAt: AT };
-  operations.setMeta("alerts", JSON.stringify({ ...EMPTY_BOOK, open: [{ ...alert, path: "/" }] }));
 }
 
 /** Reads a spool with the queries of the agent. @returns plain JSON */
@@ -293,9 +290,7 @@ function readQueues(operations: Operations): object {
     commitments: operations.dueCommitments("dx-1", AT + 100_000, 3_600_000),
     reports: (["status", "event", "operators"] as const).map((topic) => operations.deviceReports(topic)),
     command: operations.deviceCommandOf("poc-1"),
-    meta: ["directory", "server", "clock", "configuration", "codes", "ranges", "alerts"].map((key) =>
-      operations.getMeta(key),
-    ),
+    meta: ["directory", "server", "clock", "configuration", "codes", "ranges"].map((key) => operations.getMeta(key)),
   };
 }
 

@@ -20,8 +20,6 @@ export interface ReceiverOptions {
    * or ETB and the end of the frame. Default `strict`.
    */
   readonly checksum?: "strict" | "warn" | "none";
-  /** `none`: the frame ends with its checksum, or with ETX or ETB if there is no checksum. */
-  readonly frameEnd?: "CR LF" | "none";
   /** Records begin with a digit left from a frame number: `2P|1`. The digit is skipped. */
   readonly digitBeforeRecords?: boolean;
   /** Frames get EOT while a message of the agent waits (§6.3.5). Default false: not every device supports it. */
@@ -54,7 +52,6 @@ const INTERRUPT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
 export class Receiver {
   readonly #checksumPolicy: "strict" | "warn" | "none";
-  readonly #frameEnd: "CR LF" | "none";
   readonly #interrupts: boolean;
   readonly #sender: Sender;
   readonly #actions: ActionQueue;
@@ -74,12 +71,11 @@ export class Receiver {
   readonly #noiseBetween = new Noise("between frames");
 
   constructor(
-    { checksum = "strict", frameEnd = "CR LF", digitBeforeRecords = false, interrupts = false }: ReceiverOptions,
+    { checksum = "strict", digitBeforeRecords = false, interrupts = false }: ReceiverOptions,
     actions: ActionQueue,
     sender: Sender,
   ) {
     this.#checksumPolicy = checksum;
-    this.#frameEnd = frameEnd;
     this.#interrupts = interrupts;
     this.#sender = sender;
     this.#actions = actions;
@@ -314,8 +310,7 @@ export class Receiver {
 
   #awaitFrameEnd(state: "frame-end" | "unchecked-frame-end"): void {
     this.#state = state;
-    if (this.#frameEnd === "none") this.#endFrame();
-    else this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
+    this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
   }
 
   /** Accepts the frame, acknowledges it as a repetition, or rejects it (§6.5.1.1). */

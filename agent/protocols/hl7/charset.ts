@@ -33,8 +33,6 @@ export const CHARSETS: readonly Charset[] = [...new Set(Object.values(STATED_CHA
 export interface CharsetOptions {
   /** Overrides MSH-18: some devices declare ASCII and send another charset. */
   readonly charset?: Charset;
-  /** Charset of undeclared text that is not UTF-8; default windows-1252. */
-  readonly fallbackCharset?: Charset;
 }
 
 /** Encodes text; characters outside the charset become `?`. */
@@ -50,17 +48,20 @@ export function decodeFrom(charset: Charset, bytes: Uint8Array): string {
   return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : new TextDecoder(charset).decode(bytes);
 }
 
+/** Charset of undeclared text that is not UTF-8. */
+const FALLBACK = "windows-1252";
+
 /** Decodes the whole message before splitting: hundreds of GB 18030 characters end with the byte of a delimiter. */
 export function decodeText(
   bytes: Uint8Array,
-  { charset, fallbackCharset = "windows-1252" }: CharsetOptions,
+  { charset }: CharsetOptions,
 ): { readonly text: string; readonly charset: Charset } {
   const stated = charset ?? statedCharset(bytes);
   if (stated !== null) return { text: decodeFrom(stated, bytes), charset: stated };
   try {
     return { text: utf8.decode(bytes), charset: "utf-8" };
   } catch {
-    return { text: decodeFrom(fallbackCharset, bytes), charset: fallbackCharset };
+    return { text: decodeFrom(FALLBACK, bytes), charset: FALLBACK };
   }
 }
 

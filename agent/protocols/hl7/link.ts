@@ -23,13 +23,7 @@ export const FRAME_END_TIMEOUT_MS = 200;
 /** Max wait for the device's acknowledgement of a message. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
-export interface LinkOptions extends AckOptions, SenderOptions {
-  /**
-   * FS before a printable character is text, for devices that send images unescaped. By default every FS ends its
-   * frame.
-   */
-  readonly textMayHoldFs?: boolean;
-}
+export type LinkOptions = AckOptions & SenderOptions;
 
 type FrameState =
   /** Everything but VT is ignored. */
@@ -173,14 +167,7 @@ export class Hl7Link implements Link {
 
   /** @param left bytes of the chunk behind this one */
   #step(byte: number, outcome: Outcome, left: number): void {
-    if (this.#state === "frame-end") {
-      if (this.#options.textMayHoldFs === true && byte >= 0x20) {
-        this.#state = "in-frame";
-        this.#append(Uint8Array.of(FS, byte));
-        return;
-      }
-      this.#endFrame();
-    }
+    if (this.#state === "frame-end") this.#endFrame();
     if (byte === VT) this.#beginFrame(outcome, left);
     else if (byte === STX) this.#actions.push(this.#outside.addStx());
     else this.#actions.push(this.#outside.add(byte));
@@ -218,9 +205,9 @@ export class Hl7Link implements Link {
     }
   }
 
-  /** Handles missing bytes. A frame that reached its FS is whole without them, unless that FS may be text. */
+  /** Handles missing bytes. A frame that reached its FS is complete without them. */
   #loseBytes(): void {
-    if (this.#state === "frame-end" && this.#options.textMayHoldFs !== true) this.#endFrame();
+    if (this.#state === "frame-end") this.#endFrame();
     else this.#refuseFrame("not-stored", "bytes of it could not be stored");
   }
 

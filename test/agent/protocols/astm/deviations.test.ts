@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
 import { FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS } from "../../../../agent/protocols/astm/receiver.ts";
-import { bytes, checksumOf, complete, frame, sessionOf, station } from "./wire.ts";
+import { checksumOf, complete, frame, sessionOf, station } from "./wire.ts";
 
 // Declared departures from the standard, each beside the behavior without the declaration.
 
@@ -72,31 +72,6 @@ describe("checksums", () => {
       warnings: ["frame 2 was repeated: acknowledged, not counted again"],
     });
     expect(received(skipped, { checksum: "none" }).replies).toBe("<ACK><ACK><NAK>");
-  });
-});
-
-describe("frame ends", () => {
-  test("none: the reply follows the checksum directly; by default it waits for the silence", () => {
-    const wire = `<STX>1${L}<CR><ETX>${checksumOf(`1${L}<CR><ETX>`)}`;
-    expect(received(`<ENQ>${wire}`, { frameEnd: "none" }).replies).toBe("<ACK><ACK>");
-    expect(received(`<ENQ>${wire}`).replies).toBe("<ACK>");
-  });
-
-  test("none: CR LF behind the checksum get no reply", () => {
-    expect(received(sessionOf(H, R, L), { frameEnd: "none" })).toEqual({
-      replies: "<ACK>".repeat(4),
-      deliveries: [complete(H, R, L)],
-      warnings: [],
-    });
-  });
-
-  test("none, without checksum: the reply follows ETX directly, in any segmentation", () => {
-    const session = bytes(sessionOf(H, R, L).replace(/(<ETX>)..<CR><LF>/g, "$1"));
-    for (const size of [1, 2, 7, session.length]) {
-      const device = station({ frameEnd: "none", checksum: "none" });
-      for (let at = 0; at < session.length; at += size) device.receiveBytes(session.subarray(at, at + size));
-      expect(device.said()).toEqual({ replies: "<ACK>".repeat(4), deliveries: [complete(H, R, L)], warnings: [] });
-    }
   });
 });
 

@@ -70,17 +70,12 @@ describe("end of a frame", () => {
     expect(play(link, "<CR>", GOOD)).toMatchObject({ warnings: [], deliveries: [{ message: result() }] });
   });
 
-  test("FS with any other byte ends a frame, unless the profile allows FS in text", () => {
+  test("FS with any other byte ends a frame", () => {
     const wire = `<VT>${header()}<CR>OBX|1|ED|a<FS>b<CR><FS><CR>`;
     expect(play(newLink(), wire, "close()")).toMatchObject({
       deliveries: [{ message: `${header()}<CR>OBX|1|ED|a`, incomplete: null }],
       warnings: ["2 bytes outside frames: ignored"],
     });
-    expect(play(newLink({ textMayHoldFs: true }), wire, "close()")).toMatchObject({
-      deliveries: [{ message: `${header()}<CR>OBX|1|ED|a<FS>b<CR>`, incomplete: null }],
-      warnings: [],
-    });
-    expect(saidOf(newLink({ textMayHoldFs: true }).receive(bytes(`${open}${open}<CR>`))).answers).toHaveLength(2);
   });
 });
 
@@ -152,7 +147,6 @@ describe("segmentation", () => {
 
   test("any segmentation of the stream gives the same actions", () => {
     expect(segmentationCounterexample(() => newLink(), pieces)).toBe(null);
-    expect(segmentationCounterexample(() => newLink({ textMayHoldFs: true }), pieces)).toBe(null);
   });
 
   test("a replay delivers the same messages as the refused bytes, incomplete ones included", () => {
@@ -197,10 +191,6 @@ describe("segmentation", () => {
       messages: ["4711"],
       warnings: [],
     });
-    const strict = newLink({ textMayHoldFs: true });
-    strict.receive(bytes(`<VT>${result()}<FS>`));
-    expect(saidOf(strict.refuse(bytes("text")))).toMatchObject({ answers: [], messages: [] });
-    expect(saidOf(strict.receive(bytes("<FS><CR>"))).answers).toEqual(["AE 4711"]);
   });
 
   test("only bytes that may end a frame have to be stored before a reply", () => {
@@ -304,20 +294,11 @@ describe("bytes that could not be stored", () => {
   });
 });
 
-test("a frame with FS that may be text is refused with the bytes behind it", () => {
-  const link = newLink({ textMayHoldFs: true });
-  const chunk = bytes(`<VT>${result("1")}<FS>`);
-  link.receive(chunk);
-  const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
-  expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
-});
-
-test("a frame that began before a gap is not joined with the bytes behind it", () => {
-  const link = newLink({ textMayHoldFs: true });
-  link.receive(bytes(`<VT>${result("1")}<FS>`));
-  const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
+test("a frame that began before a gap is not joined with the bytes after it", () => {
+  const link = newLink();
+  link.receive(bytes(`<VT>${result("1")}`));
   link.gap();
-  expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
+  expect(saidOf(link.receive(bytes(`text<VT>${result("2")}<FS><CR>`))).messages).toEqual(["2"]);
 });
 
 test("a frame without a message gets AR and is delivered as it is", () => {

@@ -180,11 +180,9 @@ describe("charsets", () => {
     expect(read("ISO IR87", bytes("\x1b$B8$\x1b(B"))).toEqual(["犬", "x", 0]);
   });
 
-  test("the configured charset overrides MSH-18, and valid UTF-8 the fallback", () => {
+  test("the configured charset overrides MSH-18", () => {
     const dog = iconv.encode("乗狗", "gb18030");
     expect(read("UNICODE", dog, { charset: "gb18030" })).toEqual(["乗狗", "x", 0]);
-    expect(read("ASCII", dog, { fallbackCharset: "gb18030" })).toEqual(["乗狗", "x", 0]);
-    expect(read("", Buffer.from("狗"), { fallbackCharset: "gb18030" })).toEqual(["狗", "x", 0]);
   });
 
   test("an invalid byte is replaced and counted", () => {

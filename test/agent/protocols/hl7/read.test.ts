@@ -400,7 +400,6 @@ describe("charset of a profile", () => {
     expect(named("M\xfcller", { 18: "" })[0]).toBe("Müller");
     expect(named("\xf0\xfe", { 18: "8859/9" })[0]).toBe("ğş");
     expect(named("\xf0\xfe", { 18: "8859/1" }, own({ charset: "windows-1254" }))[0]).toBe("ğş");
-    expect(named("\xc2\xed", { 18: "" }, own({ fallbackCharset: "gb18030" }))[0]).toBe("马");
   });
 
   test("the notes count the bytes outside the charset", () => {
