@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import {
@@ -29,11 +29,14 @@ beforeAll(async () => {
   await world.server.end();
   port = await freePort();
   world.writeConfig([{ id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }]);
-  world.agentEnv = { VETWIRE_HURRY: "10" };
+  vi.stubEnv("VETWIRE_HURRY", "10");
   await world.startAgent();
 });
 
-afterAll(() => world.end());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await world.end();
+});
 
 /** Simulates a run of the analyzer for a dog. */
 function run(patient: string): void {
