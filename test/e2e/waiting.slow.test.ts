@@ -26,11 +26,11 @@ let sessions = 0;
 
 beforeAll(async () => {
   world = await World.create(4);
-  await world.server.end();
   port = await freePort();
   world.writeConfig([{ id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }]);
   vi.stubEnv("VETWIRE_HURRY", "10");
   await world.startAgent();
+  await world.waitForPatients();
 });
 
 afterAll(async () => {
