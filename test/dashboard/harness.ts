@@ -7,6 +7,7 @@ import { insertSession } from "../../server/store/dashboard/sessions.ts";
 import { insertUser, setPassword, setRole } from "../../server/store/dashboard/users.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { startServer, type TestServer } from "../server/harness.ts";
+import { WAIT_MS } from "../support/patience.ts";
 
 // A server with signed-in users, for tests of /clinic/v1 and of the pages.
 
@@ -97,7 +98,7 @@ export async function startDashboard(...entities: Parameters<typeof startServer>
 /** Opens an empty page without a session. The test fails on a fault in the page's console, or a request to another host. */
 export async function openPage(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1280, height: 900 } });
-  context.setDefaultTimeout(90_000);
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));

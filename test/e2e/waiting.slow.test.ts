@@ -30,6 +30,7 @@ beforeAll(async () => {
   world.writeConfig([{ id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }]);
   vi.stubEnv("VETWIRE_HURRY", "10");
   await world.startAgent();
+  await world.waitForPatients();
 });
 
 afterAll(async () => {

@@ -1,8 +1,8 @@
-// Number of random cases, kills and cycles: the full count in `npm run test:soak`, a tenth in `npm test`.
+// Number of random cases, kills and cycles: the full count in `npm run test:all`, a tenth in `npm test`.
 
-const SOAK = process.env["SOAK"] === "1";
+const ALL = process.env["ALL"] === "1";
 
-/** @returns the full count in a soak run, else a tenth of it, rounded up */
+/** @returns the full count with ALL=1, else a tenth of it, rounded up */
 export function soakCount(full: number): number {
-  return SOAK ? full : Math.ceil(full / 10);
+  return ALL ? full : Math.ceil(full / 10);
 }

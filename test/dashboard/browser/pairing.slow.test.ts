@@ -7,6 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import { patiently } from "../../support/patience.ts";
 import { AGENT, freePort, until } from "../../support/processes.ts";
 import { TestAgent } from "../../support/running-agent.ts";
 import { clinic } from "../../server/harness.ts";
@@ -83,46 +84,50 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectFitsPhone(page);
   });
 
-  test("an admin edits devices: a faulty line comes back with its reason, the corrected one runs", async () => {
-    const { openAs, fp, url, makeFreshKey } = await startClinic();
-    const [first, second] = [await freePort(), await freePort()];
-    const agent = new TestAgent();
-    onTestFinished(() => agent.close());
-    const permissions = ["clinic.lab.ingest", "clinic.patient.view", "clinic.calendar.view"] as const;
-    const key = await makeFreshKey(fp, [...permissions], { name: "Lab PC", type: "device" });
-    fs.writeFileSync(path.join(agent.folder, "agent.key"), key);
-    const devices = [{ id: "chem-1", connection: { listen: `127.0.0.1:${first}` } }];
-    await agent.runWith(url, devices);
-    const page = await openAs(browser, "admin", fp, "/devices");
-    await page.getByRole("button", { name: "Edit devices" }).click();
-    const field = page.getByLabel("Devices", { exact: true });
-    await page.getByText("The PC works with these devices.").waitFor();
-    const text = await field.inputValue();
-    expect(text).toContain(`listen: 127.0.0.1:${first}`);
-    await expectAccessible(page);
-    await expectFitsPhone(page);
+  test(
+    "an admin edits devices: a faulty line comes back with its reason, the corrected one runs",
+    async () => {
+      const { openAs, fp, url, makeFreshKey } = await startClinic();
+      const [first, second] = [await freePort(), await freePort()];
+      const agent = new TestAgent();
+      onTestFinished(() => agent.close());
+      const permissions = ["clinic.lab.ingest", "clinic.patient.view", "clinic.calendar.view"] as const;
+      const key = await makeFreshKey(fp, [...permissions], { name: "Lab PC", type: "device" });
+      fs.writeFileSync(path.join(agent.folder, "agent.key"), key);
+      const devices = [{ id: "chem-1", connection: { listen: `127.0.0.1:${first}` } }];
+      await agent.runWith(url, devices);
+      const page = await openAs(browser, "admin", fp, "/devices");
+      await page.getByRole("button", { name: "Edit devices" }).click();
+      const field = page.getByLabel("Devices", { exact: true });
+      await page.getByText("The PC works with these devices.").waitFor();
+      const text = await field.inputValue();
+      expect(text).toContain(`listen: 127.0.0.1:${first}`);
+      await expectAccessible(page);
+      await expectFitsPhone(page);
 
-    const more = `- id: chem-2\n  profile: generic-astmm\n  connection:\n    listen: 127.0.0.1:${second}\n`;
-    await field.fill(text + more);
-    await page.getByRole("button", { name: "Save and send to the PC" }).click();
-    await page.getByText("Saved. The PC fetches the devices").first().waitFor();
-    const line = text.split("\n").length + 1;
-    await page.getByRole("button", { name: `Line ${line}` }).waitFor({ timeout: 90_000 });
-    await page.getByText("generic-astmm").last().waitFor();
-    await expectAccessible(page);
-    await page.getByRole("button", { name: `Line ${line}` }).click();
-    await expect.poll(() => page.evaluate("getSelection().toString()")).toContain("profile: generic-astmm");
-    await page.getByRole("button", { name: "Close" }).click();
-    await page.getByText("This PC refused the devices that were saved here").waitFor();
+      const more = `- id: chem-2\n  profile: generic-astmm\n  connection:\n    listen: 127.0.0.1:${second}\n`;
+      await field.fill(text + more);
+      await page.getByRole("button", { name: "Save and send to the PC" }).click();
+      await page.getByText("Saved. The PC fetches the devices").first().waitFor();
+      const line = text.split("\n").length + 1;
+      await page.getByRole("button", { name: `Line ${line}` }).waitFor();
+      await page.getByText("generic-astmm").last().waitFor();
+      await expectAccessible(page);
+      await page.getByRole("button", { name: `Line ${line}` }).click();
+      await expect.poll(() => page.evaluate("getSelection().toString()")).toContain("profile: generic-astmm");
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByText("This PC refused the devices that were saved here").waitFor();
 
-    await page.getByRole("button", { name: "Edit devices" }).click();
-    await field.fill((text + more).replace("generic-astmm", "generic-astm"));
-    await page.getByRole("button", { name: "Save and send to the PC" }).click();
-    await page.getByText("The PC works with these devices.").waitFor({ timeout: 90_000 });
-    await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("article").filter({ hasText: "chem-2" }).waitFor();
-    const socket = net.connect(second, "127.0.0.1");
-    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-    socket.destroy();
-  }, 300_000);
+      await page.getByRole("button", { name: "Edit devices" }).click();
+      await field.fill((text + more).replace("generic-astmm", "generic-astm"));
+      await page.getByRole("button", { name: "Save and send to the PC" }).click();
+      await page.getByText("The PC works with these devices.").waitFor();
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("article").filter({ hasText: "chem-2" }).waitFor();
+      const socket = net.connect(second, "127.0.0.1");
+      await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+      socket.destroy();
+    },
+    patiently(90_000),
+  );
 });

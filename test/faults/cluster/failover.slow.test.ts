@@ -14,9 +14,9 @@ import { clusterProblem, type Node, PatroniCluster } from "./patroni.ts";
 
 // Goal: no failure of a node loses an acknowledged study or files one twice. Method: three nodes under Patroni, two servers that know
 // HAProxy alone, and pushes without pause that are repeated until they are acknowledged; primaries are killed or frozen at random
-// moments. `SOAK=1` does more of it, and the control without synchronous replication; `SEED=7` draws other moments.
+// moments. `ALL=1` does more of it, and the control without synchronous replication; `SEED=7` draws other moments.
 
-const SOAK = process.env["SOAK"] === "1";
+const SOAK = process.env["ALL"] === "1";
 const SEED = Number(process.env["SEED"] ?? 1);
 const AGENTS = 4;
 /** Time in which pushes run undisturbed before each fault. */

@@ -15,7 +15,7 @@ export interface Flood {
   readonly name: string;
   readonly protocol: Protocol;
   begin(sockets: HostileSockets): void;
-  /** True for the floods of `npm test`; the others need SOAK=1. */
+  /** True for the floods of `npm test`; the others need ALL=1. */
   readonly always?: true;
 }
 

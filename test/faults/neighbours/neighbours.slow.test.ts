@@ -12,7 +12,7 @@ import { type Flood, FLOODS, SOME } from "./floods.ts";
 // fixed bounds. Method: the built agent with fifteen good devices over all four protocols, and a hostile client in a process of
 // its own. Stretches without and with its flood alternate, so that the load of the machine affects both.
 
-const SOAK = process.env["SOAK"] === "1";
+const SOAK = process.env["ALL"] === "1";
 const SECONDS = SOAK ? 5 : 0.8;
 const ROUNDS = 2;
 const RATIO_MAX = 3;

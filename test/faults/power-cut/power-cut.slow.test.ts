@@ -19,7 +19,7 @@ const problem = straceProblem();
 if (problem !== null) process.stderr.write(`no power cuts: strace cannot record (${problem})\n`);
 
 /** The load. A cut writes and reads the whole disk, so its duration grows with the load. */
-const [AGENT_MS, SERVER_REQUESTS] = process.env["SOAK"] === "1" ? [12_000, 200] : [4_000, 80];
+const [AGENT_MS, SERVER_REQUESTS] = process.env["ALL"] === "1" ? [12_000, 200] : [4_000, 80];
 
 /** Removes the syncs that a broken program would not make. */
 type Without = (call: DiskCall, nameOf: (file: number) => string) => boolean;

@@ -7,7 +7,7 @@ import { fuzzTenants } from "./tenants.ts";
 // its seed; SEED=<number> replays it.
 
 // One hundredth of the soak run, since this test runs with each `npm run check`.
-const SOAK = process.env["SOAK"] === "1";
+const SOAK = process.env["ALL"] === "1";
 const REQUESTS = SOAK ? 100_000 : 1000;
 const seed = Number(process.env["SEED"] ?? (SOAK ? randomInt(2 ** 31) : 1));
 /** Runs of the client within which it finds a planted hole. */

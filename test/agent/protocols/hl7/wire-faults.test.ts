@@ -4,7 +4,7 @@ import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, type Said, saidOf, textOf } from "./wire.ts";
 
 // Faults of MLLP lines, numbered for a comparison with other receivers. Number 20 is several messages in one frame. Number 13
-// tests the link alone, which replies before the close; test/e2e/hl7-network.slow.test.ts tests that the reply leaves.
+// tests the link alone, which replies before the close; test/agent/connection/connection.test.ts tests that the reply leaves.
 
 const A = result("A");
 const B = result("B");
