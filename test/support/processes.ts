@@ -165,8 +165,6 @@ export class World {
   readonly #serverOptions: readonly string[];
   server!: Running;
   agent!: Running;
-  /** Further environment of the agent from its next start on. */
-  agentEnv: NodeJS.ProcessEnv = {};
   serverPort = 0;
   /** URL of the server in agent.yaml. A test with a proxy changes it. */
   serverUrl = "";
@@ -252,7 +250,7 @@ export class World {
   }
 
   async startAgent(): Promise<void> {
-    this.agent = start(AGENT, ["run", "--config", this.config], this.agentEnv);
+    this.agent = start(AGENT, ["run", "--config", this.config]);
     await until("the agent runs", () => {
       if (this.agent.process.exitCode !== null) throw new Error(`the agent ended: ${this.agent.output()}`);
       return this.agent.output().includes("the agent is running");
