@@ -6,6 +6,7 @@ import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newFp } from "../../shared/api/fp.ts";
 import { writeImportFile } from "../support/import-lines.ts";
+import { patiently } from "../support/patience.ts";
 import { ROOT, temporaryFolder, until, World } from "../support/processes.ts";
 import { studyDraft } from "../support/study.ts";
 
@@ -132,9 +133,12 @@ describe("an import", () => {
       expect(integrity()).toBe("ok");
       expect((await push()).status).toBe(200);
     },
+    patiently(60_000),
   );
 
-  test("a killed import stores nothing, and a repeated import stores everything", { timeout: 240_000 }, async () => {
+  test("a killed import stores nothing, and a repeated import stores everything", {
+    timeout: patiently(60_000),
+  }, async () => {
     const child = spawn(process.execPath, [...SERVER, "import", file, "--data", world.serverData], { cwd: ROOT });
     let shown = "";
     child.stderr.on("data", (text) => (shown += String(text)));

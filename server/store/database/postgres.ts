@@ -31,7 +31,7 @@ import type { Store } from "./store.ts";
 const ATTEMPTS_MAX = 4;
 
 /** Time in ms for which a read or a transaction tries other connections after a lost one. HAProxy may lead them to another primary. */
-const RETRY_MS = 3000;
+const RETRY_MS = 1000;
 const RETRY_PAUSE_MS = 100;
 
 /**

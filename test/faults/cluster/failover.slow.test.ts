@@ -8,6 +8,7 @@ import { findClinic } from "../../../server/store/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Outcome, PushedStudy } from "../../../shared/api/study.ts";
 import { diceOf } from "../../support/dice.ts";
+import { patiently } from "../../support/patience.ts";
 import { until } from "../../support/processes.ts";
 import { clinic, connection, importEntities, noon, patient, study } from "../../server/harness.ts";
 import { clusterProblem, type Node, PatroniCluster } from "./patroni.ts";
@@ -54,7 +55,7 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
       expect(acknowledged.size).toBeGreaterThan(100);
       expect(repeats()).toBeGreaterThan(0);
     },
-    SOAK ? 3_600_000 : 600_000,
+    SOAK ? 3_600_000 : patiently(240_000),
   );
 
   test.runIf(SOAK)(

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { patiently } from "../../support/patience.ts";
 import { BROKEN, type Broken } from "./broken.ts";
 import { KINDS, makeTemplates, type Outcome, runWorld, type Templates, type WorldOptions } from "./world.ts";
 
@@ -14,6 +15,7 @@ const WORLDS = process.env["SOAK"] === "1" ? 10_000 : 100;
 const PROCESSES = 2;
 /** Seeds within which each broken agent is found. */
 const CONTROL_SEEDS = 40;
+const CONTROL_MS = patiently(120_000);
 
 /** Seeds of the worlds that found a fault. */
 const FOUND: Readonly<Record<string, readonly number[]>> = {
@@ -107,10 +109,14 @@ async function findProblem(name: string, options: WorldOptions): Promise<Outcome
   return null;
 }
 
-test.runIf(SEED === undefined).each(Object.entries(BROKEN))("an agent that %s is found", async (name, broken) => {
-  const { kinds = KINDS }: Broken = broken;
-  expect(await findProblem(name, { broken, kinds })).not.toBeNull();
-});
+test.runIf(SEED === undefined).each(Object.entries(BROKEN))(
+  "an agent that %s is found",
+  async (name, broken) => {
+    const { kinds = KINDS }: Broken = broken;
+    expect(await findProblem(name, { broken, kinds })).not.toBeNull();
+  },
+  CONTROL_MS,
+);
 
 test.runIf(SEED === undefined).each(KINDS)(
   "a world of %s devices alone finds an agent that acknowledges too early",
@@ -118,4 +124,5 @@ test.runIf(SEED === undefined).each(KINDS)(
     const broken = BROKEN["acknowledges before the commit"];
     expect(await findProblem(`acknowledges ${kind} too early`, { broken, kinds: [kind] })).not.toBeNull();
   },
+  CONTROL_MS,
 );
