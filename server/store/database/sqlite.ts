@@ -13,8 +13,7 @@ import { watchFiles } from "../../../shared/runtime/file-watch.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { sqlite } from "./sqlite-schema.ts";
 import { migrationsFor } from "./migrations.ts";
-import { firstWhole, wholeRows } from "./checksum.ts";
-import { DamagedRecords } from "./damaged-records.ts";
+import { DamagedRecords, firstWhole, wholeRows } from "./damaged-records.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -194,9 +193,9 @@ function session(connection: Sqlite.Database, damaged: DamagedRecords, check: ()
 
   return {
     all: async (asked, parameters) =>
-      guarded(connection.name, () => wholeRows(asked, parameters, rows(asked, parameters), damaged)),
+      guarded(connection.name, () => wholeRows(asked.check, parameters, rows(asked, parameters), damaged)),
     first: async (asked, parameters) =>
-      guarded(connection.name, () => firstWhole(asked, parameters, rows(asked, parameters), damaged)),
+      guarded(connection.name, () => firstWhole(asked.check, parameters, rows(asked, parameters), damaged)),
     each: async (asked, list) =>
       guarded(connection.name, () => {
         for (const parameters of list) rows(asked, parameters);
