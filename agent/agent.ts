@@ -171,10 +171,6 @@ async function openSpool(
     now: () => time.best(),
     onCommit: (ms) => metrics.commits.observe(ms / 1000),
   });
-  const damaged = await spool.call("removeDamagedPatients");
-  if (damaged > 0) {
-    log.error({ stage: "directory", damaged }, "stored patients are damaged: the agent fetches all patients again");
-  }
   const loss = readSpool(folder, recentLoss);
   if (loss !== null) log.error({ stage: "spool", ...loss }, lossSentence(loss));
   return spool;

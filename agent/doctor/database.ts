@@ -10,6 +10,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import { moduleFile } from "../../shared/runtime/program-files.ts";
 import { SCHEMA_VERSION } from "../spool/schema.ts";
+import { DAMAGED_MESSAGES_REMEDY } from "../spool/damaged-messages.ts";
 import { configCheck } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { ok, problem, skipped, warning } from "./finding.ts";
@@ -67,8 +68,8 @@ async function integrity(file: string): Promise<Finding[]> {
     }
     case "damaged":
       return [damaged(answer.reason)];
-    case "rows":
-      return answer.damage.map(({ sentence, remedy }) => problem("database.rows", sentence, remedy));
+    case "messages":
+      return [problem("database.messages", answer.reason, DAMAGED_MESSAGES_REMEDY)];
   }
 }
 

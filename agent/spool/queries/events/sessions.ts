@@ -1,5 +1,4 @@
 import type Database from "better-sqlite3";
-import { eventCheck } from "../checks/row-checks.ts";
 import type { EventKind } from "./event-log.ts";
 import type { StoredBytes } from "../devices/stored-bytes.ts";
 
@@ -14,8 +13,6 @@ export interface UnfinishedSession {
     readonly kind: EventKind;
     readonly at: number;
     readonly bytes: Uint8Array | null;
-    /** The content of a damaged event, which is a gap. Absent for others. */
-    readonly damagedBytes?: Uint8Array | null;
   }[];
 }
 
@@ -39,27 +36,21 @@ export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBy
       "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
     ),
     nextEvent: db.prepare(`SELECT MAX(COALESCE(MAX(id), 0) + 1, ${markedId("event")}) FROM event`).pluck(),
-    eventsOf: db.prepare(
-      `SELECT id, session, kind, at, bytes, checksum FROM event
-       WHERE id >= ? AND (session = ? OR session NOT IN (SELECT id FROM session)) ORDER BY id`,
-    ),
+    eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
   };
   return {
     nextIds() {
       return { session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number };
     },
 
-    /** Sessions that an earlier process left open, with all their events. A damaged event is a gap. */
+    /** Sessions that an earlier process left open, with all their events. */
     unfinishedSessions(): UnfinishedSession[] {
       const rows = sql.unfinished.all() as { id: number; device: string; profile: string; first_event: number }[];
       return rows.map(({ id, device, profile, first_event }) => ({
         id,
         device,
         profile,
-        // An event of no session is one of this session if it is damaged.
-        events: (sql.eventsOf.all(first_event, id) as EventRow[])
-          .filter((event) => event.session === id || !eventCheck.isWhole(event))
-          .map(asEvent),
+        events: sql.eventsOf.all(first_event, id) as UnfinishedSession["events"],
       }));
     },
 
@@ -75,14 +66,4 @@ export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBy
       };
     },
   };
-}
-
-type UnfinishedEvent = UnfinishedSession["events"][number];
-
-type EventRow = UnfinishedEvent & { readonly session: number; readonly checksum: number | null };
-
-/** The link takes a gap as lost bytes: a message of a damaged event and of others is incomplete. */
-function asEvent(row: EventRow): UnfinishedEvent {
-  const { id, at, kind, bytes } = row;
-  return eventCheck.isWhole(row) ? { id, kind, at, bytes } : { id, kind: "gap", at, bytes: null, damagedBytes: bytes };
 }
