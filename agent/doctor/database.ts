@@ -4,7 +4,6 @@ import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { newerRemedy } from "../../shared/care/schema-steps.ts";
 import { storedSchema } from "../../shared/care/sqlite-schema.ts";
-import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
@@ -42,10 +41,7 @@ function openedFindings(file: string): Finding[] {
     }
     if (stored.version < SCHEMA_VERSION)
       return [ok("database.older", "the agent updates the stored results when it starts")];
-    const loss = recentLoss(db);
-    if (loss === null) return [];
-    const remedy = "compare the results of that time at the analyzers, and send missing ones again";
-    return [problem("database.loss", `${lossSentence(loss)}; the last one was of ${loss.until}`, remedy)];
+    return [];
   } finally {
     db.close();
   }

@@ -76,7 +76,6 @@ export async function openPostgres(url: string, writeWaitMs = 5000): Promise<Sto
   return {
     ...reads,
     shared: true,
-    loss: null,
     damaged,
     async transaction(work, { repeatable = false } = {}) {
       const result = connected(

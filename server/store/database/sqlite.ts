@@ -5,7 +5,6 @@ import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { copyToOwnSchema } from "../../../shared/care/older-schema.ts";
 import { migrateSqlite } from "../../../shared/care/sqlite-schema.ts";
-import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
@@ -47,22 +46,18 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   // Two connections: a read neither sees part of a transaction nor waits for one.
   const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
-  const mark = await retryWhileBusy(path, writeWaitMs, () => {
-    migrateSqlite(writer, migrationsFor(sqlite));
-    return new CommitMark(writer, join(folder, "vetwire.mark"));
-  });
+  await retryWhileBusy(path, writeWaitMs, () => migrateSqlite(writer, migrationsFor(sqlite)));
   const reader = guarded(path, () => connect(path, writeWaitMs));
   reader.pragma("query_only = ON");
 
   const place = placeCheck(path);
   const damaged = new DamagedRecords();
   const reads = session(reader, damaged, place.checkOccasionally);
-  const writes = writeQueue(writer, session(writer, damaged), mark, writeWaitMs, place.check);
+  const writes = writeQueue(writer, session(writer, damaged), writeWaitMs, place.check);
 
   return {
     ...reads,
     shared: false,
-    loss: recentLoss(reader),
     damaged,
     transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
@@ -86,7 +81,6 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       await writes.end();
       reader.close();
       writer.close();
-      mark.close();
     },
     pools: () => [],
   };
@@ -109,16 +103,9 @@ function placeCheck(path: string): { check: () => void; checkOccasionally: () =>
   };
 }
 
-/** Commits transactions one after another and counts them in the commit mark. */
-function writeQueue(
-  writer: Sqlite.Database,
-  writes: Session,
-  mark: CommitMark,
-  writeWaitMs: number,
-  checkPlace: () => void,
-) {
+/** Commits transactions one after another. */
+function writeQueue(writer: Sqlite.Database, writes: Session, writeWaitMs: number, checkPlace: () => void) {
   const path = writer.name;
-  const changes = writer.prepare("select total_changes()").pluck();
   let lastWrite: Promise<unknown> = Promise.resolve();
   const idle = setTimeout(() => {
     lastWrite = lastWrite.then(() => emptyLog(writer));
@@ -127,11 +114,8 @@ function writeQueue(
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(path, deadline - performance.now(), () => writer.exec("begin immediate"));
     try {
-      const before = changes.get();
       const result = await runAndBumpVersions(writes, work);
-      const counted = changes.get() === before ? null : guarded(path, () => mark.count());
       guarded(path, () => writer.exec("commit"));
-      if (counted !== null) mark.save(counted);
       idle.refresh();
       // Checked last: a commit into a removed file is not acknowledged.
       checkPlace();

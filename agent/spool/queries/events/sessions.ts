@@ -16,11 +16,6 @@ export interface UnfinishedSession {
   }[];
 }
 
-/** SQL for the next id in the commit mark. It covers rows that were pruned or lost. */
-function markedId(kind: "session" | "event"): string {
-  return `COALESCE((SELECT json_extract(value, '$.next.${kind}') FROM meta WHERE key = 'mark'), 1)`;
-}
-
 export type SessionOperations = ReturnType<typeof sessionOperationsOn>;
 
 /** Part of operationsOn(). */
@@ -28,14 +23,18 @@ export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBy
   const sql = {
     nextSession: db
       .prepare(
-        `SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session) + 1, (SELECT COALESCE(MAX(session), 0) FROM message) + 1,
-           ${markedId("session")})`,
+        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1",
       )
       .pluck(),
     unfinished: db.prepare(
       "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
     ),
-    nextEvent: db.prepare(`SELECT MAX(COALESCE(MAX(id), 0) + 1, ${markedId("event")}) FROM event`).pluck(),
+    // The last events of a session may be removed as noise.
+    nextEvent: db
+      .prepare(
+        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM event), (SELECT COALESCE(MAX(last_event), 0) FROM session)) + 1",
+      )
+      .pluck(),
     eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
   };
   return {
