@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { lackOfDescriptors } from "../shared/runtime/descriptors.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
@@ -18,7 +17,6 @@ import { Push } from "./push/push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
 import { watchServer } from "./push/server-watch.ts";
 import { realTimer } from "./runtime/timer.ts";
-import { readSpool } from "./spool/access.ts";
 import { AGREED_META, CLOCK_META, SERVER_META } from "./spool/queries/status.ts";
 import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
@@ -60,7 +58,10 @@ export async function startAgent(
   if (lack !== null) log.warn({ stage: "chunk", reason: lack }, "devices can open few connections");
   const metrics = createMetrics();
   const time = new AgreedTime();
-  const spool = await openSpool(config.data, { time, metrics, log });
+  const spool = await Spool.open(config.data, {
+    now: () => time.best(),
+    onCommit: (ms) => metrics.commits.observe(ms / 1000),
+  });
   try {
     return await startOn(spool, { config, version, log, remote, upgrade, metrics, time });
   } catch (error) {
@@ -161,23 +162,6 @@ function protectFiles(config: Config, log: Logger): void {
   for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
   for (const reason of config.ignored) log.warn({ reason }, "remove a part of the configuration");
   for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
-}
-
-async function openSpool(
-  folder: string,
-  { time, metrics, log }: Pick<Start, "time" | "metrics" | "log">,
-): Promise<Spool> {
-  const spool = await Spool.open(folder, {
-    now: () => time.best(),
-    onCommit: (ms) => metrics.commits.observe(ms / 1000),
-  });
-  const damaged = await spool.call("removeDamagedPatients");
-  if (damaged > 0) {
-    log.error({ stage: "directory", damaged }, "stored patients are damaged: the agent fetches all patients again");
-  }
-  const loss = readSpool(folder, recentLoss);
-  if (loss !== null) log.error({ stage: "spool", ...loss }, lossSentence(loss));
-  return spool;
 }
 
 interface ServerConnection {

@@ -44,5 +44,5 @@ export const AGENT_BACKUP = { program: "agent", schema: SCHEMA_VERSION, database
 
 export function restoreTarget(folder: string): RestoreTarget {
   const images = { folder: IMAGES_FOLDER, query: IMAGE_FILES };
-  return { ...AGENT_BACKUP, folder, mark: "spool.mark", files: [], images };
+  return { ...AGENT_BACKUP, folder, files: [], images };
 }

@@ -5,7 +5,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import { backupSource, configFiles } from "../care/backup-source.ts";
 import { readSpool } from "../spool/access.ts";
-import { damagedRows } from "../spool/damaged-rows.ts";
+import { DAMAGED_MESSAGES_REMEDY, damagedMessages } from "../spool/damaged-messages.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const backupCommand = new Command("backup")
@@ -30,12 +30,12 @@ async function backup(file: string, options: ConfigOption & { images?: boolean }
   }
 }
 
-/** A backup holds damaged rows as they are. It succeeds, also beside a spool that only another version reads. */
+/** A backup holds damaged messages as they are. It succeeds, also beside a spool that only another version reads. */
 function warnOfDamage(data: string): void {
   try {
-    const { damage } = readSpool(data, (db) => damagedRows(db));
-    for (const { sentence, remedy } of damage) printError(`warning: ${sentence}; the backup has them so: ${remedy}`);
+    const { sentence } = readSpool(data, (db) => damagedMessages(db));
+    if (sentence !== null) printError(`warning: ${sentence}; the backup has them so: ${DAMAGED_MESSAGES_REMEDY}`);
   } catch (error) {
-    printError(`the stored rows were not checked for damage: ${errorMessage(error)}`);
+    printError(`the stored messages were not checked for damage: ${errorMessage(error)}`);
   }
 }

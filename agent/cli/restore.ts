@@ -13,7 +13,7 @@ export const restoreCommand = new Command("restore")
   .description("restore a backup into the data folder of agent.yaml; the agent must not run. Old files are moved aside")
   .addOption(configOption())
   .option("--check", "check the backup, restore nothing")
-  .option("--force", "also over newer data")
+  .option("--force", "also over existing data, which is moved aside")
   .action(restore);
 
 interface RestoreOptions extends ConfigOption {

@@ -1,5 +1,4 @@
 import { tableLines } from "../../shared/cli/output.ts";
-import { type CommitLoss, lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
 import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
@@ -14,7 +13,7 @@ import { isForeign, noiseText, sampleText } from "../states/noise-state.ts";
 const HEAD = ["DEVICE", "STATE", "SINCE", "LAST BYTES", "LAST MESSAGE", "MESSAGES", "WARNINGS", "NOISE", "NOTE"];
 
 /** The agent, a table of the devices, the server, the queue for it, the patients, and the clock if it is wrong. */
-export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {
+export function statusLines({ running, devices, server, clock, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
   const fetched =
     fetched_at === null ? "the full list was never fetched" : `full list fetched ${localTime(fetched_at)}`;
@@ -27,7 +26,6 @@ export function statusLines({ running, devices, server, clock, loss, outbox, dir
     ...(outbox.reason === null ? [] : [`the server takes no new studies: ${outbox.reason}`]),
     `${patients} patients, ${fetched}, last synced ${localOrNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
-    ...(loss === null ? [] : [lossLine(loss)]),
   ];
 }
 
@@ -92,12 +90,6 @@ function isForeignSince(noise: NonNullable<DeviceStatus["noise"]>, lastMessageAt
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {
   return `server: ${state} since ${localTime(since)}${reason === null ? "" : `: ${reason}`}`;
-}
-
-function lossLine(loss: CommitLoss): string {
-  const since = loss.since === null ? "" : `since ${localTime(loss.since)} `;
-  const advice = "compare the results of that time at the analyzers, and send missing ones again";
-  return `LOSS ${since}until ${localTime(loss.until)}: ${lossSentence(loss)}; ${advice}`;
 }
 
 /** `condition R, new_observations 0` */

@@ -2,12 +2,11 @@ import { newUlid } from "../../shared/api/fp.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { LinkAction } from "../protocols/link.ts";
 import { RecentChunks } from "../spool/queries/events/event-log.ts";
-import { messageChecksum, messageRow, type MessageRow } from "../spool/queries/messages/message-row.ts";
+import type { MessageRow } from "../spool/queries/messages/message-row.ts";
 import type { Operations } from "../spool/queries/operations.ts";
 import type { Spool } from "../spool/spool.ts";
 import { apply, createLink, linkContext } from "./create-link.ts";
 import { messageRowAt } from "./message-row.ts";
-import { SESSION_MESSAGES_MAX } from "./session-recorder.ts";
 
 /** Messages of a replay per spool operation. */
 const MESSAGES_PER_CALL = 200;
@@ -39,37 +38,21 @@ async function replaySession(
   const at = spool.now();
   const closing = { id: 0, kind: "close", at, bytes: null } as const;
   let ordinal = 0;
-  let isDamaged = false;
   const rows: MessageRow[] = [];
   const rowOf = (delivery: Extract<LinkAction, { do: "deliver" }>, receivedAt: number) => {
     const { message: bytes, incomplete, from } = delivery;
     const message = { id: newUlid(), device: session.device, profile: profile.id, receivedAt, bytes, incomplete };
     return messageRowAt(message, { session: session.id, ordinal: ordinal++, from }, chunks, profile);
   };
-  /** A row that filing quarantines: its checksum is not that of the bytes. The event may be a whole message that no link delivers. */
-  const damagedRow = (bytes: Uint8Array, receivedAt: number) => {
-    const message = { id: newUlid(), device: session.device, profile: profile.id, receivedAt, bytes, incomplete: null };
-    const place = { session: session.id, ordinal: ordinal++, checksum: messageChecksum(message) + 1 };
-    return messageRow({ ...message, ...place }, null);
-  };
-  const store = async (row: MessageRow) => {
-    rows.push(row);
-    if (rows.length === MESSAGES_PER_CALL) await spool.call("addMessages", rows.splice(0));
-  };
   for (const event of [...session.events, closing]) {
-    if ("damagedBytes" in event && event.damagedBytes) {
-      // The ordinals behind a damaged event are unknown. New ones keep its messages apart from those that are stored already.
-      if (!isDamaged) ordinal += SESSION_MESSAGES_MAX;
-      isDamaged = true;
-      await store(damagedRow(event.damagedBytes, Math.min(event.at, at)));
-    }
     if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
     for (const action of apply(link, event.kind, event.bytes)) {
       // A device reports an event once. It repeats its status when it reconnects.
       if (action.do === "report" && action.report.topic === "event")
         await spool.call("storeDeviceReport", session.device, action.report, event.at);
       if (action.do !== "deliver") continue;
-      await store(rowOf(action, Math.min(event.at, at))); // the clock may have been ahead
+      rows.push(rowOf(action, Math.min(event.at, at))); // the clock may have been ahead
+      if (rows.length === MESSAGES_PER_CALL) await spool.call("addMessages", rows.splice(0));
     }
   }
   await spool.call("addMessages", rows);

@@ -4,12 +4,12 @@ import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { newerRemedy } from "../../shared/care/schema-steps.ts";
 import { storedSchema } from "../../shared/care/sqlite-schema.ts";
-import { lossSentence, recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import { moduleFile } from "../../shared/runtime/program-files.ts";
 import { SCHEMA_VERSION } from "../spool/schema.ts";
+import { DAMAGED_MESSAGES_REMEDY } from "../spool/damaged-messages.ts";
 import { configCheck } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { ok, problem, skipped, warning } from "./finding.ts";
@@ -41,10 +41,7 @@ function openedFindings(file: string): Finding[] {
     }
     if (stored.version < SCHEMA_VERSION)
       return [ok("database.older", "the agent updates the stored results when it starts")];
-    const loss = recentLoss(db);
-    if (loss === null) return [];
-    const remedy = "compare the results of that time at the analyzers, and send missing ones again";
-    return [problem("database.loss", `${lossSentence(loss)}; the last one was of ${loss.until}`, remedy)];
+    return [];
   } finally {
     db.close();
   }
@@ -67,8 +64,8 @@ async function integrity(file: string): Promise<Finding[]> {
     }
     case "damaged":
       return [damaged(answer.reason)];
-    case "rows":
-      return answer.damage.map(({ sentence, remedy }) => problem("database.rows", sentence, remedy));
+    case "messages":
+      return [problem("database.messages", answer.reason, DAMAGED_MESSAGES_REMEDY)];
   }
 }
 

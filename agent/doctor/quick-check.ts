@@ -2,15 +2,14 @@ import { parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { type DamagedRows, damagedRows } from "../spool/damaged-rows.ts";
+import { damagedMessages } from "../spool/damaged-messages.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 
 // The thread that checks the tables of a database one by one, until its time is over.
 
 export type DatabaseAnswer =
   | { readonly is: "whole" | "in part" }
-  | { readonly is: "damaged"; readonly reason: string }
-  | { readonly is: "rows"; readonly damage: readonly DamagedRows[] };
+  | { readonly is: "damaged" | "messages"; readonly reason: string };
 
 function checkTables(file: string, ms: number): DatabaseAnswer {
   const end = performance.now() + ms;
@@ -22,8 +21,8 @@ function checkTables(file: string, ms: number): DatabaseAnswer {
       const found = db.pragma(`quick_check("${table}")`, { simple: true });
       if (found !== "ok") return { is: "damaged", reason: String(found) };
     }
-    const { damage, isComplete } = damagedRows(db, () => performance.now() > end);
-    if (damage.length > 0) return { is: "rows", damage };
+    const { sentence, isComplete } = damagedMessages(db, () => performance.now() > end);
+    if (sentence !== null) return { is: "messages", reason: sentence };
     return { is: isComplete ? "whole" : "in part" };
   } catch (error) {
     return { is: "damaged", reason: errorMessage(describeDamage(error, file)) };

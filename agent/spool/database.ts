@@ -1,6 +1,5 @@
 import path from "node:path";
 import Database from "better-sqlite3";
-import { CommitMark } from "../../shared/runtime/commit-mark.ts";
 import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
 import { RESERVE_BYTES } from "./room.ts";
 import { migrate } from "./schema.ts";
@@ -17,10 +16,7 @@ const PAGES_PER_COMMIT = 12;
 /** Max wait of a commit for that of a command, in ms. */
 const BUSY_MS = 5_000;
 
-export function openDatabase({ folder, bytesMax }: WorkerOptions): {
-  db: Database.Database;
-  mark: CommitMark;
-} {
+export function openDatabase({ folder, bytesMax }: WorkerOptions): Database.Database {
   const file = path.join(folder, "spool.db");
   makePrivateFile(file);
   const db = new Database(trustedDatabase(file), { timeout: BUSY_MS });
@@ -36,10 +32,9 @@ export function openDatabase({ folder, bytesMax }: WorkerOptions): {
     db.close();
     throw error;
   }
-  const mark = new CommitMark(db, path.join(folder, "spool.mark"));
   // Room refuses the events of devices before SQLite reaches this bound.
   db.pragma(`max_page_count = ${Math.ceil((bytesMax + RESERVE_BYTES) / PAGE_BYTES)}`);
-  return { db, mark };
+  return db;
 }
 
 /** Returns true for a fault of the disk (full, read-only, I/O), which fails the whole group; false for an error of one call. */

@@ -1,5 +1,4 @@
 import type Database from "better-sqlite3";
-import { eventCheck } from "./queries/checks/row-checks.ts";
 import type { Reserve } from "./reserve.ts";
 import type { Room } from "./room.ts";
 import { type Batch, type OpenedSession, unpackEvents } from "./wire-format.ts";
@@ -30,9 +29,7 @@ export class EventStore {
     this.#insertSession = db.prepare(
       "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
     );
-    this.#insertEvent = db.prepare(
-      "INSERT INTO event (id, session, kind, at, bytes, checksum) VALUES (?, ?, ?, ?, ?, ?)",
-    );
+    this.#insertEvent = db.prepare("INSERT INTO event (id, session, kind, at, bytes) VALUES (?, ?, ?, ?, ?)");
     this.#room = room;
     this.#reserve = reserve;
   }
@@ -62,7 +59,7 @@ export class EventStore {
           const opened = begun.has(session) ? undefined : this.#unstored.get(session);
           if (opened !== undefined) this.#insertSession.run(opened);
           begun.add(session);
-          this.#insertEvent.run(id, session, kind, at, bytes, eventCheck.of({ id, session, kind, at, bytes }));
+          this.#insertEvent.run(id, session, kind, at, bytes);
           broken.delete(session);
           stored.push([session, length]);
         } else {

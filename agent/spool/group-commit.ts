@@ -1,6 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type Database from "better-sqlite3";
-import type { CommitMark } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { EventStore, type StoredEvents } from "./event-store.ts";
 import type { MessageRow } from "./queries/messages/message-row.ts";
@@ -41,8 +40,6 @@ interface RemoteCall {
 interface CommittedGroup extends StoredEvents {
   readonly ids: readonly MessageResult[];
   readonly results: readonly CallResult[];
-  /** The text of the commit mark. Null if the group is not durable. */
-  readonly mark: ReturnType<CommitMark["count"]> | null;
 }
 
 /** The database of a spool, with what decides about its room. */
@@ -50,7 +47,6 @@ export interface OpenSpool {
   readonly db: Database.Database;
   /** The file of the database that was removed or replaced. Null while all are in place. */
   readonly findMissing: () => string | null;
-  readonly mark: CommitMark;
   readonly room: Room;
   readonly reserve: Reserve;
   readonly operations: Operations;
@@ -75,7 +71,7 @@ export class GroupCommit {
   readonly #remotes: MessagePort[] = [];
   readonly #runCall: (call: OperationCall) => unknown;
   readonly #addMessages: Operations["addMessages"];
-  readonly #runGroup: (batches: readonly Batch[], durable: boolean) => CommittedGroup;
+  readonly #runGroup: (batches: readonly Batch[]) => CommittedGroup;
 
   constructor(port: CallerPort, spool: OpenSpool, describe: (error: unknown) => string) {
     const { db, room, reserve, operations } = spool;
@@ -90,7 +86,7 @@ export class GroupCommit {
     });
     this.#addMessages = db.transaction(operations.addMessages);
     const runGroup = db.transaction(this.#storeGroup.bind(this));
-    this.#runGroup = (batches, durable) => runGroup.immediate(batches, durable);
+    this.#runGroup = (batches) => runGroup.immediate(batches);
   }
 
   /** Serves the first request, and those that have arrived by now, from all threads. */
@@ -133,10 +129,10 @@ export class GroupCommit {
     this.#log.synchronize(durable ? "FULL" : "NORMAL");
     this.#events.open(batches);
     try {
-      const committed = this.#commitWithReserve(group, durable);
+      const committed = this.#commitWithReserve(group);
       // Looked for last: a commit into a removed file is not acknowledged.
       this.requireFiles();
-      const { ids, refused, mark } = committed;
+      const { ids, refused } = committed;
       const results = committed.results.slice(0, committed.results.length - remoteCalls.length);
       for (const [index, { port }] of remoteCalls.entries()) {
         port.postMessage(committed.results[results.length + index] satisfies RemoteReply | undefined);
@@ -158,7 +154,6 @@ export class GroupCommit {
         durable,
         isLogLong,
       });
-      if (mark !== null) this.#spool.mark.save(mark);
     } catch (error) {
       if (error instanceof FilesMissing) throw error;
       const reason = this.#describe(error);
@@ -169,23 +164,22 @@ export class GroupCommit {
   }
 
   /** Commits a group. On a full disk it gives up the reserve, which leaves room for all but the events of devices. */
-  #commitWithReserve(group: readonly Batch[], durable: boolean): CommittedGroup {
+  #commitWithReserve(group: readonly Batch[]): CommittedGroup {
     try {
-      return this.#runGroup(group, durable);
+      return this.#runGroup(group);
     } catch (error) {
       if (!isStorageFault(error) || !this.#spool.reserve.giveUp()) throw error;
       this.#log.checkpoint("PASSIVE");
-      return this.#runGroup(group, durable);
+      return this.#runGroup(group);
     }
   }
 
   /** Runs inside the transaction of the group. */
-  #storeGroup(batches: readonly Batch[], durable: boolean): CommittedGroup {
-    const { mark, operations } = this.#spool;
+  #storeGroup(batches: readonly Batch[]): CommittedGroup {
     const events = this.#events.store(batches);
     const ids = this.#storeMessages(batches.flatMap(({ messages }) => messages));
     const results = batches.flatMap(({ calls }) => calls).map((call) => this.#callResult(call));
-    return { ...events, ids, results, mark: durable ? mark.count(operations.nextIds()) : null };
+    return { ...events, ids, results };
   }
 
   /** Stores all messages at once. After an error it stores them one by one, so that an invalid one blocks no other. */

@@ -11,7 +11,7 @@ const BASELINE = `
 
   -- The inputs of the links, in order. There is no index, because a commit is cheap if each row is one append.
   CREATE TABLE event (
-    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, bytes BLOB, checksum INTEGER
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, bytes BLOB
   ) STRICT;
 
   -- Runs of events of one session that belong to no message. Beyond a bound the oldest are removed.
@@ -21,7 +21,7 @@ const BASELINE = `
   ) STRICT, WITHOUT ROWID;
 
   -- (session, ordinal) identifies a message, so a replay cannot store it twice. A message has its bytes here, or the range of them in
-  -- the event log: from byte start of first_event on, over length bytes. duplicate_key is equal for a message and its resend, if the
+  -- the event log: from byte start of first_event on, over length bytes. checksum covers them either way. duplicate_key is equal for a message and its resend, if the
   -- protocol can identify one.
   CREATE TABLE message (
     id TEXT PRIMARY KEY, session INTEGER NOT NULL, ordinal INTEGER NOT NULL, device TEXT NOT NULL, profile TEXT NOT NULL,
@@ -44,7 +44,7 @@ const BASELINE = `
   CREATE TABLE study (
     fp TEXT NOT NULL, revision INTEGER NOT NULL, dedupe_key TEXT NOT NULL, patient_fp TEXT,
     body TEXT NOT NULL, snapshot TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, existing_fp TEXT,
-    created_at INTEGER NOT NULL, settled_at INTEGER, send_attempts INTEGER NOT NULL DEFAULT 0, last_sent_at INTEGER, checksum INTEGER,
+    created_at INTEGER NOT NULL, settled_at INTEGER, send_attempts INTEGER NOT NULL DEFAULT 0, last_sent_at INTEGER,
     UNIQUE (fp, revision), UNIQUE (dedupe_key, revision)
   ) STRICT;
   CREATE INDEX study_queued ON study (state) WHERE state = 'queued';
@@ -54,9 +54,9 @@ const BASELINE = `
   CREATE INDEX message_study_fp ON message_study (fp, revision);
 
   -- The patient directory.
-  CREATE TABLE patient (fp TEXT PRIMARY KEY, body TEXT NOT NULL, sync_generation INTEGER NOT NULL, checksum INTEGER) STRICT;
+  CREATE TABLE patient (fp TEXT PRIMARY KEY, body TEXT NOT NULL, sync_generation INTEGER NOT NULL) STRICT;
   CREATE TABLE identifier (
-    identifier TEXT NOT NULL, patient_fp TEXT NOT NULL, sync_generation INTEGER NOT NULL, checksum INTEGER,
+    identifier TEXT NOT NULL, patient_fp TEXT NOT NULL, sync_generation INTEGER NOT NULL,
     PRIMARY KEY (identifier, patient_fp)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX identifier_patient ON identifier (patient_fp);
@@ -72,7 +72,7 @@ const BASELINE = `
   -- the accession was made for, in the worklist of a modality.
   CREATE TABLE test_order (
     accession TEXT PRIMARY KEY, device TEXT NOT NULL, patient_fp TEXT NOT NULL, tests TEXT NOT NULL,
-    created_at INTEGER NOT NULL, state TEXT NOT NULL, appointment_fp TEXT, checksum INTEGER
+    created_at INTEGER NOT NULL, state TEXT NOT NULL, appointment_fp TEXT
   ) STRICT;
   CREATE INDEX test_order_open ON test_order (device, created_at) WHERE state <> 'resulted';
   CREATE UNIQUE INDEX test_order_appointment ON test_order (device, appointment_fp) WHERE appointment_fp IS NOT NULL;
@@ -107,7 +107,7 @@ const BASELINE = `
   -- Image studies that wait to be assessed, and the time at which they count as complete. The quiet time of the device bounds due_at
   -- after a change of the clock.
   CREATE TABLE pending_image_study (
-    study_uid TEXT PRIMARY KEY, due_at INTEGER NOT NULL, quiet_ms INTEGER NOT NULL
+    study_uid TEXT PRIMARY KEY, due_at INTEGER NOT NULL, quiet_ms INTEGER NOT NULL DEFAULT 60000
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX pending_image_study_due ON pending_image_study (due_at);
 

@@ -40,15 +40,7 @@ export type SpoolThread = Pick<Worker, "on" | "once" | "removeAllListeners" | "p
 const SAVE_RETRY_MS = 1_000;
 
 /** The files of the spool in the data folder. */
-export const SPOOL_FILES = [
-  "spool.db",
-  "spool.db-wal",
-  "spool.db-shm",
-  "spool.mark",
-  "lock.db",
-  "lock.db-journal",
-  RESERVE_FILE,
-];
+export const SPOOL_FILES = ["spool.db", "spool.db-wal", "spool.db-shm", "lock.db", "lock.db-journal", RESERVE_FILE];
 
 const BYTES_MAX = 8 * 1024 ** 3;
 

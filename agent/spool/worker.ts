@@ -36,10 +36,10 @@ function openSpool(options: WorkerOptions, reserve: Reserve): OpenSpool {
   withReserve(reserve, () => lockFolder(folder, `another agent is running with the data folder ${folder}`));
   finishRestore(folder);
   if (isRolledBack()) withReserve(reserve, () => copyToOwnSchema(path.join(folder, "spool.db"), MIGRATIONS));
-  const { db, mark } = withReserve(reserve, () => openDatabase(options));
+  const db = withReserve(reserve, () => openDatabase(options));
   const room = new Room(db, bytesMax);
   const findMissing = watchFiles([db.name, `${db.name}-wal`]);
-  return { db, findMissing, mark, room, reserve, operations: operationsOn(db, room.sizes) };
+  return { db, findMissing, room, reserve, operations: operationsOn(db, room.sizes) };
 }
 
 function start(): void {

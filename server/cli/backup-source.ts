@@ -30,7 +30,6 @@ export function restoreTarget(data: string): RestoreTarget {
   return {
     ...SERVER_BACKUP,
     folder: data,
-    mark: "vetwire.mark",
     files: ["pepper"],
     images: null,
     // A session that was ended after the backup must not begin again.

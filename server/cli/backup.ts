@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { makeBackup } from "../../shared/care/backup.ts";
 import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { damagedRows } from "./damaged-rows.ts";
+import { damagedStudies } from "./damaged-studies.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import { copier } from "./object-copy.ts";
 import { type ObjectOptions, withObjectOptions } from "./object-options.ts";
@@ -22,8 +22,7 @@ async function backup(file: string, { data, ...objects }: DataOption & ObjectOpt
   const line = progressLine();
   const made = await makeBackup(backupSource(data), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, everything up to ${localTime(made.manifest.made_at)}`);
-  for (const sentence of await damagedRows(path.join(data, SERVER_BACKUP.database))) {
-    printError(`warning: ${sentence}`);
-  }
+  const damage = await damagedStudies(path.join(data, SERVER_BACKUP.database));
+  if (damage !== null) printError(`warning: ${damage}`);
   await copy(file, "application/octet-stream");
 }

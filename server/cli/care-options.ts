@@ -6,7 +6,7 @@ import { type ScheduledBackups, scheduleBackups } from "../../shared/care/schedu
 import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { DEFAULT_LOG, type LogFileOptions } from "../../shared/runtime/log-file.ts";
-import { damagedRows } from "./damaged-rows.ts";
+import { damagedStudies } from "./damaged-studies.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
 import type { DataOption } from "./options.ts";
 
@@ -57,7 +57,8 @@ export function startBackups(options: CareOptions & DataOption, logger: Logger):
 /** Names the studies that the backup holds as the disk changed them. */
 async function warnOfDamage(file: string, logger: Logger): Promise<void> {
   try {
-    for (const reason of await damagedRows(file)) logger.warn({ reason }, "the backup holds damaged rows");
+    const reason = await damagedStudies(file);
+    if (reason !== null) logger.warn({ reason }, "the backup holds damaged studies");
   } catch (error) {
     logger.warn({ reason: errorMessage(error) }, "the stored studies were not checked for damage");
   }

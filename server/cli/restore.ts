@@ -9,7 +9,7 @@ export const restoreCommand = new Command("restore")
   .argument("<file>", "file of server backup")
   .description("restore a backup into the data folder; the server must not run. Old files are moved aside")
   .option("--check", "check the backup, restore nothing")
-  .option("--force", "also over newer data")
+  .option("--force", "also over existing data, which is moved aside")
   .addOption(dataOption())
   .action(restore);
 

@@ -7,7 +7,6 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { isRolledBack } from "../../shared/care/older-schema.ts";
-import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
@@ -38,16 +37,7 @@ const CLOSE_WAIT_MS = 5000;
 const DRAIN_S_MAX = 15;
 /** A terminal and npm both pass on one Ctrl-C. A signal within this time is such a copy, and no second order. */
 const SIGNAL_COPY_MS = 500;
-const DATA_FILES = [
-  "vetwire.db",
-  "vetwire.db-wal",
-  "vetwire.db-shm",
-  "vetwire.mark",
-  "pepper",
-  "setup-code",
-  "lock.db",
-  "backup.json",
-];
+const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper", "setup-code", "lock.db", "backup.json"];
 
 export const runCommand = new Command("run")
   .description("serve the API")
@@ -140,7 +130,6 @@ async function run(options: RunOptions): Promise<void> {
     await backups?.stop();
     return;
   }
-  if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);

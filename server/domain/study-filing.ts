@@ -14,6 +14,8 @@ export interface FilingInput {
   stored: {
     /** Whether an agent of this clinic sent it. */
     isOwn: boolean;
+    /** Whether its content is not as it was stored. */
+    isDamaged: boolean;
     isUnmatched: boolean;
     /** Whether a user assigned, rejected or reopened it. */
     isPlacedByUser: boolean;
@@ -39,11 +41,11 @@ export interface FilingInput {
 }
 
 /**
- * The write and the outcome of a push. `insert` stores a new study, and `replace` a new revision. `assign` files the stored
+ * The write and the outcome of a push. `insert` stores a new study, `replace` a new revision, and `overwrite` a damaged one. `assign` files the stored
  * unmatched study, and `assign twin` the unmatched study with the same dedupe key.
  */
 export interface FilingDecision {
-  write: "insert" | "replace" | "assign" | "assign twin" | "nothing";
+  write: "insert" | "replace" | "overwrite" | "assign" | "assign twin" | "nothing";
   outcome: Omit<Outcome, "fp">;
 }
 
@@ -65,6 +67,12 @@ export function decideFiling({
     // The reason must not reveal that another clinic has the study.
     if (!stored.isOwn) return nothing("conflict", "this fp cannot be used here, make a new one");
 
+    if (stored.isDamaged) {
+      if (pushed.revision < stored.revision) return nothing("rejected", damaged(stored.revision));
+      // Whose animal the person chose is part of what the disk may have changed.
+      if (stored.isPlacedByUser) return nothing("rejected", DAMAGED_PLACEMENT);
+      return placed("overwrite");
+    }
     if (pushed.revision === stored.revision) {
       if (pushed.contentHash !== stored.contentHash) return nothing("conflict", otherBody(pushed.revision));
       if (!stored.isUnmatched) return nothing("unchanged", null);
@@ -114,6 +122,12 @@ function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?
 
 function unmatched(reason: string): FilingDecision["outcome"] {
   return { outcome: "unmatched", reason };
+}
+
+const DAMAGED_PLACEMENT = "the stored study is damaged after a person placed it: restore a backup of the server";
+
+function damaged(revision: number): string {
+  return `the stored revision ${revision} is damaged, expected that revision or a later one`;
 }
 
 function otherBody(revision: number): string {

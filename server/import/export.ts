@@ -4,12 +4,10 @@ import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../store/st
 import type { Entity, StudyLine } from "./lines.ts";
 import { toEvent } from "../store/calendar.ts";
 import { toPatient } from "../store/patients/patients.ts";
-import { checked } from "../store/database/checksum.ts";
 import { type Query, query, type Session } from "../store/database/query.ts";
-import { STUDY, STUDY_DETAILS } from "../store/studies/study-checksum.ts";
-import { SOAP, toSoap } from "../store/soap.ts";
+import { checked } from "../store/studies/study-checksum.ts";
+import { toSoap } from "../store/soap.ts";
 import { toItem } from "../store/stock.ts";
-import { IDENTIFIER, PATIENT } from "../store/patients/patient-checksum.ts";
 
 // Writes all entities as lines of an import file, in the order of their fps. Importing an export and exporting again gives
 // the same lines. An export contains no keys, unmatched studies or replaced revisions.
@@ -114,18 +112,15 @@ const customers = query((db, p: After) =>
   db.selectFrom("customer").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
 );
 
-const patients = checked(
-  query((db, p: After) =>
-    db
-      .selectFrom("patient")
-      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .selectAll("patient")
-      .select("customer.fp as owner_customer_fp")
-      .where("patient.fp", ">", p.after)
-      .orderBy("patient.fp")
-      .limit(PAGE_ROWS),
-  ),
-  PATIENT,
+const patients = query((db, p: After) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .selectAll("patient")
+    .select("customer.fp as owner_customer_fp")
+    .where("patient.fp", ">", p.after)
+    .orderBy("patient.fp")
+    .limit(PAGE_ROWS),
 );
 
 interface Range {
@@ -137,19 +132,16 @@ function rangeOf(page: readonly { fp: string }[]): Range {
   return { first: page[0]?.fp ?? "", last: page.at(-1)?.fp ?? "" };
 }
 
-const identifiersIn = checked(
-  query((db, p: Range) =>
-    db
-      .selectFrom("patient")
-      .innerJoin("patient_identifier", "patient_identifier.patient_id", "patient.id")
-      .select(["patient.fp as patient_fp", "patient_identifier.identifier", "patient_identifier.checksum"])
-      .where("patient.fp", ">=", p.first)
-      .where("patient.fp", "<=", p.last)
-      .orderBy("patient.fp")
-      .orderBy("patient_identifier.position")
-      .orderBy("patient_identifier.identifier"),
-  ),
-  IDENTIFIER,
+const identifiersIn = query((db, p: Range) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("patient_identifier", "patient_identifier.patient_id", "patient.id")
+    .select(["patient.fp as patient_fp", "patient_identifier.identifier"])
+    .where("patient.fp", ">=", p.first)
+    .where("patient.fp", "<=", p.last)
+    .orderBy("patient.fp")
+    .orderBy("patient_identifier.position")
+    .orderBy("patient_identifier.identifier"),
 );
 
 const connectionsIn = query((db, p: Range) =>
@@ -165,20 +157,16 @@ const connectionsIn = query((db, p: Range) =>
 );
 
 const studies = checked(
-  checked(
-    query((db, p: After) =>
-      db
-        .selectFrom("study")
-        .innerJoin("patient", "patient.id", "study.patient_id")
-        .selectAll("study")
-        .select("patient.fp as patient_fp")
-        .where("study.fp", ">", p.after)
-        .orderBy("study.fp")
-        .limit(PAGE_ROWS),
-    ),
-    STUDY,
+  query((db, p: After) =>
+    db
+      .selectFrom("study")
+      .innerJoin("patient", "patient.id", "study.patient_id")
+      .selectAll("study")
+      .select("patient.fp as patient_fp")
+      .where("study.fp", ">", p.after)
+      .orderBy("study.fp")
+      .limit(PAGE_ROWS),
   ),
-  STUDY_DETAILS,
 );
 
 const unmatched = query((db) =>
@@ -188,19 +176,16 @@ const unmatched = query((db) =>
     .where("patient_id", "is", null),
 );
 
-const soaps = checked(
-  query((db, p: After) =>
-    db
-      .selectFrom("soap")
-      .innerJoin("patient", "patient.id", "soap.patient_id")
-      .innerJoin("clinic", "clinic.id", "soap.clinic_id")
-      .selectAll("soap")
-      .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp"])
-      .where("soap.fp", ">", p.after)
-      .orderBy("soap.fp")
-      .limit(PAGE_ROWS),
-  ),
-  SOAP,
+const soaps = query((db, p: After) =>
+  db
+    .selectFrom("soap")
+    .innerJoin("patient", "patient.id", "soap.patient_id")
+    .innerJoin("clinic", "clinic.id", "soap.clinic_id")
+    .selectAll("soap")
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp"])
+    .where("soap.fp", ">", p.after)
+    .orderBy("soap.fp")
+    .limit(PAGE_ROWS),
 );
 
 const events = query((db, p: After) =>

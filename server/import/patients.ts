@@ -1,10 +1,8 @@
 import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
-import { checksumOf } from "../store/database/checksum.ts";
 import { noInvalidation, query, type Session } from "../store/database/query.ts";
 import type { Tables } from "../store/database/schema.ts";
 import { relist, setConnection, stampAndRelist } from "../store/patients/connections.ts";
-import { IDENTIFIER, PATIENT } from "../store/patients/patient-checksum.ts";
 import { clinicByFp, customerByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine } from "./lines.ts";
@@ -61,28 +59,22 @@ export async function storePatient(session: Session, line: PatientLine, context:
     updated_at: Math.max(Math.min(updatedAt, context.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
     deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
   };
-  const checksum = checksumOf(PATIENT, { ...row, owner_customer_fp: line.owner_customer_fp });
 
   if (stored === undefined) {
-    const inserted = await session.first(insertPatient, { ...row, checksum });
+    const inserted = await session.first(insertPatient, row);
     if (inserted === undefined) throw new Error("an insert returned no row");
-    await insertIdentifiers(session, { id: inserted.id, fp: line.fp }, identifiers);
+    await insertIdentifiers(session, inserted.id, identifiers);
     return "new";
   }
 
-  const sameIds =
-    identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n") &&
-    storedIds.every((each) => isUnharmed(each.checksum, checksumOf(IDENTIFIER, { ...each, patient_fp: line.fp })));
+  const sameIds = identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n");
   // A future updated_at alone changes no patient, so that repeating the import has no effect.
   const effective = updatedAt > context.now ? { ...row, updated_at: stored.updated_at } : row;
-  const isWhole = isUnharmed(stored.checksum, checksumOf(PATIENT, stored));
-  if (sameIds && isWhole && sameContent(stored, effective)) return "unchanged";
-  // The database clears a checksum that does not change with its content; see the migrations.
-  if (!isWhole) await session.all(forgetChecksum, { id: stored.id });
-  await session.all(updatePatient, { ...row, checksum, id: stored.id });
+  if (sameIds && sameContent(stored, effective)) return "unchanged";
+  await session.all(updatePatient, { ...row, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
-    await insertIdentifiers(session, stored, identifiers);
+    await insertIdentifiers(session, stored.id, identifiers);
   }
   if (await isServed(session, stored.id, context)) context.stamped.add(stored.id);
   await relistNow(session, stored.id, context);
@@ -101,20 +93,10 @@ async function relistNow(session: Session, patientId: number, { stamped, now }: 
   if (!stamped.has(patientId)) await relist(session, patientId, now);
 }
 
-async function insertIdentifiers(
-  session: Session,
-  { id, fp }: { id: number; fp: string },
-  identifiers: readonly string[],
-): Promise<void> {
+async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
   for (const [position, identifier] of identifiers.entries()) {
-    const checksum = checksumOf(IDENTIFIER, { patient_fp: fp, identifier });
-    await session.all(insertIdentifier, { patientId: id, identifier, position, checksum });
+    await session.all(insertIdentifier, { patientId, identifier, position });
   }
-}
-
-/** A row of an older program has no checksum. A damaged row is written again, also where the file has what is left of it. */
-function isUnharmed(stored: number | null, expected: number): boolean {
-  return stored === null || stored === expected;
 }
 
 function sameContent(stored: PatientRow, row: PatientRow): boolean {
@@ -148,7 +130,7 @@ export async function storeConnection(
   return change;
 }
 
-type PatientRow = Omit<Tables["patient"], "id" | "checksum">;
+type PatientRow = Omit<Tables["patient"], "id">;
 
 // A concurrent line may have created the customer in the meantime.
 const insertCustomer = query(
@@ -174,22 +156,16 @@ const highestId = query((db) => db.selectFrom("patient").select("id").orderBy("i
 
 // No clinic sees a patient before it is connected.
 const insertPatient = query(
-  (db, p: PatientRow & { checksum: number }) => db.insertInto("patient").values(patientValues(p)).returning("id"),
+  (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
   noInvalidation,
 );
 
 const updatePatient = query(
-  (db, p: PatientRow & { id: number; checksum: number }) =>
-    db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
+  (db, p: PatientRow & { id: number }) => db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
   ({ id }) => ({ patients: [id], lists: true }),
 );
 
-const forgetChecksum = query(
-  (db, p: { id: number }) => db.updateTable("patient").set({ checksum: null }).where("id", "=", p.id),
-  noInvalidation,
-);
-
-function patientValues(p: PatientRow & { checksum: number }) {
+function patientValues(p: PatientRow) {
   return {
     fp: p.fp,
     name: p.name,
@@ -202,7 +178,6 @@ function patientValues(p: PatientRow & { checksum: number }) {
     created_at: p.created_at,
     updated_at: p.updated_at,
     deleted_at: p.deleted_at,
-    checksum: p.checksum,
   };
 }
 
@@ -213,19 +188,18 @@ const connectedClinics = query((db, p: { patientId: number }) =>
 const identifiersOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("patient_identifier")
-    .select(["identifier", "checksum"])
+    .select("identifier")
     .where("patient_id", "=", p.patientId)
     .orderBy("position")
     .orderBy("identifier"),
 );
 
 const insertIdentifier = query(
-  (db, p: { patientId: number; identifier: string; position: number; checksum: number }) =>
+  (db, p: { patientId: number; identifier: string; position: number }) =>
     db.insertInto("patient_identifier").values({
       patient_id: p.patientId,
       identifier: p.identifier,
       position: p.position,
-      checksum: p.checksum,
     }),
   ({ patientId }) => ({ patients: [patientId] }),
 );

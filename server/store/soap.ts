@@ -2,36 +2,14 @@ import { createHash } from "node:crypto";
 import { newFp } from "../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "../domain/soap.ts";
-import { checked, checksumOf } from "./database/checksum.ts";
-import { DamagedRecord } from "./database/damaged-records.ts";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { query, type Session } from "./database/query.ts";
 import type { SoapColumns } from "./database/schema.ts";
 
 // SOAP records. Triggers of the table protect signed records. The checks here report the reason first.
 
-/** The checksum of a record. The patient is covered by the fp, because a damaged row may get the id of another patient. */
-export const SOAP = {
-  table: "soap",
-  column: "checksum",
-  of: [
-    "fp",
-    "patient_fp",
-    "clinic_id",
-    "soap_type",
-    "status",
-    "subjective",
-    "objective",
-    "assessment",
-    "plan",
-    "signed_at",
-    "created_at",
-    "amends_fp",
-  ],
-} as const;
-
 /**
  * Finds a record and whether the clinic is connected to its patient.
- * @returns undefined if the record is unknown or its patient is deleted @throws DamagedRecord
+ * @returns undefined if the record is unknown or its patient is deleted
  */
 export async function findSoap(
   session: Session,
@@ -66,45 +44,29 @@ export async function importSoap(
     created_at: Date.parse(soap.created_at),
     amends_fp: soap.amends_fp,
   };
-  const { stored, isDamaged } = await storedOrDamaged(session, soap.fp);
+  const stored = await session.first(storedByFp, { fp: soap.fp });
   if (stored === undefined) {
-    await session.all(insert, await withChecksum(session, row));
+    await session.all(insert, row);
     return "new";
   }
   const differing = (Object.keys(row) as (keyof SoapColumns)[])
     .filter((column) => column !== "status" && stored[column] !== row[column])
     .map((column) => apiNames[column] ?? column);
   const problem = soapChangeProblem(stored.status, row.status, differing);
-  if (problem !== null) return { problem: isDamaged ? DAMAGED : problem };
+  if (problem !== null) return { problem };
   if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.recordOwnerId) {
     return {
       problem: ownerProblem(soap.performed_by_clinic_fp, (await session.first(clinicFp, { id: stored.clinic_id }))?.fp),
     };
   }
-  if (differing.length === 0 && stored.status === row.status && !isDamaged) return "unchanged";
-  // The database clears a checksum that does not change with its content; see the migrations.
-  if (isDamaged) await session.all(forgetChecksum, { id: stored.id });
+  if (differing.length === 0 && stored.status === row.status) return "unchanged";
   await session.all(update, {
-    ...(await withChecksum(session, row)),
+    ...row,
     id: stored.id,
     previousPatientId: stored.patient_id,
   });
   return "changed";
 }
-
-const DAMAGED = "the disk changed the stored record, which is signed: restore an older backup";
-
-/** Reads a record for an import, which may repair a damaged one. */
-async function storedOrDamaged(session: Session, fp: string) {
-  try {
-    return { stored: await session.first(storedByFp, { fp }), isDamaged: false };
-  } catch (error) {
-    if (!(error instanceof DamagedRecord) || error.subject !== fp) throw error;
-    return { stored: error.row as StoredSoap, isDamaged: true };
-  }
-}
-
-type StoredSoap = SoapColumns & { id: number };
 
 function ownerProblem(fp: string, owner = "unknown"): string {
   return `performed_by_clinic_fp is ${fp}, expected ${owner} that owns the stored record, or --owner ${owner} to give it away`;
@@ -117,10 +79,10 @@ const apiNames: Partial<Record<keyof SoapColumns, string>> = {
 
 /** Checks the amendment of an imported record. Call it after all records of the file are stored. @returns null if it is valid */
 export async function storedAmendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
-  const { stored: amendment } = await storedOrDamaged(session, fp);
+  const amendment = await session.first(storedByFp, { fp });
   // The record was refused, and its problem is reported already.
   if (amendment === undefined) return null;
-  const { stored: original } = await storedOrDamaged(session, amendsFp);
+  const original = await session.first(storedByFp, { fp: amendsFp });
   if (original === undefined) return `amends_fp is ${amendsFp}, which is neither in the file nor in the database`;
   const problem = amendmentProblem(
     { fp, patientId: amendment.patient_id },
@@ -133,7 +95,7 @@ export async function storedAmendmentProblem(session: Session, fp: string, amend
   for (let next: string | null = amendsFp; next !== null; ) {
     if (met.has(next)) return `amends_fp is ${amendsFp}, which amends this record itself in turn`;
     met.add(next);
-    next = (await storedOrDamaged(session, next)).stored?.amends_fp ?? null;
+    next = (await session.first(storedByFp, { fp: next }))?.amends_fp ?? null;
   }
   return null;
 }
@@ -158,7 +120,7 @@ export async function writeSoap(
   const fp = newFp("soap");
   const isNew = { status: "DRAFT" as const, signed_at: null, created_at: now, amends_fp: null };
   const row = { ...content, ...isNew, fp, clinic_id: clinicId, patient_id: patientId };
-  await session.all(insert, await withChecksum(session, row));
+  await session.all(insert, row);
   return fp;
 }
 
@@ -173,8 +135,7 @@ export async function editSoap(
   const problem = soapChangeProblem(stored.status, stored.status, differing);
   if (problem !== null) return problem;
   if (differing.length > 0) {
-    const row = await withChecksum(session, { ...stored, ...changes });
-    await session.all(update, { ...row, previousPatientId: stored.patient_id });
+    await session.all(update, { ...stored, ...changes, previousPatientId: stored.patient_id });
   }
   return null;
 }
@@ -189,8 +150,7 @@ export async function moveSoap(
   const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
-  const row = await withChecksum(session, { ...stored, status: to, signed_at });
-  await session.all(update, { ...row, previousPatientId: stored.patient_id });
+  await session.all(update, { ...stored, status: to, signed_at, previousPatientId: stored.patient_id });
   return null;
 }
 
@@ -205,7 +165,7 @@ export async function amendSoap(
   const patientId = original.patient_id;
   const problem = amendmentProblem({ fp: amendment.fp, patientId }, { ...original, patientId });
   if (problem !== null) return { problem };
-  await session.all(insert, await withChecksum(session, { ...amendment, amends_fp: fp }));
+  await session.all(insert, { ...amendment, amends_fp: fp });
   return { fp: amendment.fp };
 }
 
@@ -233,63 +193,44 @@ export function toSoap(row: SoapRow): Soap {
   };
 }
 
-const visibleByFp = checked(
-  query((db, p: { clinicId: number; fp: string }) =>
-    db
-      .selectFrom("soap")
-      .innerJoin("patient", "patient.id", "soap.patient_id")
-      .innerJoin("clinic", "clinic.id", "soap.clinic_id")
-      .leftJoin("clinic_patient", (join) =>
-        join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
-      )
-      .selectAll("soap")
-      .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "clinic_patient.active"])
-      .where("soap.fp", "=", p.fp)
-      .where("patient.deleted_at", "is", null),
-  ),
-  SOAP,
+const visibleByFp = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("soap")
+    .innerJoin("patient", "patient.id", "soap.patient_id")
+    .innerJoin("clinic", "clinic.id", "soap.clinic_id")
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+    )
+    .selectAll("soap")
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "clinic_patient.active"])
+    .where("soap.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
 );
 
 const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));
 
-const storedByFp = checked(
-  query((db, p: { fp: string }) =>
-    db
-      .selectFrom("soap")
-      .innerJoin("patient", "patient.id", "soap.patient_id")
-      .selectAll("soap")
-      .select("patient.fp as patient_fp")
-      .where("soap.fp", "=", p.fp),
-  ),
-  SOAP,
+const storedByFp = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("soap")
+    .innerJoin("patient", "patient.id", "soap.patient_id")
+    .selectAll("soap")
+    .select("patient.fp as patient_fp")
+    .where("soap.fp", "=", p.fp),
 );
-
-const patientFp = query((db, p: { id: number }) => db.selectFrom("patient").select("fp").where("id", "=", p.id));
 
 const insert = query(
-  (db, p: SoapColumns & { checksum: number }) => db.insertInto("soap").values(soapValues(p)),
+  (db, p: SoapColumns) => db.insertInto("soap").values(soapValues(p)),
   ({ patient_id }) => ({ patients: [patient_id] }),
-);
-
-const forgetChecksum = query(
-  (db, p: { id: number }) => db.updateTable("soap").set({ checksum: null }).where("id", "=", p.id),
-  noInvalidation,
 );
 
 // The clinics of the previous patient lose a draft that moves to another patient.
 const update = query(
-  (db, p: SoapColumns & { id: number; checksum: number; previousPatientId: number }) =>
+  (db, p: SoapColumns & { id: number; previousPatientId: number }) =>
     db.updateTable("soap").set(soapValues(p)).where("id", "=", p.id),
   ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
 );
 
-/** Computes the checksum of a row that is written. */
-async function withChecksum<Row extends SoapColumns>(session: Session, row: Row): Promise<Row & { checksum: number }> {
-  const patient = await session.first(patientFp, { id: row.patient_id });
-  return { ...row, checksum: checksumOf(SOAP, { ...row, patient_fp: patient?.fp ?? null }) };
-}
-
-function soapValues(p: SoapColumns & { checksum: number }): SoapColumns & { checksum: number } {
+function soapValues(p: SoapColumns): SoapColumns {
   return {
     fp: p.fp,
     patient_id: p.patient_id,
@@ -303,6 +244,5 @@ function soapValues(p: SoapColumns & { checksum: number }): SoapColumns & { chec
     signed_at: p.signed_at,
     created_at: p.created_at,
     amends_fp: p.amends_fp,
-    checksum: p.checksum,
   };
 }

@@ -1,7 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import type { Mark } from "../runtime/commit-mark.ts";
 import { makePrivateFolder } from "../runtime/private-folder.ts";
 
 // The format of a backup. The database comes first, so that SQLite opens the file as it is; SQLite ignores what follows the
@@ -26,8 +25,6 @@ export interface Manifest {
   readonly made_at: string;
   /** The machine and data folder. Only backups of the same source replace each other. */
   readonly source: string;
-  /** The last counted commit of the database; null if it has none. */
-  readonly mark: Mark | null;
   /** Images whose file was missing. */
   readonly missing: number;
   readonly members: readonly Member[];

@@ -2,7 +2,6 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
-import type { Mark } from "../runtime/commit-mark.ts";
 import { describeDamage } from "../runtime/damaged-file.ts";
 import { trustedDatabase } from "../runtime/folder-owner.ts";
 import { syncFolder } from "../runtime/private-folder.ts";
@@ -115,7 +114,6 @@ async function copyDatabase(
     const made_at = new Date().toISOString();
     // The first read fixes the state. Without it each commit of the program would restart the copy.
     db.exec("BEGIN");
-    const mark = readMark(db);
     const stored = storedSchema(db);
     if (stored.version > known) throw newerSchema(database, stored, known);
     const names = images === null ? [] : (db.prepare(images.query).pluck().all() as string[]);
@@ -128,7 +126,7 @@ async function copyDatabase(
       },
     });
     checkCopy(copy, database);
-    return { made_at, mark, schema: stored.version, names };
+    return { made_at, schema: stored.version, names };
   } catch (error) {
     throw describeDamage(error, database);
   } finally {
@@ -146,13 +144,6 @@ function checkCopy(copy: string, database: string): void {
   } finally {
     db.close();
   }
-}
-
-/** @returns the last counted commit; null if none was counted */
-export function readMark(db: Database.Database): Mark | null {
-  const hasMeta = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get() !== undefined;
-  const text = hasMeta ? db.prepare("SELECT value FROM meta WHERE key = 'mark'").pluck().get() : undefined;
-  return text === undefined ? null : (JSON.parse(text as string) as Mark);
 }
 
 function requireRoom(folder: string, bytes: number): void {

@@ -1,12 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { type Mark, readMarkFile } from "../runtime/commit-mark.ts";
 import { lockFolder } from "../runtime/folder-lock.ts";
 import { asOwner, trustedDatabase } from "../runtime/folder-owner.ts";
 import { localTime } from "../runtime/local-time.ts";
 import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
-import { readMark } from "./backup.ts";
 import {
   checkMembers,
   extractMember,
@@ -36,7 +34,6 @@ export interface RestoreTarget {
   readonly folder: string;
   /** Names in the data folder. */
   readonly database: string;
-  readonly mark: string;
   /** Further files of the backup that the data folder needs. */
   readonly files: readonly string[];
   /** The images; null if the program has none. */
@@ -97,7 +94,7 @@ function checkDatabase(file: string): void {
 }
 
 /**
- * Restores a checked backup. A kill leaves the old or the new state, and a second call finishes. `force` replaces newer data.
+ * Restores a checked backup. A kill leaves the old or the new state, and a second call finishes. `force` replaces the data of the folder.
  * @throws Error with the remedy
  */
 export function restoreBackup(file: string, manifest: Manifest, target: RestoreTarget, force: boolean): RestoreReport {
@@ -129,7 +126,7 @@ function replace(
   backup: string,
 ): RestorePlan {
   const { folder, database } = target;
-  if (!force) refuseNewer(manifest, target);
+  if (!force) refuseData(manifest, target);
   const names = [database, ...target.files];
   const members = manifest.members.filter(({ name }) => names.includes(name));
   const missing = names.find((name) => !members.some((member) => member.name === name));
@@ -188,33 +185,13 @@ function namesIn(file: string, { query }: KnownImages): ReadonlySet<string> {
   }
 }
 
-/** @throws Error if the folder has a later commit than the backup, or a database that cannot be read */
-function refuseNewer({ mark }: Manifest, { folder, database, mark: markName }: RestoreTarget): void {
-  const file = path.join(folder, database);
-  if (!fs.existsSync(file)) return;
-  const advice = "restore into an empty folder, or add --force, which moves the old data aside and deletes nothing";
-  const marks = [readMarkFile(path.join(folder, markName)), databaseMark(file, advice)];
-  const newest = marks.find((found) => found !== null && isNewer(found, mark));
-  if (newest === undefined || newest === null) return;
-  const until = mark === null ? "the backup has none" : `the backup ends at ${localTime(mark.at)}`;
-  throw new Error(`${folder} has newer data, up to ${localTime(newest.at)}, and ${until}: ${advice}`);
-}
-
-function databaseMark(file: string, advice: string): Mark | null {
-  try {
-    const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
-    try {
-      return readMark(db);
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    throw new Error(`${file} cannot be read, so its data may be newer than the backup: ${advice}`, { cause: error });
-  }
-}
-
-function isNewer(found: Mark, than: Mark | null): boolean {
-  return than === null || found.commit > than.commit || found.at > than.at;
+/** @throws Error if the folder has a database, whose data may be newer than the backup */
+function refuseData({ made_at }: Manifest, { folder, database }: RestoreTarget): void {
+  if (!fs.existsSync(path.join(folder, database))) return;
+  throw new Error(
+    `${folder} has data already, and the backup ends at ${localTime(made_at)}: restore into an empty folder, ` +
+      "or add --force, which moves the old data aside and deletes nothing",
+  );
 }
 
 /** Writes the files of the configuration that are missing in its folder. @returns their paths */

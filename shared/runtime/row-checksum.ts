@@ -21,12 +21,3 @@ export function rowChecksum(values: readonly CheckedValue[], bytes: Uint8Array |
   const checksum = zlib.crc32(text.replaceAll("\0", "\u{FFFD}"));
   return bytes === null ? checksum : zlib.crc32(bytes instanceof Uint8Array ? bytes : WRONG_TYPE, checksum);
 }
-
-/** Whether the row is as it was stored. A row of an older program has no checksum: it is unchecked and counts as whole. */
-export function isWhole(
-  checksum: number | null,
-  values: readonly CheckedValue[],
-  bytes: Uint8Array | null = null,
-): boolean {
-  return checksum === null || checksum === rowChecksum(values, bytes);
-}

@@ -165,9 +165,9 @@ test("a server restored from a backup gets the later studies from its agents aga
   await world.placed(DRAIN_MS);
   await world.server.end("SIGKILL");
 
-  // The newer data is refused, and moved aside by force.
+  // The existing data is kept, and moved aside by force.
   const newer = () => runServerCommand("restore", file, "--data", world.serverData);
-  expect(newer).toThrow("has newer data");
+  expect(newer).toThrow("has data already");
   await restoreWithKills(first.ms, SERVER, file, "--data", world.serverData, "--force");
   const kept = fs.readdirSync(world.serverData).filter((name) => name.startsWith("before-restore-"));
   const rows = kept.map((name) => {

@@ -1,7 +1,6 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
-import { type CommitLoss, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
@@ -79,8 +78,6 @@ export interface SpoolStatus {
   readonly clock: { readonly offset_s: number } | null;
   /** `reason`: why the server deferred the oldest study; null if it did not. */
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null; readonly reason: string | null };
-  /** The loss that was found within the last 30 days; null if none was found. */
-  readonly loss: CommitLoss | null;
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {
     readonly patients: number;
@@ -129,7 +126,6 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),
-    loss: recentLoss(db),
   };
 }
 

@@ -83,9 +83,7 @@ export async function reassess(
         for (const settlement of settlements) {
           const message = messageOf(db, settlement.message);
           const diff = diffOf(operations, message, settlement);
-          const revisions = new Map(
-            settlement.studies.map((draft) => operations.latestRevision(draft, settlement.message)),
-          );
+          const revisions = new Map(settlement.studies.map((draft) => operations.latestRevision(draft)));
           done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, revisions, diff });
         }
         db.exec("COMMIT");
@@ -126,7 +124,7 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
   let overtaken = 0;
   for (const { settlement, resulted, revisions } of changed) {
     writeSpool(folder, (operations) => {
-      const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft, settlement.message));
+      const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft));
       if (latest().some(([key, revision]) => revision !== (own.get(key) ?? revisions.get(key) ?? 0))) {
         overtaken++;
         return;
@@ -212,7 +210,7 @@ function diffOf(
   const lines: string[] = [];
   let isNew = false;
   for (const draft of settlement.studies) {
-    const held = operations.latestStudy(operations.studyKey(draft, settlement.message));
+    const held = operations.latestStudy(operations.studyKey(draft));
     if (held === null && isWithdrawal(draft)) continue;
     const next = held === null ? draft : nextRevision(held, draft);
     if (next === null) continue;

@@ -1,7 +1,6 @@
 import type Database from "better-sqlite3";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type HeldStudy, revise, type StudyBody } from "../../report/revision.ts";
-import { DAMAGED_STUDY } from "../../spool/queries/checks/row-checks.ts";
 import type { Operations } from "../../spool/queries/operations.ts";
 import type { StudyDraft } from "../../spool/queries/studies/revisions.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
@@ -10,18 +9,16 @@ import type { Settlement } from "../../spool/queries/studies/studies.ts";
 // corrected.
 
 export class WholeStudies {
-  readonly #operations: Pick<Operations, "studyKey" | "latestStudy" | "isDamagedStudy">;
+  readonly #operations: Pick<Operations, "studyKey" | "latestStudy">;
   readonly #assess: (message: string) => Promise<Settlement | null>;
   readonly #messagesOf: Database.Statement;
   readonly #keysOf: Database.Statement;
-  /** Counts the links of a study to messages that are removed. */
-  readonly #lostMessages: Database.Statement;
   readonly #assessed = new Map<string, Promise<Settlement | null>>();
 
   /** `assess` returns the outcome of one message alone; null for a message that cannot be assessed. */
   constructor(
     db: Database.Database,
-    operations: Pick<Operations, "studyKey" | "latestStudy" | "isDamagedStudy">,
+    operations: Pick<Operations, "studyKey" | "latestStudy">,
     assess: (message: string) => Promise<Settlement | null>,
   ) {
     this.#operations = operations;
@@ -31,12 +28,6 @@ export class WholeStudies {
         `SELECT id FROM message WHERE id = @message OR id IN
            (SELECT l.message FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision WHERE s.dedupe_key = @key)
          ORDER BY rowid`,
-      )
-      .pluck();
-    this.#lostMessages = db
-      .prepare(
-        `SELECT COUNT(*) FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
-         WHERE s.dedupe_key = ? AND NOT EXISTS (SELECT 1 FROM message m WHERE m.id = l.message)`,
       )
       .pluck();
     this.#keysOf = db
@@ -51,14 +42,10 @@ export class WholeStudies {
     const own = await this.#once(message);
     if (own === null) return null;
     const studies: StudyDraft[] = [];
-    let isWhole = true;
     for (const draft of [...own.studies, ...this.#leftStudies(message, own.studies)]) {
       studies.push(await this.#whole(message, draft, own.studies));
-      isWhole &&= await this.#hasAllMessages(message, this.#operations.studyKey(draft, message));
     }
-    const isLost =
-      !isWhole && studies.some((draft) => this.#operations.isDamagedStudy(this.#operations.studyKey(draft, message)));
-    return isLost ? { ...own, studies: [], state: "quarantined", reason: DAMAGED_STUDY } : { ...own, studies, isWhole };
+    return { ...own, studies };
   }
 
   #once(message: string): Promise<Settlement | null> {
@@ -67,31 +54,18 @@ export class WholeStudies {
     return assessed;
   }
 
-  /** Whether each message of a study can be read. Without one of them, a damaged study cannot be made again. */
-  async #hasAllMessages(message: string, key: string): Promise<boolean> {
-    for (const id of this.#messagesOf.all({ message, key }) as string[]) {
-      if ((await this.#once(id))?.state !== "pending") return false;
-    }
-    return (this.#lostMessages.get(key) as number) === 0;
-  }
-
   /** Joins a message's draft of a study with those of the study's other messages, in the order of their storage. */
   async #whole(message: string, own: StudyDraft, drafts: readonly StudyDraft[]): Promise<StudyDraft> {
-    const key = this.#operations.studyKey(own, message);
+    const key = this.#operations.studyKey(own);
     let whole: StudyDraft | null = null;
     for (const id of this.#messagesOf.all({ message, key }) as string[]) {
       const others = id === message ? [own] : ((await this.#once(id))?.studies ?? []);
       for (const draft of others) {
-        if (this.#operations.studyKey(draft, id) === key) whole = whole === null ? draft : joined(whole, draft);
+        if (this.#operations.studyKey(draft) === key) whole = whole === null ? draft : joined(whole, draft);
       }
     }
     const held = this.#operations.latestStudy(key);
-    if (whole === null) return own;
-    // The draft names the damaged study itself: once replaced, the study would collect other drafts than now.
-    if (held === null) {
-      const named = { ...whole, collect: null, body: { ...whole.body, dedupe_key: key } };
-      return this.#operations.isDamagedStudy(key) ? named : own;
-    }
+    if (whole === null || held === null) return own;
     // A filed study stays with its patient, whoever has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
     if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
@@ -101,7 +75,7 @@ export class WholeStudies {
   /** Returns empty drafts of the message's earlier studies of which it has no draft any more. */
   #leftStudies(message: string, drafts: readonly StudyDraft[]): StudyDraft[] {
     if (drafts.length === 0) return [];
-    const keys = new Set(drafts.map((draft) => this.#operations.studyKey(draft, message)));
+    const keys = new Set(drafts.map((draft) => this.#operations.studyKey(draft)));
     const left = (this.#keysOf.all(message) as string[]).filter((key) => !keys.has(key));
     return left.flatMap((key) => {
       const held = this.#operations.latestStudy(key);

@@ -1,8 +1,6 @@
 import { auditCommand } from "../audit.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
 import { setConnection, stampAndRelist } from "../patients/connections.ts";
-import { checked } from "../database/checksum.ts";
-import { PATIENT } from "../patients/patient-checksum.ts";
 
 /** The user who opens or closes a connection, and the clinic of the connection. */
 export interface ConnectionActor {
@@ -33,20 +31,17 @@ export async function changeConnection(
   return { name };
 }
 
-const patientToConnect = checked(
-  query((db, p: { fp: string; clinicId: number }) =>
-    db
-      .selectFrom("patient")
-      .leftJoin("clinic_patient", (join) =>
-        join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
-      )
-      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .selectAll("patient")
-      .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
-      .where("patient.fp", "=", p.fp)
-      .where("patient.deleted_at", "is", null),
-  ),
-  PATIENT,
+const patientToConnect = query((db, p: { fp: string; clinicId: number }) =>
+  db
+    .selectFrom("patient")
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+    )
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .selectAll("patient")
+    .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
+    .where("patient.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
 );
 
 const insertChange = query(

@@ -6,12 +6,9 @@ import type {
   PatientResults,
 } from "../../../shared/dashboard/patients.ts";
 import { analyteNames, patientStudy } from "../../domain/patient-results.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
-import { STUDY, STUDY_CONTENT, STUDY_DETAILS } from "../studies/study-checksum.ts";
-import { IDENTIFIER } from "../patients/patient-checksum.ts";
+import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { findPatient } from "../patients/patients.ts";
-import { SOAP } from "../soap.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
 // The page of one patient. A clinic sees what the read API shows it: the patients with an active connection.
@@ -88,17 +85,14 @@ function withOnly<Study extends { modality: Modality; values: { analyte: string 
   return values.length === 0 ? [] : [{ ...study, values }];
 }
 
-const identifiersOf = checked(
-  query((db, p: { patientId: number }) =>
-    db
-      .selectFrom("patient_identifier")
-      .innerJoin("patient", "patient.id", "patient_identifier.patient_id")
-      .select(["patient.fp as patient_fp", "patient_identifier.identifier", "patient_identifier.checksum"])
-      .where("patient_identifier.patient_id", "=", p.patientId)
-      .orderBy("patient_identifier.position")
-      .orderBy("patient_identifier.identifier"),
-  ),
-  IDENTIFIER,
+const identifiersOf = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("patient_identifier")
+    .innerJoin("patient", "patient.id", "patient_identifier.patient_id")
+    .select(["patient.fp as patient_fp", "patient_identifier.identifier"])
+    .where("patient_identifier.patient_id", "=", p.patientId)
+    .orderBy("patient_identifier.position")
+    .orderBy("patient_identifier.identifier"),
 );
 
 const connectionChanges = query((db, p: { clinicId: number; patientId: number }) =>
@@ -111,19 +105,16 @@ const connectionChanges = query((db, p: { clinicId: number; patientId: number })
     .orderBy("change.id", "desc"),
 );
 
-const recordsOf = checked(
-  query((db, p: { patientId: number }) =>
-    db
-      .selectFrom("soap")
-      .innerJoin("patient", "patient.id", "soap.patient_id")
-      .selectAll("soap")
-      .select("patient.fp as patient_fp")
-      .where("soap.patient_id", "=", p.patientId)
-      .orderBy("soap.created_at", "desc")
-      .orderBy("soap.id", "desc")
-      .limit(LISTED_MAX),
-  ),
-  SOAP,
+const recordsOf = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("soap")
+    .innerJoin("patient", "patient.id", "soap.patient_id")
+    .selectAll("soap")
+    .select("patient.fp as patient_fp")
+    .where("soap.patient_id", "=", p.patientId)
+    .orderBy("soap.created_at", "desc")
+    .orderBy("soap.id", "desc")
+    .limit(LISTED_MAX),
 );
 
 const appointmentsOf = query((db, p: { clinicId: number; patientId: number }) =>
@@ -138,22 +129,18 @@ const appointmentsOf = query((db, p: { clinicId: number; patientId: number }) =>
 );
 
 const studiesOf = checked(
-  checked(
-    query((db, p: { patientId: number; limit: number }) =>
-      db
-        .selectFrom("study")
-        .innerJoin("patient", "patient.id", "study.patient_id")
-        .select(STUDY_CONTENT)
-        .select(["study.snapshot", "study.source", "study.patient_hint", "study.details_checksum"])
-        .select("patient.fp as patient_fp")
-        .where("study.patient_id", "=", p.patientId)
-        .orderBy("study.acquired_at", "desc")
-        .orderBy("study.id", "desc")
-        .limit(p.limit),
-    ),
-    STUDY,
+  query((db, p: { patientId: number; limit: number }) =>
+    db
+      .selectFrom("study")
+      .innerJoin("patient", "patient.id", "study.patient_id")
+      .select(STUDY_CONTENT)
+      .select(["study.snapshot", "study.source", "study.patient_hint"])
+      .select("patient.fp as patient_fp")
+      .where("study.patient_id", "=", p.patientId)
+      .orderBy("study.acquired_at", "desc")
+      .orderBy("study.id", "desc")
+      .limit(p.limit),
   ),
-  STUDY_DETAILS,
 );
 
 const studyCount = query((db, p: { patientId: number }) =>

@@ -2,11 +2,10 @@ import type { Kysely } from "kysely";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import { isOpen, type RecordDetail, type RecordSummary } from "../../../shared/dashboard/records.ts";
 import { nextSoapStatus } from "../../domain/soap.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { SoapColumns, Tables } from "../database/schema.ts";
 import type { Page } from "../patients/patients.ts";
-import { contentVersion, SOAP } from "../soap.ts";
+import { contentVersion } from "../soap.ts";
 
 // SOAP records that a clinic sees: those of the patients that it is connected to, whichever clinic wrote them.
 
@@ -35,7 +34,7 @@ export async function listRecords(session: Session, filter: RecordFilter): Promi
   return { items: items.map((row) => toSummary(row, clinicId)), total: counted?.total ?? 0 };
 }
 
-/** Finds a record that the clinic sees. @throws DamagedRecord */
+/** Finds a record that the clinic sees. */
 export async function findRecord(session: Session, clinicId: number, fp: string): Promise<RecordDetail | undefined> {
   const row = await session.first(byFp, { clinicId, fp });
   if (row === undefined) return undefined;
@@ -102,26 +101,23 @@ function listQueries(byStatus: boolean, byPatient: boolean) {
     count: query((db, p: ListParameters) =>
       matches(db, p).select((select) => select.fn.countAll<number>().as("total")),
     ),
-    rows: checked(
-      query((db, p: ListParameters) =>
-        matches(db, p)
-          .selectAll("soap")
-          .select(["listed.patient_fp", "patient.name as patient_name", "listed.patient_species"])
-          .select(["clinic.fp as clinic_fp", "clinic.name as clinic_name"])
-          .orderBy((order) =>
-            order
-              .case()
-              .when(order.and([order("soap.clinic_id", "=", p.clinicId), order("soap.status", "in", openStatuses)]))
-              .then(order.lit(0))
-              .else(order.lit(1))
-              .end(),
-          )
-          .orderBy("soap.created_at", "desc")
-          .orderBy("soap.fp", "desc")
-          .limit(p.limit)
-          .offset(p.offset),
-      ),
-      SOAP,
+    rows: query((db, p: ListParameters) =>
+      matches(db, p)
+        .selectAll("soap")
+        .select(["listed.patient_fp", "patient.name as patient_name", "listed.patient_species"])
+        .select(["clinic.fp as clinic_fp", "clinic.name as clinic_name"])
+        .orderBy((order) =>
+          order
+            .case()
+            .when(order.and([order("soap.clinic_id", "=", p.clinicId), order("soap.status", "in", openStatuses)]))
+            .then(order.lit(0))
+            .else(order.lit(1))
+            .end(),
+        )
+        .orderBy("soap.created_at", "desc")
+        .orderBy("soap.fp", "desc")
+        .limit(p.limit)
+        .offset(p.offset),
     ),
   };
 }
@@ -136,15 +132,12 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
     .where("listed.listed", "=", 1);
 }
 
-const byFp = checked(
-  query((db, p: { clinicId: number; fp: string }) =>
-    visible(db, p)
-      .selectAll("soap")
-      .select(["listed.patient_fp", "patient.name as patient_name", "listed.patient_species"])
-      .select(["clinic.fp as clinic_fp", "clinic.name as clinic_name"])
-      .where("soap.fp", "=", p.fp),
-  ),
-  SOAP,
+const byFp = query((db, p: { clinicId: number; fp: string }) =>
+  visible(db, p)
+    .selectAll("soap")
+    .select(["listed.patient_fp", "patient.name as patient_name", "listed.patient_species"])
+    .select(["clinic.fp as clinic_fp", "clinic.name as clinic_name"])
+    .where("soap.fp", "=", p.fp),
 );
 
 // The patient is the same, and its index finds the rows.

@@ -3,9 +3,8 @@ import type { PatientHint, Result, StudySource } from "../../../shared/api/study
 import type { ListedStudy } from "../../../shared/dashboard/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../../domain/study-search.ts";
 import { outsideOf } from "../../domain/study-rows.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
-import { STUDY, STUDY_CONTENT } from "../studies/study-checksum.ts";
+import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -181,7 +180,6 @@ function pageQuery(isNarrowed: boolean) {
         .orderBy("page.acquired_at", "desc")
         .orderBy("page.id", "desc"),
     ),
-    STUDY,
   );
 }
 

@@ -12,9 +12,8 @@ import {
   type TodayState,
 } from "../../../shared/dashboard/today.ts";
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
-import { STUDY, STUDY_CONTENT } from "../studies/study-checksum.ts";
+import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readAlertBook } from "../alerts.ts";
 import { readHeardAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
@@ -173,7 +172,6 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
 
 const visibleByFp = checked(
   query((db, p: { clinicId: number; fp: string }) => visible(db, p).where("study.fp", "=", p.fp)),
-  STUDY,
 );
 
 const newest = checked(
@@ -185,7 +183,6 @@ const newest = checked(
       .orderBy("study.id", "desc")
       .limit(NEWEST_MAX),
   ),
-  STUDY,
 );
 
 /** `severity` of a study with a critical value. A literal, because no engine matches a parameter with the condition of an index. */
@@ -213,12 +210,10 @@ export const critical = checked(
       .orderBy("study.id", "desc")
       .limit(LISTED_MAX),
   ),
-  STUDY,
 );
 
 export const criticalByFp = checked(
   query((db, p: { clinicId: number; fp: string }) => unseenCriticalOf(db, p).where("study.fp", "=", p.fp)),
-  STUDY,
 );
 
 const conflicts = query((db, p: { clinicId: number }) =>

@@ -35,3 +35,31 @@ const FOUND_MAX = 10_000;
 
 /** Verifies a row of a query. @returns the damage; null for a whole row */
 export type RowCheck = (row: object, parameters: object) => DamagedRecord | null;
+
+/** The whole rows of a list. The damaged ones are noted. */
+export function wholeRows<R>(
+  check: RowCheck | undefined,
+  parameters: unknown,
+  rows: R[],
+  damaged: DamagedRecords,
+): R[] {
+  if (check === undefined) return rows;
+  return rows.filter((row) => {
+    const damage = check(row as object, parameters as object);
+    if (damage !== null) damaged.note(damage);
+    return damage === null;
+  });
+}
+
+/** The first row of a query. @throws DamagedRecord */
+export function firstWhole<R>(
+  check: RowCheck | undefined,
+  parameters: unknown,
+  [row]: readonly R[],
+  damaged: DamagedRecords,
+): R | undefined {
+  const damage = row === undefined ? null : (check?.(row as object, parameters as object) ?? null);
+  if (damage === null) return row;
+  damaged.note(damage);
+  throw damage;
+}

@@ -16,8 +16,6 @@ export interface Engine {
   }) => string;
   /** Creates a trigger that runs `statement` for each inserted or deleted row, in terms of new or old. */
   readonly after: (trigger: RowTrigger) => string;
-  /** Creates a trigger that clears a checksum when a program that does not know it changes the columns. */
-  readonly onOtherChange: (checksum: ClearedChecksum) => string;
 }
 
 export interface RowTrigger {
@@ -25,18 +23,6 @@ export interface RowTrigger {
   readonly event: "insert" | "delete";
   readonly table: string;
   readonly statement: string;
-}
-
-export interface ClearedChecksum {
-  readonly table: string;
-  readonly column: string;
-  readonly of: readonly string[];
-}
-
-/** Condition that the columns changed and the checksum did not, in terms of old and new. */
-export function isOtherChange({ column, of }: ClearedChecksum): string {
-  const changed = of.map((name) => `new.${name} is distinct from old.${name}`).join(" or ");
-  return `new.${column} = old.${column} and (${changed})`;
 }
 
 /** The tables in the order of their references. */
@@ -77,7 +63,7 @@ const clinics = ({ id, orderedText }: Engine) => `
   create index clinic_reference_interval_set_latest on clinic_reference_interval_set (clinic_id, id);
 `;
 
-const patients = ({ id, orderedText, onOtherChange }: Engine) => `
+const patients = ({ id, orderedText }: Engine) => `
   create table patient (
     id ${id},
     fp ${orderedText} not null unique,
@@ -90,15 +76,12 @@ const patients = ({ id, orderedText, onOtherChange }: Engine) => `
     owner_customer_id bigint not null references customer (id),
     created_at bigint not null,
     updated_at bigint not null,
-    deleted_at bigint,
-    checksum bigint
+    deleted_at bigint
   );
-  ${onOtherChange(patientChecksum)}
   create table patient_identifier (
     patient_id bigint not null references patient (id),
     identifier ${orderedText} not null,
     position integer not null default 0,
-    checksum bigint,
     primary key (patient_id, identifier)
   );
   create index patient_identifier_lookup on patient_identifier (identifier);
@@ -123,7 +106,7 @@ const patients = ({ id, orderedText, onOtherChange }: Engine) => `
 // The facts that are read every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
 // patient, and the rhythm of each device. On SQLite indexes hold the columns of a list, because a row is long; PostgreSQL keeps long
 // texts apart.
-const studies = ({ id, orderedText, shared, after, onOtherChange }: Engine) => `
+const studies = ({ id, orderedText, shared, after }: Engine) => `
   create table study (
     id ${id},
     fp ${orderedText} not null unique,
@@ -149,11 +132,8 @@ const studies = ({ id, orderedText, shared, after, onOtherChange }: Engine) => `
     received_at bigint not null,
     severity integer not null default 0,
     search_words text,
-    checksum bigint,
-    details_checksum bigint
+    checksum bigint
   );
-  ${onOtherChange(studyChecksum)}
-  ${onOtherChange(studyDetailsChecksum)}
   create unique index study_dedupe on study (clinic_id, dedupe_key);
   create index study_patient on study (patient_id, acquired_at);
   create index study_of_clinic on study (clinic_id, acquired_at);
@@ -173,7 +153,6 @@ const studies = ({ id, orderedText, shared, after, onOtherChange }: Engine) => `
     body text not null,
     received_at bigint not null,
     replaced_at bigint not null,
-    checksum bigint,
     primary key (study_id, revision)
   );
   create index study_revision_by_time on study_revision (replaced_at);
@@ -235,7 +214,7 @@ const studies = ({ id, orderedText, shared, after, onOtherChange }: Engine) => `
 `;
 
 // Triggers hold the status order of a SOAP record.
-const soap = ({ id, orderedText, refuse, onOtherChange }: Engine) => `
+const soap = ({ id, orderedText, refuse }: Engine) => `
   create table soap (
     id ${id},
     fp ${orderedText} not null unique,
@@ -250,7 +229,6 @@ const soap = ({ id, orderedText, refuse, onOtherChange }: Engine) => `
     signed_at bigint,
     created_at bigint not null,
     amends_fp text,
-    checksum bigint,
     check ((signed_at is not null) = (status in ('SIGNED', 'LOCKED')))
   );
   create index soap_patient on soap (patient_id, created_at);
@@ -279,7 +257,6 @@ const soap = ({ id, orderedText, refuse, onOtherChange }: Engine) => `
     )`,
     message: "a SOAP record moves from DRAFT over IN_PROGRESS and SIGNED to LOCKED only",
   })}
-  ${onOtherChange(soapChecksum)}
 `;
 
 const calendar = ({ id, orderedText }: Engine) => `
@@ -539,39 +516,6 @@ const soapContent = [
   "created_at",
   "amends_fp",
 ];
-
-const studyChecksum = {
-  table: "study",
-  column: "checksum",
-  of: ["patient_id", "modality", "device_name", "status", "acquired_at", "results"],
-};
-const studyDetailsChecksum = {
-  table: "study",
-  column: "details_checksum",
-  of: ["source", "patient_hint", "snapshot"],
-};
-
-const patientChecksum = {
-  table: "patient",
-  column: "checksum",
-  of: [
-    "fp",
-    "name",
-    "species",
-    "breed",
-    "sex",
-    "date_of_birth",
-    "weight_kg",
-    "owner_customer_id",
-    "created_at",
-    "deleted_at",
-  ],
-};
-const soapChecksum = {
-  table: "soap",
-  column: "checksum",
-  of: soapContent.filter((name) => name !== "id").concat("status"),
-};
 
 // Triggers, so that a server that does not know the counts keeps them too.
 const studyCounts: readonly RowTrigger[] = [

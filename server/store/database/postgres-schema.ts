@@ -7,7 +7,7 @@ import {
   type StoredSchema,
 } from "../../../shared/care/schema-steps.ts";
 import { VERSION } from "../../../shared/runtime/program-files.ts";
-import { type Engine, isOtherChange, migrationsFor } from "./migrations.ts";
+import { type Engine, migrationsFor } from "./migrations.ts";
 import { commit, execute, isConnectionLost, isLockTimeout, withClient } from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
@@ -24,12 +24,6 @@ const postgres: Engine = {
   after: ({ name, event, table, statement }) => `
     create function ${name}() returns trigger language plpgsql as $$ begin ${statement} return null; end $$;
     create trigger ${name} after ${event} on ${table} for each row execute function ${name}();
-  `,
-  onOtherChange: (checksum) => `
-    create function ${checksum.table}_${checksum.column}() returns trigger language plpgsql as
-      $$ begin new.${checksum.column} := null; return new; end $$;
-    create trigger ${checksum.table}_${checksum.column} before update on ${checksum.table} for each row
-      when (${isOtherChange(checksum)}) execute function ${checksum.table}_${checksum.column}();
   `,
 };
 

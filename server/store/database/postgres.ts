@@ -19,8 +19,7 @@ import {
   withClient,
   withPoolClient,
 } from "./postgres-client.ts";
-import { firstWhole, wholeRows } from "./checksum.ts";
-import { DamagedRecords } from "./damaged-records.ts";
+import { DamagedRecords, firstWhole, wholeRows } from "./damaged-records.ts";
 import { APPLICATION, migrate } from "./postgres-schema.ts";
 import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
 import type { Store } from "./store.ts";
@@ -77,7 +76,6 @@ export async function openPostgres(url: string, writeWaitMs = 5000): Promise<Sto
   return {
     ...reads,
     shared: true,
-    loss: null,
     damaged,
     async transaction(work, { repeatable = false } = {}) {
       const result = connected(
@@ -123,8 +121,8 @@ function sessionOn(prepare: Preparer, run: Run, damaged: DamagedRecords): Sessio
     return (await run(statement, asked.changes === undefined)).rows as R[];
   }
   return {
-    all: async (asked, parameters) => wholeRows(asked, parameters, await rows(asked, parameters), damaged),
-    first: async (asked, parameters) => firstWhole(asked, parameters, await rows(asked, parameters), damaged),
+    all: async (asked, parameters) => wholeRows(asked.check, parameters, await rows(asked, parameters), damaged),
+    first: async (asked, parameters) => firstWhole(asked.check, parameters, await rows(asked, parameters), damaged),
     each: async (asked, list) => void (await Promise.all(list.map(async (parameters) => rows(asked, parameters)))),
   };
 }

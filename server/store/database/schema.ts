@@ -33,16 +33,12 @@ export interface Tables {
     created_at: number;
     updated_at: number;
     deleted_at: number | null;
-    /** See patients/patient-checksum.ts. Null in the rows of older programs. */
-    checksum: number | null;
   };
   patient_identifier: {
     patient_id: number;
     identifier: string;
-    /** Index in the list of the import file. Rows of older programs have 0. */
+    /** Index in the list of the import file. */
     position: number;
-    /** See patients/patient-checksum.ts. Null in the rows of older programs. */
-    checksum: number | null;
   };
   /** Connections of clinics to patients. */
   clinic_patient: {
@@ -56,7 +52,7 @@ export interface Tables {
     patient_species: string;
     patient_updated_at: number;
   };
-  study: StudyColumns & StudySearchColumns & StudyChecksums & { id: Generated<number> };
+  study: StudyColumns & StudySearchColumns & StudyChecksum & { id: Generated<number> };
   study_revision: {
     study_id: number;
     revision: number;
@@ -66,8 +62,6 @@ export interface Tables {
     received_at: number;
     replaced_at: number;
     pushed_revision: number | null;
-    /** Checksum of the revision; see database/checksum.ts. Null in the rows of older programs. */
-    checksum: number | null;
   };
   /** Pushed studies that contradict stored ones. They are kept for a user and never filed. */
   study_conflict: ConflictColumns & { id: Generated<number> };
@@ -104,8 +98,7 @@ export interface Tables {
     rolled_from: number | null;
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
-  /** `checksum`: see soap.ts. Null in the rows of older programs. */
-  soap: SoapColumns & { id: Generated<number>; checksum: number | null };
+  soap: SoapColumns & { id: Generated<number> };
   calendar_event: EventColumns & { id: Generated<number> };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
@@ -337,12 +330,9 @@ export interface StudySearchColumns {
   search_words: string | null;
 }
 
-/** Checksums of a study; see studies/study-checksum.ts. Null in the rows of older programs. */
-export interface StudyChecksums {
-  /** Covers what the read API serves. */
+/** See studies/study-checksum.ts. Null in a row that an operator's SQL wrote. */
+export interface StudyChecksum {
   checksum: number | null;
-  /** Covers the columns beside it: source, hint, snapshot. */
-  details_checksum: number | null;
 }
 
 export type StudyCause =

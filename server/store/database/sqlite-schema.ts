@@ -1,4 +1,4 @@
-import { type Engine, isOtherChange } from "./migrations.ts";
+import type { Engine } from "./migrations.ts";
 
 // The SQL of an SQLite database.
 
@@ -10,8 +10,4 @@ export const sqlite: Engine = {
     `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
   after: ({ name, event, table, statement }) =>
     `create trigger ${name} after ${event} on ${table} begin ${statement} end;`,
-  onOtherChange: (checksum) => `
-    create trigger ${checksum.table}_${checksum.column} after update on ${checksum.table} when ${isOtherChange(checksum)}
-    begin update ${checksum.table} set ${checksum.column} = null where id = new.id; end;
-  `,
 };

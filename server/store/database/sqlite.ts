@@ -5,7 +5,6 @@ import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { copyToOwnSchema } from "../../../shared/care/older-schema.ts";
 import { migrateSqlite } from "../../../shared/care/sqlite-schema.ts";
-import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
@@ -13,8 +12,7 @@ import { watchFiles } from "../../../shared/runtime/file-watch.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { sqlite } from "./sqlite-schema.ts";
 import { migrationsFor } from "./migrations.ts";
-import { firstWhole, wholeRows } from "./checksum.ts";
-import { DamagedRecords } from "./damaged-records.ts";
+import { DamagedRecords, firstWhole, wholeRows } from "./damaged-records.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -48,22 +46,18 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   // Two connections: a read neither sees part of a transaction nor waits for one.
   const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
-  const mark = await retryWhileBusy(path, writeWaitMs, () => {
-    migrateSqlite(writer, migrationsFor(sqlite));
-    return new CommitMark(writer, join(folder, "vetwire.mark"));
-  });
+  await retryWhileBusy(path, writeWaitMs, () => migrateSqlite(writer, migrationsFor(sqlite)));
   const reader = guarded(path, () => connect(path, writeWaitMs));
   reader.pragma("query_only = ON");
 
   const place = placeCheck(path);
   const damaged = new DamagedRecords();
   const reads = session(reader, damaged, place.checkOccasionally);
-  const writes = writeQueue(writer, session(writer, damaged), mark, writeWaitMs, place.check);
+  const writes = writeQueue(writer, session(writer, damaged), writeWaitMs, place.check);
 
   return {
     ...reads,
     shared: false,
-    loss: recentLoss(reader),
     damaged,
     transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
@@ -87,7 +81,6 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       await writes.end();
       reader.close();
       writer.close();
-      mark.close();
     },
     pools: () => [],
   };
@@ -110,16 +103,9 @@ function placeCheck(path: string): { check: () => void; checkOccasionally: () =>
   };
 }
 
-/** Commits transactions one after another and counts them in the commit mark. */
-function writeQueue(
-  writer: Sqlite.Database,
-  writes: Session,
-  mark: CommitMark,
-  writeWaitMs: number,
-  checkPlace: () => void,
-) {
+/** Commits transactions one after another. */
+function writeQueue(writer: Sqlite.Database, writes: Session, writeWaitMs: number, checkPlace: () => void) {
   const path = writer.name;
-  const changes = writer.prepare("select total_changes()").pluck();
   let lastWrite: Promise<unknown> = Promise.resolve();
   const idle = setTimeout(() => {
     lastWrite = lastWrite.then(() => emptyLog(writer));
@@ -128,11 +114,8 @@ function writeQueue(
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(path, deadline - performance.now(), () => writer.exec("begin immediate"));
     try {
-      const before = changes.get();
       const result = await runAndBumpVersions(writes, work);
-      const counted = changes.get() === before ? null : guarded(path, () => mark.count());
       guarded(path, () => writer.exec("commit"));
-      if (counted !== null) mark.save(counted);
       idle.refresh();
       // Checked last: a commit into a removed file is not acknowledged.
       checkPlace();
@@ -194,9 +177,9 @@ function session(connection: Sqlite.Database, damaged: DamagedRecords, check: ()
 
   return {
     all: async (asked, parameters) =>
-      guarded(connection.name, () => wholeRows(asked, parameters, rows(asked, parameters), damaged)),
+      guarded(connection.name, () => wholeRows(asked.check, parameters, rows(asked, parameters), damaged)),
     first: async (asked, parameters) =>
-      guarded(connection.name, () => firstWhole(asked, parameters, rows(asked, parameters), damaged)),
+      guarded(connection.name, () => firstWhole(asked.check, parameters, rows(asked, parameters), damaged)),
     each: async (asked, list) =>
       guarded(connection.name, () => {
         for (const parameters of list) rows(asked, parameters);

@@ -1,4 +1,3 @@
-import type { CommitLoss } from "../../../shared/runtime/commit-mark.ts";
 import type { DamagedRecords } from "./damaged-records.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
@@ -7,8 +6,6 @@ import type { Versions } from "./cache-versions.ts";
 export interface Store extends Session {
   /** Whether other servers may use the same database. */
   readonly shared: boolean;
-  /** Acknowledged commits found missing within the last 30 days. Null on PostgreSQL, which checks its own log. */
-  readonly loss: CommitLoss | null;
   /** The damaged rows that reads found. */
   readonly damaged: DamagedRecords;
   /**

@@ -3,8 +3,6 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { type PageBookmark, type PageIndex, type PageIndexCache, BOOKMARK_STEP } from "./page-index.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
-import { checked } from "../database/checksum.ts";
-import { IDENTIFIER, PATIENT } from "./patient-checksum.ts";
 
 // Patients that a clinic may see: connected and not deleted.
 
@@ -85,7 +83,7 @@ export async function listRemoved(
 
 /**
  * Finds a patient and whether the clinic has an active connection to it.
- * @returns undefined if the patient is unknown or deleted @throws DamagedRecord
+ * @returns undefined if the patient is unknown or deleted
  */
 export async function findPatient(
   session: Session,
@@ -190,33 +188,27 @@ function listQueries(bySpecies: boolean) {
         .offset(BOOKMARK_STEP),
     ),
     // Selects the page in the index alone, then reads its rows, so that a deep page reads no skipped row.
-    rows: checked(
-      query((db, p: PageParameters) =>
-        db
-          .selectFrom(pageOf(db, p, bySpecies).as("page"))
-          .innerJoin("patient", "patient.id", "page.patient_id")
-          .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-          .selectAll("patient")
-          .select("customer.fp as owner_customer_fp")
-          .orderBy("page.patient_updated_at", "desc")
-          .orderBy("page.patient_fp", "desc"),
-      ),
-      PATIENT,
+    rows: query((db, p: PageParameters) =>
+      db
+        .selectFrom(pageOf(db, p, bySpecies).as("page"))
+        .innerJoin("patient", "patient.id", "page.patient_id")
+        .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+        .selectAll("patient")
+        .select("customer.fp as owner_customer_fp")
+        .orderBy("page.patient_updated_at", "desc")
+        .orderBy("page.patient_fp", "desc"),
     ),
   };
 }
 
-const identifierRows = checked(
-  query((db, p: PageParameters) =>
-    db
-      .selectFrom(pageOf(db, p, false).as("page"))
-      .leftJoin("patient_identifier", "patient_identifier.patient_id", "page.patient_id")
-      .select(["page.patient_fp", "patient_identifier.identifier", "patient_identifier.checksum"])
-      .orderBy("page.patient_updated_at", "desc")
-      .orderBy("page.patient_fp", "desc")
-      .orderBy("patient_identifier.identifier"),
-  ),
-  IDENTIFIER,
+const identifierRows = query((db, p: PageParameters) =>
+  db
+    .selectFrom(pageOf(db, p, false).as("page"))
+    .leftJoin("patient_identifier", "patient_identifier.patient_id", "page.patient_id")
+    .select(["page.patient_fp", "patient_identifier.identifier"])
+    .orderBy("page.patient_updated_at", "desc")
+    .orderBy("page.patient_fp", "desc")
+    .orderBy("patient_identifier.identifier"),
 );
 
 const removedRows = query((db, p: PageParameters) => pageOf(db, p, false));
@@ -242,18 +234,15 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
     .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));
 }
 
-const patientByFp = checked(
-  query((db, p: { clinicId: number; fp: string }) =>
-    db
-      .selectFrom("patient")
-      .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-      .leftJoin("clinic_patient", (join) =>
-        join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
-      )
-      .selectAll("patient")
-      .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
-      .where("patient.fp", "=", p.fp)
-      .where("patient.deleted_at", "is", null),
-  ),
-  PATIENT,
+const patientByFp = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+    )
+    .selectAll("patient")
+    .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
+    .where("patient.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
 );

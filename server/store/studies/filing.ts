@@ -4,23 +4,13 @@ import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
 import { decideFiling, type FilingInput } from "../../domain/study-filing.ts";
-import { checksumOf } from "../database/checksum.ts";
 import { DamagedRecord } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { storeConflict } from "./conflicts.ts";
 import { flagForPatient } from "./flags.ts";
-import { STUDY } from "./study-checksum.ts";
-import {
-  findDamagedStudy,
-  findStoredStudy,
-  insertStudy,
-  repairStudy,
-  replaceStudy,
-  type StoredStudy,
-  updateStudy,
-} from "./studies.ts";
+import { findForPush, findStoredStudy, insertStudy, replaceStudy, type StoredStudy, updateStudy } from "./studies.ts";
 import { contentHash, describeStudy, storedMeasurementKey } from "./study-content.ts";
 import { recordCodes } from "./unknown-codes.ts";
 
@@ -64,58 +54,12 @@ interface Push {
 
 /** Files a study. One that meets a damaged row is rejected, because the others of the push must not wait for it. */
 async function fileOrReject(session: Session, push: Push): Promise<Outcome> {
-  const { fp } = push.pushed;
   try {
-    const damaged = await findDamagedStudy(session, fp);
-    const outcome = damaged === undefined ? null : await repair(session, push, damaged);
-    return outcome === null ? await fileStudy(session, push) : { fp, ...outcome };
+    return await fileStudy(session, push);
   } catch (error) {
     if (!(error instanceof DamagedRecord)) throw error;
-    return { fp, outcome: "rejected", reason: `${error.message}; restore a backup of the server` };
+    return { fp: push.pushed.fp, outcome: "rejected", reason: `${error.message}; restore a backup of the server` };
   }
-}
-
-/**
- * Overwrites a damaged study by the same or a later revision of it. A study that a user placed is repaired only if the result
- * has the checksum of what was stored.
- */
-async function repair(session: Session, push: Push, damaged: StoredStudy): Promise<Omit<Outcome, "fp"> | null> {
-  const { clinicId, pushed, now } = push;
-  const stored = damaged.pushed_revision ?? 0;
-  if (damaged.clinic_id !== clinicId) return null;
-  if (pushed.revision < stored) {
-    return rejected(`the stored revision ${stored} of ${pushed.fp} is damaged, expected that revision or a later one`);
-  }
-  const isPlacedByUser = damaged.placed_by_user === 1;
-  const patientFp = isPlacedByUser ? damaged.patient_fp : pushed.patient_fp;
-  const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
-  const patient = push.conceal && known?.connected === false ? undefined : known;
-  const problem = unmatchedReason(patientFp, patient);
-  const outcome = problem === null ? FILED : ({ outcome: "unmatched", reason: problem } as const);
-  const row = await studyRow(session, push, undefined, problem === null ? patient : undefined, outcome);
-  const revision = Math.max(pushed.revision, damaged.revision);
-  if (!isPlacedByUser) {
-    await repairStudy(session, damaged, { ...row, revision }, now);
-    return outcome;
-  }
-  // A command of a user flags the results again, or leaves them as they were sent.
-  const flagged = { ...row, ...(await flagForPatient(session, row, patient?.patient ?? null)) };
-  const whole = [row, flagged].find(
-    (each) => checksumOf(STUDY, { ...each, patient_fp: patientFp }) === damaged.checksum,
-  );
-  if (whole === undefined) {
-    return rejected(`the stored ${pushed.fp} is damaged after a person placed it; restore a backup of the server`);
-  }
-  const { placed_by_user, rejected_reason, unmatched_reason, cause } = damaged;
-  const kept = { placed_by_user, rejected_reason, unmatched_reason, cause, revision };
-  await repairStudy(session, damaged, { ...whole, ...kept }, now);
-  return outcome;
-}
-
-const FILED = { outcome: "filed", reason: null } as const;
-
-function rejected(reason: string): Omit<Outcome, "fp"> {
-  return { outcome: "rejected", reason };
 }
 
 async function fileStudy(session: Session, push: Push): Promise<Outcome> {
@@ -144,6 +88,13 @@ async function fileStudy(session: Session, push: Push): Promise<Outcome> {
         await updateStudy(session, stored, { ...row, revision, received_at }, now);
       }
       break;
+    case "overwrite":
+      if (stored) {
+        // What a damaged study says of its own content does not count.
+        const row = await studyRow(session, push, undefined, filedTo, outcome);
+        await updateStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision) }, now);
+      }
+      break;
     case "assign twin":
       if (twin && filedTo) await fileTwin(session, push, twin, filedTo);
       break;
@@ -167,6 +118,7 @@ type PatientRecord = NonNullable<Awaited<ReturnType<typeof findPatient>>>;
 interface Records {
   /** Study with the same fp. */
   readonly stored: StoredStudy | undefined;
+  readonly isDamaged: boolean;
   /** Content hash of the pushed revision, if a later revision replaced it. */
   readonly replacedHash: string | null;
   /** Another study of the clinic with the same dedupe key. */
@@ -177,21 +129,21 @@ interface Records {
 
 async function findRecords(session: Session, { clinicId, pushed, conceal }: Push): Promise<Records> {
   const { fp, revision, dedupe_key: dedupeKey } = pushed;
-  const stored = await findStoredStudy(session, fp);
+  const { stored, isDamaged } = await findForPush(session, fp);
   const replaced = stored && (await session.first(replacedRevision, { studyId: stored.id, revision }));
   const sameKey = await session.first(byDedupeKey, { clinicId, dedupeKey, fp });
   const twin = sameKey && (await findStoredStudy(session, sameKey.fp));
 
   // A correction without a patient stays with the stored patient. A user's choice of patient overrides the agent's.
   const claimedFp = stored?.placed_by_user === 1 ? null : pushed.patient_fp;
-  const patientFp = claimedFp ?? stored?.patient_fp ?? null;
+  const patientFp = claimedFp ?? (isDamaged ? null : stored?.patient_fp) ?? null;
   const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
   const patient = conceal && known?.connected === false ? undefined : known;
-  return { stored, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient };
+  return { stored, isDamaged, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient };
 }
 
 function filingInput({ clinicId, pushed, left }: Push, records: Records): FilingInput {
-  const { stored, replacedHash, twin, patientFp, patient } = records;
+  const { stored, isDamaged, replacedHash, twin, patientFp, patient } = records;
   const isLeftUnmatched = stored?.placed_by_user === 1 && patientFp === null;
   return {
     pushed: {
@@ -203,6 +155,7 @@ function filingInput({ clinicId, pushed, left }: Push, records: Records): Filing
     stored: stored
       ? {
           isOwn: stored.clinic_id === clinicId,
+          isDamaged,
           isUnmatched: stored.patient_id === null,
           isPlacedByUser: stored.placed_by_user === 1,
           patientFp: stored.patient_fp,

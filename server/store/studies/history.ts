@@ -1,9 +1,7 @@
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyCause } from "../database/schema.ts";
 import { findStoredStudy, type ReplacedStudy } from "./studies.ts";
-import { REVISION } from "./study-checksum.ts";
 import { inPublishedOrder, parseStored, sampleIds, timestampOf, toStudy } from "./study-content.ts";
 
 /** A stored study with its origin and state, whichever clinic may read it. */
@@ -81,13 +79,10 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
 
 const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));
 
-const revisionsOf = checked(
-  query((db, p: { studyId: number }) =>
-    db
-      .selectFrom("study_revision")
-      .select(["study_id", "revision", "body", "received_at", "checksum"])
-      .where("study_id", "=", p.studyId)
-      .orderBy("revision"),
-  ),
-  REVISION,
+const revisionsOf = query((db, p: { studyId: number }) =>
+  db
+    .selectFrom("study_revision")
+    .select(["revision", "body", "received_at"])
+    .where("study_id", "=", p.studyId)
+    .orderBy("revision"),
 );

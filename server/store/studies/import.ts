@@ -1,14 +1,7 @@
 import type { Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import type { Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
-import {
-  findDamagedStudy,
-  findStoredStudy,
-  insertStudy,
-  repairStudy,
-  replaceStudy,
-  type StoredStudy,
-} from "./studies.ts";
+import { findStoredStudy, insertStudy, replaceStudy } from "./studies.ts";
 import { canonical, contentHash, describeStudy, parseStored, toStudy } from "./study-content.ts";
 
 /** A study of an import file. */
@@ -18,15 +11,14 @@ export interface ImportedStudy extends Study {
   snapshot?: Snapshot;
 }
 
-/** Stores a study of an import file. The history keeps the previous content of a changed study. */
+/** Stores a study of an import file. The history keeps the previous content of a changed study. @throws DamagedRecord */
 export async function importStudy(
   session: Session,
   { source, snapshot, ...study }: ImportedStudy,
   patientId: number,
   now: number,
 ): Promise<"new" | "changed" | "unchanged"> {
-  const damaged = await findDamagedStudy(session, study.fp);
-  const stored: StoredStudy | undefined = damaged ?? (await findStoredStudy(session, study.fp));
+  const stored = await findStoredStudy(session, study.fp);
   const kept = source === undefined ? (stored?.source ?? null) : JSON.stringify(source);
   const row: StudyColumns = {
     fp: study.fp,
@@ -50,10 +42,6 @@ export async function importStudy(
   if (stored === undefined) {
     await insertStudy(session, row);
     return "new";
-  }
-  if (damaged !== undefined) {
-    await repairStudy(session, damaged, row, now);
-    return "changed";
   }
   const before = [toStudy(stored), source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
   if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";

@@ -2,11 +2,10 @@ import type { Insertable } from "kysely";
 import type { PatientHint, Result, Study, StudySource } from "../../../shared/api/study.ts";
 import { searchWords, severityOf } from "../../domain/study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
-import { checked, checksumOf } from "../database/checksum.ts";
 import { DamagedRecord } from "../database/damaged-records.ts";
 import { noInvalidation, query, type Session } from "../database/query.ts";
-import type { StudyChecksums, StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
-import { REVISION, STUDY, STUDY_CONTENT, STUDY_DETAILS, studyChecksums } from "./study-checksum.ts";
+import type { StudyChecksum, StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
+import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
@@ -25,7 +24,7 @@ export async function findStudy(
   return { connected: row.active === 1, study: toStudy(row) };
 }
 
-export type StoredStudy = StudyColumns & StudyChecksums & { id: number; patient_fp: string | null };
+export type StoredStudy = StudyColumns & StudyChecksum & { id: number; patient_fp: string | null };
 
 /** Finds a stored study, whichever clinic may read it. @throws DamagedRecord */
 export async function findStoredStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
@@ -33,7 +32,7 @@ export async function findStoredStudy(session: Session, fp: string): Promise<Sto
 }
 
 export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
-  await session.all(insert, { ...row, ...searchColumns(row), ...(await studyChecksums(session, row)) });
+  await session.all(insert, { ...row, ...searchColumns(row), checksum: await studyChecksum(session, row) });
   const { fp, patient_id: patientId, received_at: now } = row;
   await announceStudy(session, { fp, patientId, previousPatientId: null, now });
 }
@@ -46,32 +45,22 @@ export async function updateStudy(
   now: number,
 ): Promise<void> {
   const { id, patient_id: previousPatientId } = stored;
-  const checksums = await studyChecksums(session, row);
-  await session.all(update, { ...row, ...searchColumns(row), ...checksums, id, previousPatientId });
+  const checksum = await studyChecksum(session, row);
+  await session.all(update, { ...row, ...searchColumns(row), checksum, id, previousPatientId });
   await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
-/** Finds a study whose row is damaged. What it holds may be anything. */
-export async function findDamagedStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
-  try {
-    await findStoredStudy(session, fp);
-    return undefined;
-  } catch (error) {
-    if (error instanceof DamagedRecord && error.subject === fp) return error.row as StoredStudy;
-    throw error;
-  }
-}
-
-/** Overwrites a damaged study. The history keeps no copy. */
-export async function repairStudy(
+/** Finds a stored study for a write that may overwrite a damaged one. What a damaged one holds may be anything. */
+export async function findForPush(
   session: Session,
-  damaged: StoredStudy,
-  row: StudyColumns,
-  now: number,
-): Promise<void> {
-  // The database clears a checksum that does not change with its content; see the migrations.
-  await session.all(clearChecksums, { id: damaged.id });
-  await updateStudy(session, damaged, row, now);
+  fp: string,
+): Promise<{ readonly stored: StoredStudy | undefined; readonly isDamaged: boolean }> {
+  try {
+    return { stored: await findStoredStudy(session, fp), isDamaged: false };
+  } catch (error) {
+    if (!(error instanceof DamagedRecord) || error.subject !== fp) throw error;
+    return { stored: error.row as StoredStudy, isDamaged: true };
+  }
 }
 
 /** Replaces the current revision and moves it to the history. */
@@ -94,7 +83,7 @@ export async function replaceStudy(
     rejected_reason: stored.rejected_reason,
   } satisfies ReplacedStudy);
   const replaced = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
-  await session.all(insertRevision, { ...replaced, checksum: checksumOf(REVISION, replaced), replaced_at: now });
+  await session.all(insertRevision, { ...replaced, replaced_at: now });
   await updateStudy(session, stored, row, now);
 }
 
@@ -124,22 +113,17 @@ const filedByFp = checked(
       .where("study.fp", "=", p.fp)
       .where("patient.deleted_at", "is", null),
   ),
-  STUDY,
 );
 
 const storedByFp = checked(
-  checked(
-    query((db, p: { fp: string }) =>
-      db
-        .selectFrom("study")
-        .leftJoin("patient", "patient.id", "study.patient_id")
-        .selectAll("study")
-        .select("patient.fp as patient_fp")
-        .where("study.fp", "=", p.fp),
-    ),
-    STUDY,
+  query((db, p: { fp: string }) =>
+    db
+      .selectFrom("study")
+      .leftJoin("patient", "patient.id", "study.patient_id")
+      .selectAll("study")
+      .select("patient.fp as patient_fp")
+      .where("study.fp", "=", p.fp),
   ),
-  STUDY_DETAILS,
 );
 
 function searchColumns({ results, source, patient_hint }: StudyColumns): StudySearchColumns {
@@ -152,7 +136,7 @@ function searchColumns({ results, source, patient_hint }: StudyColumns): StudySe
   };
 }
 
-type StudyRow = StudyColumns & StudySearchColumns & StudyChecksums;
+type StudyRow = StudyColumns & StudySearchColumns & StudyChecksum;
 
 const insert = query(
   (db, p: StudyRow) => db.insertInto("study").values(studyValues(p)),
@@ -164,12 +148,6 @@ const update = query(
   (db, p: StudyRow & { id: number; previousPatientId: number | null }) =>
     db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
   ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
-);
-
-const clearChecksums = query(
-  (db, p: { id: number }) =>
-    db.updateTable("study").set({ checksum: null, details_checksum: null }).where("id", "=", p.id),
-  noInvalidation,
 );
 
 // Lists each column, because the parameters of a query cannot be spread.
@@ -199,7 +177,6 @@ function studyValues(p: StudyRow): StudyRow {
     severity: p.severity,
     search_words: p.search_words,
     checksum: p.checksum,
-    details_checksum: p.details_checksum,
   };
 }
 
@@ -213,7 +190,6 @@ const insertRevision = query(
       received_at: p.received_at,
       replaced_at: p.replaced_at,
       pushed_revision: p.pushed_revision,
-      checksum: p.checksum,
     }),
   noInvalidation,
 );

@@ -1,10 +1,12 @@
-import { checksumOf } from "../database/checksum.ts";
-import { query, type Session } from "../database/query.ts";
-import type { StudyChecksums, StudyColumns } from "../database/schema.ts";
+import { type CheckedValue, rowChecksum } from "../../../shared/runtime/row-checksum.ts";
+import { DamagedRecord } from "../database/damaged-records.ts";
+import { query, type Query, type Session } from "../database/query.ts";
+import type { StudyColumns } from "../database/schema.ts";
 
-// The checksums of studies, and the columns that they cover. `severity` and `search_words` are derived, and not covered.
+// The checksum of a stored study, over the fields that the read API serves. SQLite has none of its own. The patient is covered by the
+// fp, because a damaged row may get the id of another patient. A row that an operator's SQL wrote may have none, and is not checked.
 
-/** The columns of `study` that STUDY covers. A query selects `patient_fp` beside them. */
+/** The columns of `study` that the checksum covers, and the checksum. A checked query selects `patient_fp` too. */
 export const STUDY_CONTENT = [
   "study.fp",
   "study.modality",
@@ -15,26 +17,38 @@ export const STUDY_CONTENT = [
   "study.checksum",
 ] as const;
 
-/** Covers the fields that the read API serves. The patient is covered by the fp, because a damaged row may get the id of another patient. */
-export const STUDY = {
-  table: "study",
-  column: "checksum",
-  of: ["fp", "patient_fp", "modality", "device_name", "status", "acquired_at", "results"],
-} as const;
+type Covered = "fp" | "patient_fp" | "modality" | "device_name" | "status" | "acquired_at" | "results";
+type Content = { readonly [Name in Covered]: CheckedValue };
 
-export const STUDY_DETAILS = {
-  table: "study",
-  column: "details_checksum",
-  of: ["fp", "source", "patient_hint", "snapshot"],
-} as const;
-
-export const REVISION = { table: "study_revision", column: "checksum", of: ["study_id", "revision", "body"] } as const;
-
-/** Computes the checksums of a row that is written. */
-export async function studyChecksums(session: Session, row: StudyColumns): Promise<StudyChecksums> {
+/** Computes the checksum of a study that is written. */
+export async function studyChecksum(session: Session, row: StudyColumns): Promise<number> {
   const id = row.patient_id;
   const patient_fp = id === null ? null : ((await session.first(patientFp, { id }))?.fp ?? null);
-  return { checksum: checksumOf(STUDY, { ...row, patient_fp }), details_checksum: checksumOf(STUDY_DETAILS, row) };
+  return contentChecksum({ ...row, patient_fp });
+}
+
+/** Whether a stored study is as it was written. */
+export function isWholeStudy({ checksum, ...row }: Content & { readonly checksum: CheckedValue }): boolean {
+  return checksum === null || checksum === contentChecksum(row);
+}
+
+/** Makes each read of the query verify its studies: a single read rejects with DamagedRecord, a list leaves a damaged study out. */
+export function checked<P extends object, Row extends Content & { readonly checksum: number | null }>(
+  asked: Query<P, Row>,
+): Query<P, Row> {
+  return {
+    ...asked,
+    check: (row, parameters) => {
+      // A damaged index may lead to the row of another study.
+      const isOther = "fp" in parameters && parameters.fp !== (row as Row).fp;
+      return isOther || !isWholeStudy(row as Row) ? new DamagedRecord("study", row) : null;
+    },
+  };
+}
+
+function contentChecksum(row: Content): number {
+  const { fp, patient_fp, modality, device_name, status, acquired_at, results } = row;
+  return rowChecksum([fp, patient_fp, modality, device_name, status, acquired_at, results]);
 }
 
 const patientFp = query((db, p: { id: number }) => db.selectFrom("patient").select("fp").where("id", "=", p.id));

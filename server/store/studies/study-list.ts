@@ -1,12 +1,11 @@
 import { type Kysely, sql } from "kysely";
 import type { ListedStudy } from "../../../shared/api/study.ts";
 import { studiesOfClinic } from "../changes/study-counts.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 import type { Page } from "../patients/patients.ts";
 import type { VersionedCache } from "../patients/versioned-cache.ts";
-import { STUDY, STUDY_CONTENT } from "./study-checksum.ts";
+import { checked, STUDY_CONTENT } from "./study-checksum.ts";
 import { timestampOf, toStudy } from "./study-content.ts";
 
 // The studies that a clinic reads, the last changed first; see changes/clinic-studies.ts for the order.
@@ -118,7 +117,6 @@ function listQuery(byPatient: boolean) {
         .orderBy("page.changed_at", "desc")
         .orderBy("page.study_id", "desc"),
     ),
-    STUDY,
   );
 }
 

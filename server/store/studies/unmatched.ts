@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
-import { checked } from "../database/checksum.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
-import { STUDY, STUDY_DETAILS } from "./study-checksum.ts";
+import { checked } from "./study-checksum.ts";
 import { parseStored, sampleIds, timestampOf } from "./study-content.ts";
 
 /** An unmatched study in the list for a user. */
@@ -63,20 +62,16 @@ function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy 
 }
 
 const unmatched = checked(
-  checked(
-    query((db, p: { after: number }) =>
-      db
-        .selectFrom("study")
-        .innerJoin("clinic", "clinic.id", "study.clinic_id")
-        .selectAll("study")
-        .select("clinic.fp as clinic_fp")
-        .select(sql<string | null>`null`.as("patient_fp"))
-        .where("study.patient_id", "is", null)
-        .where("study.id", ">", p.after)
-        .orderBy("study.id")
-        .limit(1000),
-    ),
-    STUDY,
+  query((db, p: { after: number }) =>
+    db
+      .selectFrom("study")
+      .innerJoin("clinic", "clinic.id", "study.clinic_id")
+      .selectAll("study")
+      .select("clinic.fp as clinic_fp")
+      .select(sql<string | null>`null`.as("patient_fp"))
+      .where("study.patient_id", "is", null)
+      .where("study.id", ">", p.after)
+      .orderBy("study.id")
+      .limit(1000),
   ),
-  STUDY_DETAILS,
 );

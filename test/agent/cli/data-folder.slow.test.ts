@@ -46,7 +46,6 @@ function modes(): Record<string, string> {
 const PRIVATE = {
   "": "700",
   "spool.db": "600",
-  "spool.mark": "600",
   "spool.db-wal": "600",
   "spool.db-shm": "600",
   "lock.db": "600",

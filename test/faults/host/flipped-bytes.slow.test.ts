@@ -5,13 +5,11 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { findClinic } from "../../../server/store/keys.ts";
-import { findPatient } from "../../../server/store/patients/patients.ts";
 import { findStudy } from "../../../server/store/studies/studies.ts";
 import { VersionedCache } from "../../../server/store/patients/versioned-cache.ts";
 import { listStudies } from "../../../server/store/studies/study-list.ts";
 import { fileStudies } from "../../../server/store/studies/filing.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { Patient } from "../../../shared/api/patient.ts";
 import type { PushedStudy, Study } from "../../../shared/api/study.ts";
 import { diceOf } from "../../support/dice.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -19,20 +17,16 @@ import { soakCount } from "../../support/soak.ts";
 import { clinic, connection, importEntities, patient, study } from "../../server/harness.ts";
 
 // Goal: a byte that the disk changes is never served as if it had been stored. Method: one bit of the server's database or of
-// its log is flipped, then every study is read and listed, and every patient is read. SEED=7 repeats one flip.
+// its log is flipped, then every study is read and listed. SEED=7 repeats one flip.
 
 const FLIPS = soakCount(600);
 const STUDIES = 60;
-const PATIENTS = 200;
-const FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.mark"];
+const FILES = ["vetwire.db", "vetwire.db-wal"];
 const NOW = Date.parse("2026-11-21T12:00:00.000Z");
 
 type Files = ReadonlyMap<string, Buffer>;
 const ours = newFp("clinic");
 const dog = patient();
-/** Their names are their species, so that the test finds them in the file. */
-const others = Array.from({ length: PATIENTS }, () => patient({ species: "rabbit", name: "rabbit" }));
-const patients = new Map<string, Patient>();
 const stored = new Map<string, Study>();
 /** A database whose log is empty, the same without checksums, and one whose studies are in the log. */
 let closed: Files;
@@ -43,10 +37,8 @@ beforeEach(async () => {
   if (stored.size > 0) return;
   const folder = temporaryFolder();
   const store = await openStore(folder);
-  const everyone = [dog, ...others];
-  await importEntities(store, clinic(ours), ...everyone, ...everyone.map(({ fp }) => connection(fp, ours)));
+  await importEntities(store, clinic(ours), dog, connection(dog.fp, ours));
   const clinicId = (await findClinic(store, ours))!.id;
-  for (const { fp } of everyone) patients.set(fp, (await findPatient(store, clinicId, fp))!.patient);
   const analytes = ["GLU", "TBIL", "CREA", "ALT", "BUN", "ALP"];
   for (let number = 0; number < STUDIES; number += 1) {
     const pushed: PushedStudy = study({
@@ -62,7 +54,7 @@ beforeEach(async () => {
   await store.close();
   closed = filesOf(folder);
   const db = new Database(path.join(folder, "vetwire.db"));
-  db.exec("UPDATE study SET checksum = NULL; UPDATE patient SET checksum = NULL");
+  db.exec("UPDATE study SET checksum = NULL");
   db.close();
   unchecked = filesOf(folder);
   fs.rmSync(folder, { recursive: true });
@@ -73,9 +65,9 @@ function filesOf(folder: string): Files {
   return new Map(names.map((name) => [name, fs.readFileSync(path.join(folder, name))]));
 }
 
-type Verdict = "identical" | "refused" | "lost and said" | "missing" | "changed";
+type Verdict = "identical" | "refused" | "missing" | "changed";
 
-/** Flips one bit of a file, three times of four in a page with results or patients. @returns the worst verdict */
+/** Flips one bit of a file, three times of four in a page with results. @returns the worst verdict */
 async function flipAndRead(files: Files, name: string, seed: number): Promise<Verdict> {
   const folder = temporaryFolder();
   try {
@@ -91,12 +83,7 @@ function flipped(bytes: Buffer, seed: number): Buffer {
   const dice = diceOf(seed);
   const copy = Buffer.from(bytes);
   const pages = Array.from({ length: Math.ceil(bytes.length / 4096) }, (_, page) => page * 4096);
-  const content = pages.filter((at) =>
-    bytes
-      .subarray(at, at + 4096)
-      .toString("latin1")
-      .match(/"analyte"|rabbitrabbit/),
-  );
+  const content = pages.filter((at) => bytes.subarray(at, at + 4096).includes('"analyte"'));
   const isContent = dice(4) > 0 && content.length > 0;
   const at = isContent ? content[dice(content.length)]! + dice(4096) : dice(bytes.length);
   const offset = Math.min(at, bytes.length - 1);
@@ -120,7 +107,7 @@ async function read(folder: string): Promise<Verdict> {
   }
 }
 
-const ORDER: readonly Verdict[] = ["identical", "refused", "lost and said", "missing", "changed"];
+const ORDER: readonly Verdict[] = ["identical", "refused", "missing", "changed"];
 
 function worst(verdicts: readonly Verdict[]): Verdict {
   return verdicts.toSorted((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0] ?? "identical";
@@ -128,19 +115,13 @@ function worst(verdicts: readonly Verdict[]): Verdict {
 
 async function verdictsOn(store: Store, folder: string): Promise<Verdict[]> {
   const clinicId = (await findClinic(store, ours))?.id;
-  if (clinicId === undefined) return [await missing(store, folder)];
+  if (clinicId === undefined) return [await missing(folder)];
   const verdicts: Verdict[] = [];
   for (const [fp, before] of stored) {
     const found = await findStudy(store, clinicId, fp).catch((error: unknown) => error as Error);
     if (found instanceof Error) verdicts.push("refused");
-    else if (found === undefined) verdicts.push(await missing(store, folder));
+    else if (found === undefined) verdicts.push(await missing(folder));
     else verdicts.push(JSON.stringify(found.study) === JSON.stringify(before) ? "identical" : "changed");
-  }
-  for (const [fp, before] of patients) {
-    const found = await findPatient(store, clinicId, fp).catch((error: unknown) => error as Error);
-    if (found instanceof Error) verdicts.push("refused");
-    else if (found === undefined) verdicts.push(await missing(store, folder));
-    else verdicts.push(sameRecord(found.patient, before) ? "identical" : "changed");
   }
   const filter = { clinicId, patientFp: null, updatedSince: null, page: 1, pageSize: 2 * STUDIES, version: 1 };
   const page = await listStudies(store, new VersionedCache(1), filter).catch(() => ({ items: [] }));
@@ -150,14 +131,8 @@ async function verdictsOn(store: Store, folder: string): Promise<Verdict[]> {
   return verdicts;
 }
 
-/** `updated_at` is a stamp that no checksum covers; it decides when a clinic reads the patient again. */
-function sameRecord({ updated_at: _found, ...found }: Patient, { updated_at: _before, ...before }: Patient): boolean {
-  return JSON.stringify(found) === JSON.stringify(before);
-}
-
-/** A missing study is said by the commit mark, or found by SQLite's check of the whole file. */
-async function missing(store: Store, folder: string): Promise<Verdict> {
-  if (store.loss !== null) return "lost and said";
+/** SQLite's check of the whole file may find why a study is missing: the log ends at its first damaged frame. */
+async function missing(folder: string): Promise<Verdict> {
   const db = new Database(path.join(folder, "vetwire.db"), { readonly: true });
   const found = db.pragma("integrity_check(1)", { simple: true });
   db.close();
@@ -181,23 +156,18 @@ test("a flipped bit of the server's database never serves another result", async
   expect(counts.get("refused")).toBeDefined();
 }, 300_000);
 
-test("a flipped bit of the server's log never serves another result, and lost commits are said", async () => {
+test("a flipped bit of the server's log never serves another result", async () => {
   const counts = await countVerdicts(running, "vetwire.db-wal");
   expect(counts.get("changed"), "SEED of a changed study").toBeUndefined();
-  expect(counts.get("missing"), "SEED of a study lost without a word").toBeUndefined();
-  expect(counts.get("lost and said")).toBeDefined();
+  expect(counts.get("missing")).toBeDefined();
 }, 300_000);
 
-test.each([
-  ["patient", "species"],
-  ["study", "device_name"],
-])("a %s whose %s one flipped bit turns into bytes is refused", async (table, column) => {
+test("a study whose column one flipped bit turns into bytes is refused", async () => {
   const folder = temporaryFolder();
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   for (const [name, bytes] of closed) fs.writeFileSync(path.join(folder, name), bytes);
   const db = new Database(path.join(folder, "vetwire.db"));
-  db.exec(`UPDATE ${table} SET ${column} = CAST(${column} AS BLOB), checksum = checksum + 1`);
-  db.exec(`UPDATE ${table} SET checksum = checksum - 1`);
+  db.exec("UPDATE study SET device_name = CAST(device_name AS BLOB)");
   db.close();
   expect(await read(folder)).toBe("refused");
 });

@@ -13,7 +13,6 @@ import { createKeyLookup } from "../../../server/http/auth/key-lookup.ts";
 import { loadPepper } from "../../../server/http/auth/pepper.ts";
 import { countKeys } from "../../../server/store/keys.ts";
 import { openSqlite } from "../../../server/store/database/sqlite.ts";
-import { recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import type { Acknowledged } from "./recordings.ts";
 
 // Starts on the disk that a cut of the power left, and looks for what was acknowledged before.
@@ -24,7 +23,7 @@ const MARK = /\d{14}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00|upkeep-\d+-/g;
 /** The agent's start, without its devices. @returns what is missing, doubled or damaged */
 export async function agentProblems(data: string, acknowledged: readonly Acknowledged[]): Promise<string[]> {
   fs.mkdirSync(data, { recursive: true });
-  const { db, mark } = openDatabase({ folder: data, bytesMax: 2 ** 34 });
+  const db = openDatabase({ folder: data, bytesMax: 2 ** 34 });
   try {
     const operations = operationsOn(db);
     const call = async (name: keyof typeof operations, ...args: readonly unknown[]) =>
@@ -38,7 +37,6 @@ export async function agentProblems(data: string, acknowledged: readonly Acknowl
       ...(await imageProblems(db, data, marksOf(acknowledged, "instance"))),
     ];
   } finally {
-    mark.close();
     db.close();
   }
 }
@@ -71,11 +69,7 @@ function marksOf(acknowledged: readonly Acknowledged[], wanted: Acknowledged["ki
 
 function damage(db: Database.Database): string[] {
   const integrity = db.pragma("integrity_check", { simple: true });
-  const loss = recentLoss(db);
-  return [
-    ...(integrity === "ok" ? [] : [`integrity_check: ${String(integrity)}`]),
-    ...(loss === null ? [] : [`the program reports a loss: ${JSON.stringify(loss)}`]),
-  ];
+  return integrity === "ok" ? [] : [`integrity_check: ${String(integrity)}`];
 }
 
 function messageProblems(db: Database.Database, marks: readonly string[]): string[] {

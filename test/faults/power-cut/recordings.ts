@@ -45,7 +45,7 @@ const EMPTY: Tree = new Map();
 const KILLED_START = `
   const [data] = process.argv.slice(1);
   for (const folder of [data, data + "/images"]) fs.mkdirSync(folder, { mode: 0o700 });
-  for (const name of ["lock.db", "spool.db", "spool.mark"]) fs.writeFileSync(data + "/" + name, "", { mode: 0o600 });
+  for (const name of ["lock.db", "spool.db"]) fs.writeFileSync(data + "/" + name, "", { mode: 0o600 });
   console.log("made");
   setInterval(() => {}, 1_000);
 `;

@@ -16,7 +16,6 @@ import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { createMetrics } from "../../../agent/status/metrics.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import type { Broken } from "./broken.ts";
 import { type Clock, type Machine, Process } from "./clock.ts";
 import type { Device } from "./devices.ts";
@@ -37,7 +36,7 @@ export class SimulatedAgent {
   readonly machine: Machine;
   /** The offset of the clock that was reported last, in seconds; null if the clocks agree. */
   reportedOffsetS: number | null = null;
-  /** Errors of a start, and losses that the spool reports. */
+  /** Errors of a start. */
   readonly faults: string[] = [];
   process: Process;
   readonly #clock: Clock;
@@ -116,8 +115,6 @@ export class SimulatedAgent {
     const now = () => time.best();
     const startThread = (options: WorkerOptions) => this.#disk.startThread(process, options);
     const spool = await Spool.open(config.data, { now, startThread });
-    const loss = recentLoss(this.#disk.db);
-    if (loss !== null) this.faults.push(`the spool reports a loss: ${JSON.stringify(loss)}`);
     this.#broken?.spool?.(spool);
     const server = this.#client(time);
     const directory = new Directory(spool, server);

@@ -11,7 +11,6 @@ import { Reserve } from "../../../agent/spool/reserve.ts";
 import { Room } from "../../../agent/spool/room.ts";
 import type { SpoolThread } from "../../../agent/spool/spool.ts";
 import type { WorkerOptions, WorkerReply, WorkerRequest } from "../../../agent/spool/wire-format.ts";
-import type { CommitMark } from "../../../shared/runtime/commit-mark.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Clock, Process } from "./clock.ts";
 import type { Chance } from "./chance.ts";
@@ -34,7 +33,7 @@ export class Disk {
   readonly keepsFsynced: boolean;
   readonly #clock: Clock;
   readonly #chance: Chance;
-  #open: { db: Database.Database; mark: CommitMark } | null = null;
+  #open: Database.Database | null = null;
   /** The database as of the last fsync, if later groups were committed. */
   #fsynced: Buffer | null = null;
 
@@ -52,20 +51,20 @@ export class Disk {
 
   get db(): Database.Database {
     if (this.#open === null) throw new Error("the database is closed");
-    return this.#open.db;
+    return this.#open;
   }
 
   /** Starts the thread of the spool for a process. */
   startThread(process: Process, options: WorkerOptions): SpoolThread {
     const thread = new EventEmitter();
-    const { db, mark } = (this.#open = openDatabase(options));
+    const db = (this.#open = openDatabase(options));
     const room = new Room(db, options.bytesMax);
     const operations = operationsOn(db, room.sizes);
     const inbox: WorkerRequest[] = [];
     let replies: WorkerReply[] = [];
     const commit = new GroupCommit(
       { take: () => inbox.splice(0), reply: (reply) => replies.push(reply) },
-      { db, findMissing: () => null, mark, room, reserve: new Reserve(options.folder), operations },
+      { db, findMissing: () => null, room, reserve: new Reserve(options.folder), operations },
       errorMessage,
     );
     let isBusy = false;
@@ -102,8 +101,7 @@ export class Disk {
 
   /** Closes the database, as the end of a process does. Everything committed stays. */
   close(): void {
-    this.#open?.mark.close();
-    this.#open?.db.close();
+    this.#open?.close();
     this.#open = null;
   }
 

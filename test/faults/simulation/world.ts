@@ -294,7 +294,5 @@ class World {
 
 function makeSpool(folder: string): void {
   mkdirSync(folder);
-  const { db, mark } = openDatabase({ folder, bytesMax: 2 ** 30 });
-  mark.close();
-  db.close();
+  openDatabase({ folder, bytesMax: 2 ** 30 }).close();
 }

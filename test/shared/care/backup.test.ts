@@ -6,7 +6,6 @@ import { type BackupSource, makeBackup } from "../../../shared/care/backup.ts";
 import { readManifest } from "../../../shared/care/backup-file.ts";
 import { checkBackup, restoreBackup, restoreConfig, type RestoreTarget } from "../../../shared/care/restore.ts";
 import { commitPlan, finishRestore, settleRestore } from "../../../shared/care/restore-steps.ts";
-import { CommitMark } from "../../../shared/runtime/commit-mark.ts";
 import { lockFolder } from "../../../shared/runtime/folder-lock.ts";
 import { noteSchema } from "../../support/note-schema.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -27,21 +26,13 @@ function folders() {
   return { root, data, file: path.join(root, "one.backup"), fresh: path.join(root, "fresh") };
 }
 
-/** Writes rows, each counted as a commit. */
+/** Writes rows. */
 function addRows(data: string, ...rows: readonly string[]): void {
   const db = new Database(path.join(data, "app.db"));
   db.pragma("journal_mode = WAL");
   db.exec("CREATE TABLE IF NOT EXISTS row (text TEXT)");
   noteSchema(db, 3);
-  const mark = new CommitMark(db, path.join(data, "app.mark"));
-  for (const row of rows) {
-    const counted = db.transaction(() => {
-      db.prepare("INSERT INTO row VALUES (?)").run(row);
-      return mark.count();
-    })();
-    mark.save(counted);
-  }
-  mark.close();
+  for (const row of rows) db.prepare("INSERT INTO row VALUES (?)").run(row);
   db.close();
 }
 
@@ -69,7 +60,7 @@ function sourceOf(data: string, values: Partial<BackupSource> = {}): BackupSourc
 }
 
 function targetOf(folder: string): RestoreTarget {
-  return { ...identity, folder, mark: "app.mark", files: ["pepper"], images: IMAGES };
+  return { ...identity, folder, files: ["pepper"], images: IMAGES };
 }
 
 const restore = (file: string, folder: string, force = false) =>
@@ -97,7 +88,7 @@ test("a backup is one private file that restores database and files into an empt
   expect(fs.statSync(file)).toMatchObject({ size: bytes });
   expect((fs.statSync(file).mode & 0o777).toString(8)).toBe("600");
   expect(fs.readdirSync(root).toSorted()).toEqual(["agent.yaml", "data", "one.backup"]);
-  expect(manifest).toMatchObject({ program: "agent", version: "1.2.3", schema: 3, missing: 1, mark: { commit: 2 } });
+  expect(manifest).toMatchObject({ program: "agent", version: "1.2.3", schema: 3, missing: 1 });
 
   const other = path.join(root, "etc");
   expect(restoreConfig(file, readManifest(file), other)).toEqual(
@@ -162,31 +153,19 @@ test("a cut, changed or foreign file is refused before anything is restored", as
   );
 });
 
-test("newer data is replaced only by force, and always moved aside", async () => {
+test("existing data is replaced only by force", async () => {
   const { data, file } = await backedUp();
   addRows(data, "three");
-  expect(() => restore(file, data)).toThrow(
-    /has newer data, up to .*, and the backup ends at .*: restore into an empty/,
-  );
+  expect(() => restore(file, data)).toThrow(/has data already, and the backup ends at .*: restore into an empty/);
   expect(rowsOf(data)).toEqual(["one", "two", "three"]);
 });
 
-test("a forced restore keeps the old files, and the mark of the lost commits", async () => {
+test("a forced restore keeps the old files", async () => {
   const { data, file } = await backedUp();
   addRows(data, "three");
   const { aside } = restore(file, data, true);
   expect(rowsOf(data)).toEqual(["one", "two"]);
   expect(rowsOf(aside!)).toEqual(["one", "two", "three"]);
-  // The mark stays, so that the next start reports the lost commit and uses no number twice.
-  expect(JSON.parse(fs.readFileSync(path.join(data, "app.mark"), "utf8"))).toMatchObject({ commit: 3 });
-});
-
-test("a database that cannot be read counts as newer", async () => {
-  const { data, file } = await backedUp();
-  fs.writeFileSync(path.join(data, "app.db"), Buffer.alloc(8192, 7));
-  expect(() => restore(file, data)).toThrow("cannot be read, so its data may be newer than the backup");
-  restore(file, data, true);
-  expect(rowsOf(data)).toEqual(["one", "two"]);
 });
 
 test("a folder in use is not restored", async () => {
@@ -194,7 +173,7 @@ test("a folder in use is not restored", async () => {
   const release = lockFolder(data, "held", "shared");
   expect(() => restore(file, data)).toThrow(`the agent is running with ${data}: stop it, then restore`);
   release();
-  restore(file, data);
+  restore(file, data, true);
 });
 
 test("a restore that was interrupted after its decision is finished from every step, with the old files aside", async () => {
@@ -256,7 +235,7 @@ test("a restore that was interrupted before its decision leaves the old state", 
   settleRestore(data);
   expect(fs.existsSync(path.join(data, "restoring"))).toBe(false);
   expect(rowsOf(data)).toEqual(["one", "two"]);
-  restore(file, data);
+  restore(file, data, true);
 });
 
 test("a backup replaces no file, and a missing folder is told with the remedy", async () => {

@@ -47,7 +47,6 @@ async function world() {
       schema: 3,
       folder: data,
       database: "app.db",
-      mark: "app.mark",
       files: ["pepper"],
     } as const),
     images: IMAGES,

@@ -206,17 +206,6 @@ const FOLDER: readonly WrongSetup[] = [
     remedy: /install version \S+ or newer, or restore a backup/,
     make: (bench) => changeSpool(bench, (db) => void db.exec("UPDATE migration SET version = 9999")),
   },
-  {
-    title: "acknowledged results are missing from the database",
-    finding: "database.loss",
-    remedy: /compare the results of that time at the analyzers/,
-    make: (bench) =>
-      changeSpool(bench, (db) => {
-        const at = new Date().toISOString();
-        const loss = { found_at: at, since: null, until: at, commits: 3, ids: {} };
-        db.prepare("INSERT INTO meta (key, value) VALUES ('loss', ?)").run(JSON.stringify(loss));
-      }),
-  },
 ];
 
 function runToEnd(program: string, ...args: readonly string[]): Promise<void> {

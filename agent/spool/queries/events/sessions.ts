@@ -1,5 +1,4 @@
 import type Database from "better-sqlite3";
-import { eventCheck } from "../checks/row-checks.ts";
 import type { EventKind } from "./event-log.ts";
 import type { StoredBytes } from "../devices/stored-bytes.ts";
 
@@ -14,14 +13,7 @@ export interface UnfinishedSession {
     readonly kind: EventKind;
     readonly at: number;
     readonly bytes: Uint8Array | null;
-    /** The content of a damaged event, which is a gap. Absent for others. */
-    readonly damagedBytes?: Uint8Array | null;
   }[];
-}
-
-/** SQL for the next id in the commit mark. It covers rows that were pruned or lost. */
-function markedId(kind: "session" | "event"): string {
-  return `COALESCE((SELECT json_extract(value, '$.next.${kind}') FROM meta WHERE key = 'mark'), 1)`;
 }
 
 export type SessionOperations = ReturnType<typeof sessionOperationsOn>;
@@ -31,35 +23,33 @@ export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBy
   const sql = {
     nextSession: db
       .prepare(
-        `SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session) + 1, (SELECT COALESCE(MAX(session), 0) FROM message) + 1,
-           ${markedId("session")})`,
+        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1",
       )
       .pluck(),
     unfinished: db.prepare(
       "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
     ),
-    nextEvent: db.prepare(`SELECT MAX(COALESCE(MAX(id), 0) + 1, ${markedId("event")}) FROM event`).pluck(),
-    eventsOf: db.prepare(
-      `SELECT id, session, kind, at, bytes, checksum FROM event
-       WHERE id >= ? AND (session = ? OR session NOT IN (SELECT id FROM session)) ORDER BY id`,
-    ),
+    // The last events of a session may be removed as noise.
+    nextEvent: db
+      .prepare(
+        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM event), (SELECT COALESCE(MAX(last_event), 0) FROM session)) + 1",
+      )
+      .pluck(),
+    eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
   };
   return {
     nextIds() {
       return { session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number };
     },
 
-    /** Sessions that an earlier process left open, with all their events. A damaged event is a gap. */
+    /** Sessions that an earlier process left open, with all their events. */
     unfinishedSessions(): UnfinishedSession[] {
       const rows = sql.unfinished.all() as { id: number; device: string; profile: string; first_event: number }[];
       return rows.map(({ id, device, profile, first_event }) => ({
         id,
         device,
         profile,
-        // An event of no session is one of this session if it is damaged.
-        events: (sql.eventsOf.all(first_event, id) as EventRow[])
-          .filter((event) => event.session === id || !eventCheck.isWhole(event))
-          .map(asEvent),
+        events: sql.eventsOf.all(first_event, id) as UnfinishedSession["events"],
       }));
     },
 
@@ -75,14 +65,4 @@ export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBy
       };
     },
   };
-}
-
-type UnfinishedEvent = UnfinishedSession["events"][number];
-
-type EventRow = UnfinishedEvent & { readonly session: number; readonly checksum: number | null };
-
-/** The link takes a gap as lost bytes: a message of a damaged event and of others is incomplete. */
-function asEvent(row: EventRow): UnfinishedEvent {
-  const { id, at, kind, bytes } = row;
-  return eventCheck.isWhole(row) ? { id, kind, at, bytes } : { id, kind: "gap", at, bytes: null, damagedBytes: bytes };
 }

@@ -1,6 +1,5 @@
 import type Database from "better-sqlite3";
 import type { Attributes } from "../../../protocols/dicom/attribute-table.ts";
-import { orderCheck, patientCheck } from "../checks/row-checks.ts";
 import { newAccession } from "../orders/accession.ts";
 import { WORKLIST_MAX } from "../orders/orders.ts";
 
@@ -26,15 +25,7 @@ export interface WorklistRow {
   readonly body: string;
 }
 
-/** A row with the columns that its checksums cover. */
-type StepRow = Omit<WorklistRow, "tests"> & {
-  readonly tests: string;
-  readonly patientFp: string;
-  readonly createdAt: number;
-  readonly checksum: number | null;
-  readonly fp: string;
-  readonly patientChecksum: number | null;
-};
+type StepRow = Omit<WorklistRow, "tests"> & { readonly tests: string };
 
 export type StepState = "IN PROGRESS" | "COMPLETED" | "DISCONTINUED";
 
@@ -68,13 +59,12 @@ export function procedureStepOperationsOn(db: Database.Database) {
        ORDER BY a.start_at, a.fp LIMIT ${WORKLIST_MAX}`,
     ),
     schedule: db.prepare(
-      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state, appointment_fp, checksum)
-       SELECT @accession, @device, @patientFp, '[]', @now, 'placed', @appointmentFp, @checksum
+      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state, appointment_fp)
+       SELECT @accession, @device, @patientFp, '[]', @now, 'placed', @appointmentFp
        WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE identifier = @accession) ON CONFLICT DO NOTHING`,
     ),
     steps: db.prepare(
-      `SELECT o.accession, COALESCE(a.start_at, o.created_at) AS startAt, o.tests, o.patient_fp AS patientFp,
-         o.created_at AS createdAt, o.checksum, p.fp, p.body, p.checksum AS patientChecksum
+      `SELECT o.accession, COALESCE(a.start_at, o.created_at) AS startAt, o.tests, p.body
        FROM test_order o JOIN patient p ON p.fp = o.patient_fp LEFT JOIN appointment a ON a.fp = o.appointment_fp
        WHERE o.device = @device AND o.state <> 'resulted' AND CASE WHEN o.appointment_fp IS NULL THEN o.created_at >= @openFrom
          ELSE a.start_at >= @from AND a.start_at < @to AND NOT ${IS_ORDERED} END
@@ -97,18 +87,11 @@ export function procedureStepOperationsOn(db: Database.Database) {
       const { device, now } = wanted;
       const fresh = sql.unscheduled.all(wanted) as { fp: string; patientFp: string }[];
       for (const { fp, patientFp } of fresh) {
-        const row = () => {
-          const order = { accession: newAccession(), device, patientFp, tests: "[]", createdAt: now };
-          return { ...order, now, appointmentFp: fp, checksum: orderCheck.of(order) };
-        };
+        const row = () => ({ accession: newAccession(), device, patientFp, now, appointmentFp: fp });
         while (sql.schedule.run(row()).changes === 0); // the accession is taken
       }
-      const rows = (sql.steps.all(wanted) as StepRow[]).filter(
-        ({ fp, body, patientChecksum, ...order }) =>
-          orderCheck.isWhole({ ...order, device }) && patientCheck.isWhole({ fp, body, checksum: patientChecksum }),
-      );
-      return rows.map(({ accession, startAt, tests, body }) => {
-        return { accession, startAt, tests: JSON.parse(tests) as string[], body };
+      return (sql.steps.all(wanted) as StepRow[]).map(({ tests, ...row }) => {
+        return { ...row, tests: JSON.parse(tests) as string[] };
       });
     },
 

@@ -31,7 +31,7 @@ export function messageChecksum({ id, device, profile, receivedAt, incomplete, b
 /** The columns of a StoredMessage, with its checksum. */
 export const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, ${BYTES_COLUMNS}`;
 
-/** Marks a message whose bytes or device are not as they were stored. One without a checksum is unchecked. */
+/** Marks a message whose bytes or device are not as they were stored. An image has none: its file has a SHA-256. */
 export function withDamage<Message extends StoredMessage>(message: Message, checksum: number | null): Message {
   if (checksum === null || checksum === messageChecksum(message)) return message;
   return { ...message, damage: "its stored bytes are damaged: send it again at the device, or restore a backup" };

@@ -1,5 +1,4 @@
 import type Database from "better-sqlite3";
-import { orderCheck } from "../checks/row-checks.ts";
 
 // Test orders. An accession names the sample of one patient and is never used again.
 
@@ -25,7 +24,7 @@ export interface OpenOrders {
 
 /** Max orders or patients in a worklist. Devices hold fewer in memory. */
 export const WORKLIST_MAX = 200;
-const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state, checksum";
+const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state";
 
 export type OrderOperations = ReturnType<typeof orderOperationsOn>;
 
@@ -33,8 +32,8 @@ export type OrderOperations = ReturnType<typeof orderOperationsOn>;
 export function orderOperationsOn(db: Database.Database) {
   const sql = {
     insertOrder: db.prepare(
-      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state, checksum)
-       SELECT @accession, @device, @patientFp, @tests, @createdAt, @state, @checksum
+      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state)
+       SELECT @accession, @device, @patientFp, @tests, @createdAt, @state
        WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE identifier = @accession) ON CONFLICT DO NOTHING`,
     ),
     orderByAccession: db.prepare(`SELECT ${ORDER_COLUMNS} FROM test_order WHERE accession = ?`),
@@ -49,21 +48,16 @@ export function orderOperationsOn(db: Database.Database) {
   return {
     /** Stores an order. @returns false if its accession is taken, as an accession or as a patient's identifier */
     placeOrder(order: TestOrder): boolean {
-      const row = { ...order, tests: JSON.stringify(order.tests) };
-      return sql.insertOrder.run({ ...row, checksum: orderCheck.of(row) }).changes > 0;
+      return sql.insertOrder.run({ ...order, tests: JSON.stringify(order.tests) }).changes > 0;
     },
 
-    /** The orders whose accession is among these texts. A damaged one names no patient. */
+    /** The orders whose accession is among these texts. */
     ordersByAccession(texts: readonly string[]): TestOrder[] {
-      const rows = texts.flatMap((text) =>
-        // A damaged index may lead to another order.
-        (sql.orderByAccession.all(text) as OrderRow[]).filter(({ accession }) => accession === text),
-      );
-      return rows.filter(orderCheck.isWhole).map(asOrder);
+      return texts.flatMap((text) => sql.orderByAccession.all(text) as OrderRow[]).map(asOrder);
     },
 
     openOrders(wanted: OpenOrders): TestOrder[] {
-      return (sql.openOrders.all(wanted) as OrderRow[]).filter(orderCheck.isWhole).map(asOrder);
+      return (sql.openOrders.all(wanted) as OrderRow[]).map(asOrder);
     },
 
     /** Records the state of orders. A resulted order stays resulted, whenever the device confirms it. */
@@ -73,8 +67,8 @@ export function orderOperationsOn(db: Database.Database) {
   };
 }
 
-type OrderRow = Omit<TestOrder, "tests"> & { readonly tests: string; readonly checksum: number | null };
+type OrderRow = Omit<TestOrder, "tests"> & { readonly tests: string };
 
-function asOrder({ tests, checksum: _checksum, ...row }: OrderRow): TestOrder {
+function asOrder({ tests, ...row }: OrderRow): TestOrder {
   return { ...row, tests: JSON.parse(tests) as string[] };
 }

@@ -1,5 +1,4 @@
 import type Database from "better-sqlite3";
-import { identifierCheck, patientCheck } from "../checks/row-checks.ts";
 import type { PendingMatches } from "./pending-matches.ts";
 
 // Updates of the stored patient directory: patients and their identifiers, as the server sent them.
@@ -29,8 +28,8 @@ export function directorySyncOperationsOn(
   const sql = {
     body: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),
     upsertPatient: db.prepare(
-      `INSERT INTO patient (fp, body, sync_generation, checksum) VALUES (@fp, @body, @generation, @checksum)
-       ON CONFLICT (fp) DO UPDATE SET body = @body, sync_generation = @generation, checksum = @checksum`,
+      `INSERT INTO patient (fp, body, sync_generation) VALUES (@fp, @body, @generation)
+       ON CONFLICT (fp) DO UPDATE SET body = @body, sync_generation = @generation`,
     ),
     markPatient: db.prepare("UPDATE patient SET sync_generation = ? WHERE fp = ?"),
     deletePatient: db.prepare("DELETE FROM patient WHERE fp = ?"),
@@ -38,7 +37,7 @@ export function directorySyncOperationsOn(
     markIdentifiers: db.prepare("UPDATE identifier SET sync_generation = ? WHERE patient_fp = ?"),
     deleteIdentifiers: db.prepare("DELETE FROM identifier WHERE patient_fp = ?"),
     insertIdentifier: db.prepare(
-      "INSERT INTO identifier (identifier, patient_fp, sync_generation, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      "INSERT INTO identifier (identifier, patient_fp, sync_generation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),
     outdatedPatients: db.prepare("SELECT fp FROM patient WHERE sync_generation < ?").pluck(),
     deleteOutdatedIdentifiers: db.prepare("DELETE FROM identifier WHERE sync_generation < ?"),
@@ -58,7 +57,7 @@ export function directorySyncOperationsOn(
           if (generation !== null) sql.markPatient.run(generation, fp);
           continue;
         }
-        sql.upsertPatient.run({ fp, body, generation: generation ?? 0, checksum: patientCheck.of({ fp, body }) });
+        sql.upsertPatient.run({ fp, body, generation: generation ?? 0 });
         pendingMatches.patientChanged(fp);
         changed += 1;
       }
@@ -78,8 +77,7 @@ export function directorySyncOperationsOn(
         }
         sql.deleteIdentifiers.run(patientFp);
         for (const identifier of identifiers) {
-          const checksum = identifierCheck.of({ identifier, patientFp });
-          sql.insertIdentifier.run(identifier, patientFp, generation ?? 0, checksum);
+          sql.insertIdentifier.run(identifier, patientFp, generation ?? 0);
         }
         pendingMatches.identifiersChanged(changed);
       }

@@ -1,5 +1,4 @@
 import type Database from "better-sqlite3";
-import { identifierCheck, patientCheck } from "../checks/row-checks.ts";
 import type { OrderOperations, TestOrder } from "../orders/orders.ts";
 import type { PendingMatches } from "./pending-matches.ts";
 
@@ -31,33 +30,17 @@ export function patientOperationsOn(
   { ordersByAccession }: Pick<OrderOperations, "ordersByAccession">,
 ) {
   const sql = {
-    byFp: db.prepare("SELECT fp, body, checksum FROM patient WHERE fp = ?"),
-    byIdentifier: db.prepare(
-      `SELECT i.identifier, i.patient_fp AS patientFp, i.checksum AS identifierChecksum, p.fp, p.body, p.checksum
-       FROM identifier i JOIN patient p ON p.fp = i.patient_fp WHERE i.identifier = ? ORDER BY p.fp LIMIT ${IDENTIFIED_MAX}`,
-    ),
-    after: db.prepare("SELECT fp, body, checksum FROM patient WHERE fp > ? ORDER BY fp LIMIT ?"),
-    all: db.prepare("SELECT rowid, fp, body, checksum FROM patient"),
-    identifiers: db.prepare("SELECT identifier, patient_fp AS patientFp, checksum FROM identifier"),
-    remove: db.prepare("DELETE FROM patient WHERE rowid = ?"),
-    removeIdentifier: db.prepare("DELETE FROM identifier WHERE identifier = ? AND patient_fp = ?"),
-    fetchAll: db.prepare("DELETE FROM meta WHERE key = 'directory'"),
-  };
-  // A damaged row names no patient: its result waits for a person. A damaged index may lead to the row of another patient.
-  const patientByFp = (fp: string) => {
-    const row = sql.byFp.get(fp) as PatientRow | undefined;
-    return row === undefined || row.fp !== fp || !patientCheck.isWhole(row) ? null : row.body;
-  };
-  const patientsByIdentifier = (identifier: string) =>
-    (sql.byIdentifier.all(identifier) as IdentifiedRow[])
-      .filter(
-        (row) =>
-          row.identifier === identifier &&
-          row.fp === row.patientFp &&
-          patientCheck.isWhole(row) &&
-          identifierCheck.isWhole({ ...row, checksum: row.identifierChecksum }),
+    byFp: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),
+    byIdentifier: db
+      .prepare(
+        `SELECT p.body FROM identifier i JOIN patient p ON p.fp = i.patient_fp
+         WHERE i.identifier = ? ORDER BY p.fp LIMIT ${IDENTIFIED_MAX}`,
       )
-      .map(({ body }) => body);
+      .pluck(),
+    after: db.prepare("SELECT body FROM patient WHERE fp > ? ORDER BY fp LIMIT ?").pluck(),
+  };
+  const patientByFp = (fp: string) => (sql.byFp.get(fp) as string | undefined) ?? null;
+  const patientsByIdentifier = (identifier: string) => sql.byIdentifier.all(identifier) as string[];
   return {
     patientByFp,
 
@@ -72,34 +55,7 @@ export function patientOperationsOn(
 
     /** All patients, one page at a time, in the order of their fps. */
     patientsAfter(fp: string, limit: number): string[] {
-      return (sql.after.all(fp, limit) as PatientRow[]).filter(patientCheck.isWhole).map(({ body }) => body);
-    },
-
-    /** Removes the damaged rows, so that the next sync fetches all patients. @returns the number of removed rows */
-    removeDamagedPatients(): number {
-      const rows = [...(sql.all.iterate() as IterableIterator<PatientRow & { rowid: number }>)];
-      const damaged = rows.filter((row) => !patientCheck.isWhole(row));
-      const identifiers = [...(sql.identifiers.iterate() as IterableIterator<IdentifierRow>)];
-      const damagedIdentifiers = identifiers.filter((row) => !identifierCheck.isWhole(row));
-      for (const { rowid } of damaged) sql.remove.run(rowid);
-      for (const { identifier, patientFp } of damagedIdentifiers) sql.removeIdentifier.run(identifier, patientFp);
-      const count = damaged.length + damagedIdentifiers.length;
-      if (count > 0) sql.fetchAll.run();
-      return count;
+      return sql.after.all(fp, limit) as string[];
     },
   };
 }
-
-interface PatientRow {
-  readonly fp: string;
-  readonly body: string;
-  readonly checksum: number | null;
-}
-
-interface IdentifierRow {
-  readonly identifier: string;
-  readonly patientFp: string;
-  readonly checksum: number | null;
-}
-
-type IdentifiedRow = PatientRow & Omit<IdentifierRow, "checksum"> & { readonly identifierChecksum: number | null };

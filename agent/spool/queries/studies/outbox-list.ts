@@ -5,10 +5,9 @@ import type { LocalQueuedStudy } from "../../../../shared/local/queue.ts";
 export function listOutbox(db: Database.Database, limit: number): { depth: number; studies: LocalQueuedStudy[] } {
   const rows = db
     .prepare(
-      // A damaged body is not sent, and does not end the list.
       `SELECT fp, revision, created_at, send_attempts, json_extract(body, '$.modality') AS modality,
          json_extract(body, '$.source.device_id') AS device, json_extract(body, '$.source.message_id') AS message
-       FROM study WHERE state = 'queued' AND json_valid(body) ORDER BY rowid LIMIT ?`,
+       FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?`,
     )
     .all(limit) as (Omit<LocalQueuedStudy, "created_at"> & { readonly created_at: number })[];
   const depth = db.prepare("SELECT COUNT(*) FROM study WHERE state = 'queued'").pluck().get() as number;

@@ -2,7 +2,6 @@ import type Database from "better-sqlite3";
 import { AFTER_CLOCK } from "../../../../shared/api/timestamp.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
-import { DAMAGED_STUDY, type StudyContent, studyCheck } from "../checks/row-checks.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";
 
 // The outbox: study revisions that are queued for the server.
@@ -17,12 +16,8 @@ export interface QueuedStudy {
   readonly deferred: string | null;
 }
 
-type QueuedRow = StudyContent & {
-  readonly rowid: number;
-  readonly state: string;
-  readonly checksum: number | null;
-  readonly deferred: string | null;
-};
+const QUEUED =
+  "SELECT fp, revision, patient_fp AS patientFp, body, snapshot, reason AS deferred FROM study WHERE state = 'queued'";
 
 /** Queues the pictures of a study that the server took under the fp `target`. */
 interface PreviewQueue {
@@ -37,31 +32,10 @@ export function outboxOperationsOn(
   previews: PreviewQueue,
 ) {
   const sql = {
-    queued: db.prepare(
-      `SELECT rowid, fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum, reason AS deferred
-       FROM study WHERE state = 'queued' AND reason IS NULL ORDER BY rowid LIMIT ?`,
-    ),
+    queued: db.prepare(`${QUEUED} AND reason IS NULL ORDER BY rowid LIMIT ?`),
     // A clinic that reached its limit still sends new revisions of older studies, so that these wait behind all others.
-    deferred: db.prepare(
-      `SELECT rowid, fp, revision, dedupe_key AS dedupeKey, patient_fp AS patientFp, body, snapshot, state, checksum, reason AS deferred
-       FROM study WHERE state = 'queued' AND reason IS NOT NULL ORDER BY rowid LIMIT ?`,
-    ),
+    deferred: db.prepare(`${QUEUED} AND reason IS NOT NULL ORDER BY rowid LIMIT ?`),
     defer: db.prepare("UPDATE study SET reason = ? WHERE fp = ? AND revision = ? AND state = 'queued'"),
-    // The rowid leads to the row, whatever became of its fp.
-    refuseRow: db.prepare("UPDATE study SET state = 'rejected', reason = ?, settled_at = ? WHERE rowid = ?"),
-    // If the fp of the row is damaged, the index has it as it was stored, or the message has no study at all.
-    messagesOfRow: db
-      .prepare(
-        `SELECT l.message FROM message_study l CROSS JOIN study s INDEXED BY sqlite_autoindex_study_1
-           ON s.fp = l.fp AND s.revision = l.revision WHERE +s.rowid = ?
-         UNION SELECT message FROM message_study WHERE fp = ? AND revision = ?
-         UNION SELECT m.id FROM message_study l JOIN message m ON m.id = l.message WHERE m.state = 'pending'
-           AND NOT EXISTS (SELECT 1 FROM study s WHERE s.fp = l.fp AND s.revision = l.revision)`,
-      )
-      .pluck(),
-    restoreStates: db.prepare(
-      "UPDATE study SET state = 'queued' WHERE state NOT IN ('queued', 'filed', 'unmatched', 'conflict', 'rejected')",
-    ),
     noteSend: db.prepare(
       "UPDATE study SET send_attempts = send_attempts + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
     ),
@@ -83,7 +57,7 @@ export function outboxOperationsOn(
     // A server whose clock was behind refused them. Only the latest revision counts, and only a time that is past.
     queueRefusedTimes: db.prepare(
       `UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL
-       WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_valid(body) AND json_extract(body, '$.acquired_at') <= @until
+       WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_extract(body, '$.acquired_at') <= @until
          AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision)
        RETURNING fp, revision`,
     ),
@@ -92,33 +66,12 @@ export function outboxOperationsOn(
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
     ),
   };
-  function queuedRows(limit: number): QueuedRow[] {
-    const rows = sql.queued.all(limit) as QueuedRow[];
-    return rows.length < limit ? [...rows, ...(sql.deferred.all(limit - rows.length) as QueuedRow[])] : rows;
-  }
-
-  /** The oldest queued studies, then the deferred ones. A damaged one is refused once, and its messages say so. */
-  function wholeStudies(limit: number, at: number): QueuedStudy[] {
-    for (;;) {
-      let rows = queuedRows(limit);
-      if (rows.some(({ state }) => state !== "queued")) {
-        // The index says "queued" and the row another word: one of them is damaged. The server files a study once.
-        sql.restoreStates.run();
-        db.exec("REINDEX study_queued");
-        rows = queuedRows(limit);
-      }
-      const damaged = rows.filter((row) => !studyCheck.isWhole(row));
-      if (damaged.length === 0)
-        return rows.map(({ fp, revision, patientFp, body, snapshot, deferred }) => ({
-          ...{ fp, revision, patientFp },
-          ...{ body, snapshot, deferred },
-        }));
-      for (const { rowid, fp, revision } of damaged) {
-        sql.refuseRow.run(DAMAGED_STUDY, at, rowid);
-        for (const message of sql.messagesOfRow.all(rowid, fp, revision) as string[])
-          outcomes.quarantine(message, DAMAGED_STUDY, at);
-      }
-    }
+  /** The oldest queued studies, then the deferred ones. */
+  function queuedStudies(limit: number): QueuedStudy[] {
+    const studies = sql.queued.all(limit) as QueuedStudy[];
+    return studies.length < limit
+      ? [...studies, ...(sql.deferred.all(limit - studies.length) as QueuedStudy[])]
+      : studies;
   }
 
   return {
@@ -141,7 +94,7 @@ export function outboxOperationsOn(
      * `limit` studies and `maxChars` characters. A larger first study is returned alone.
      */
     takeQueued(limit: number, maxChars: number, at: number): { batch: QueuedStudy[]; more: boolean } {
-      const queued = wholeStudies(limit + 1, at);
+      const queued = queuedStudies(limit + 1);
       let total = 0;
       const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
         total += body.length + snapshot.length;

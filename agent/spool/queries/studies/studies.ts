@@ -1,8 +1,7 @@
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
-import { DAMAGED_STUDY } from "../checks/row-checks.ts";
-import { DamagedStudy, type StudyDraft, type StudyRevisions } from "./revisions.ts";
+import type { StudyDraft, StudyRevisions } from "./revisions.ts";
 
 // The outcome of filing one message: its studies and its state.
 
@@ -14,8 +13,6 @@ export interface Settlement extends MessageOutcome {
   readonly waiting?: MatchKeys | null;
   /** The message is assessed again for its patient alone. Later messages of its studies keep precedence. */
   readonly rematch?: boolean;
-  /** The studies hold the results of all their messages, and may replace damaged ones. */
-  readonly isWhole?: boolean;
 }
 
 /** Part of operationsOn(). */
@@ -29,40 +26,25 @@ export function studyOperationsOn(
     settle(settlement: Settlement): string[] {
       const { message, state, reason, studies, completes, waiting = null, at } = settlement;
       for (const incomplete of completes) outcomes.complete(incomplete, message);
-      let fps: string[];
-      try {
-        fps = studies.map((study) => revisions.store(study, settlement)).filter((fp) => fp !== null);
-      } catch (error) {
-        if (!(error instanceof DamagedStudy)) throw error;
-        outcomes.quarantine(message, DAMAGED_STUDY, at);
-        return [];
-      }
+      const fps = studies.map((study) => revisions.store(study, settlement)).filter((fp) => fp !== null);
       const isFiled = fps.length > 0;
       pendingMatches.set(message, isFiled ? waiting : null);
       outcomes.record({ message, state: isFiled ? "pending" : state, reason, at });
       return fps;
     },
 
-    /** The dedupe key under which a draft of a message is stored. */
-    studyKey(draft: Pick<StudyDraft, "body" | "collect">, message: string): string {
-      return revisions.keyOf(draft, message);
+    /** The dedupe key under which a draft is stored. */
+    studyKey(draft: Pick<StudyDraft, "body" | "collect">): string {
+      return revisions.keyOf(draft);
     },
 
-    /** The dedupe key under which a draft of a message is stored, and the number of its latest revision; 0 if there is none. */
-    latestRevision(
-      draft: Pick<StudyDraft, "body" | "collect">,
-      message: string,
-    ): [dedupeKey: string, revision: number] {
-      const key = revisions.keyOf(draft, message);
+    /** The dedupe key under which a draft is stored, and the number of its latest revision; 0 if there is none. */
+    latestRevision(draft: Pick<StudyDraft, "body" | "collect">): [dedupeKey: string, revision: number] {
+      const key = revisions.keyOf(draft);
       return [key, revisions.numberOf(key)];
     },
 
-    /** Whether the latest revision under a dedupe key is not as it was stored. */
-    isDamagedStudy(dedupeKey: string): boolean {
-      return revisions.isDamaged(dedupeKey);
-    },
-
-    /** The latest revision under a dedupe key; null if there is none, or it is damaged. */
+    /** The latest revision under a dedupe key; null if there is none. */
     latestStudy(dedupeKey: string): HeldStudy | null {
       return revisions.latest(dedupeKey);
     },

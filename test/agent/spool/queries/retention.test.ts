@@ -9,7 +9,7 @@ test("pruning removes old settled rows and keeps messages that need review", () 
   db.exec(
     "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (1, 'chem-1', 'generic-astm', 1, 1), (2, 'chem-1', 'generic-astm', 2, 1)",
   );
-  db.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL, NULL), (2, 2, 'chunk', 1, NULL, NULL)");
+  db.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL), (2, 2, 'chunk', 1, NULL)");
   spool.finishSessions([1], 500);
   addMessage(spool, "M1", 0);
   addMessage(spool, "M2", 1);
@@ -31,7 +31,7 @@ test("making room removes settled sessions of these devices, however young, and 
     );
     // The events of the sessions are interleaved.
     for (const event of [id + 1, id + 11]) {
-      db.prepare("INSERT INTO event VALUES (?, ?, 'chunk', 1, x'78', NULL)").run(event, id + 1);
+      db.prepare("INSERT INTO event VALUES (?, ?, 'chunk', 1, x'78')").run(event, id + 1);
     }
     const message = { id: `M${id + 1}`, session: id + 1, ordinal: 0, device, profile: "p", receivedAt: 1 };
     spool.addMessage({ ...message, bytes: Buffer.from("H"), incomplete: null });

@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  copyFileSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, openSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -19,7 +8,6 @@ import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../harness.ts";
-import type { CommitLoss } from "../../../../shared/runtime/commit-mark.ts";
 
 // Tests of SQLite alone.
 
@@ -129,68 +117,8 @@ describe("the store on SQLite", () => {
   });
 });
 
-// A copy of the files of an open store equals the files after a kill.
 describe("the write-ahead log on SQLite", () => {
-  const FILES = ["vetwire.mark", "vetwire.db", "vetwire.db-wal"];
   const write = (store: Store) => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
-
-  async function killedAfter(commits: number): Promise<string> {
-    const [folder, copy] = [temporaryFolder(), temporaryFolder()];
-    const store = await openStore(folder);
-    for (let nth = 0; nth < commits; nth++) await write(store);
-    for (const file of FILES) copyFileSync(join(folder, file), join(copy, file));
-    await store.close();
-    return copy;
-  }
-
-  /** @returns the loss that each of two openings reports */
-  async function lossOf(folder: string): Promise<(CommitLoss | null)[]> {
-    const found: (CommitLoss | null)[] = [];
-    for (let start = 0; start < 2; start++) {
-      const store = await openStore(folder);
-      found.push(store.loss);
-      await write(store);
-      await store.close();
-    }
-    return found;
-  }
-
-  test("an intact log after a kill reports no loss", async () => {
-    expect(await lossOf(await killedAfter(5))).toEqual([null, null]);
-  });
-
-  test("a deleted, truncated or corrupt log reports the lost commits, also at the next opening", async () => {
-    const faults: ((log: string) => void)[] = [
-      (log) => rmSync(log),
-      (log) => truncateSync(log, statSync(log).size / 2),
-      (log) => {
-        const bytes = readFileSync(log);
-        bytes[Math.floor(bytes.length / 10)]! ^= 1;
-        writeFileSync(log, bytes);
-      },
-    ];
-    for (const harm of faults) {
-      const folder = await killedAfter(200);
-      harm(join(folder, "vetwire.db-wal"));
-      const loss = { commits: expect.any(Number), found_at: expect.any(String), until: expect.any(String), ids: {} };
-      const [first, second] = await lossOf(folder);
-      expect(first).toMatchObject(loss);
-      expect(second).toEqual(first);
-    }
-  });
-
-  test("a transaction without changes counts as no commit", async () => {
-    const folder = temporaryFolder();
-    const store = await openStore(folder);
-    await write(store);
-    const mark = () => readFileSync(join(folder, "vetwire.mark"), "utf8");
-    const before = mark();
-    await store.transaction(async () => undefined);
-    expect(mark()).toBe(before);
-    await write(store);
-    expect(mark()).not.toBe(before);
-    await store.close();
-  });
 
   test("the write-ahead log is emptied five seconds after the last commit", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

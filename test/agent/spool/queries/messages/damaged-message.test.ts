@@ -22,7 +22,7 @@ test.each(["bytes = CAST(replace(bytes, '5.2', '9.2') AS BLOB)", "profile = 'gen
   },
 );
 
-test("control: a message of an older version has no checksum, and its change is not seen", () => {
+test("control: without a checksum the change of a message is not seen", () => {
   const { db, read } = openWithMessages();
   db.exec("UPDATE message SET bytes = CAST(replace(bytes, '5.2', '9.2') AS BLOB), checksum = NULL WHERE id = 'a'");
   const [changed] = read();
