@@ -155,29 +155,33 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     expect(root.run("sh", "-c", "id vetwire || echo gone")).toBe("gone\n");
   });
 
-  test("a purge leaves what others have in the folder, their user, and the key that a second agent has too", () => {
-    const purged = () => {
-      root.install(packages.agent);
-      for (const name of ["agent.yaml", "agent.yaml.previous", "agent.key"]) fs.writeFileSync(etc(name), "");
-      root.run("dpkg", "--purge", "vetwire-agent");
-      return fs.existsSync(etc("")) ? contents(etc("")).toSorted() : null;
-    };
-    const etc = (name: string) => root.at(`/etc/vetwire/${name}`);
-    const unit = root.at("/etc/systemd/system/vetwire-lab.service");
-    fs.mkdirSync(etc(""));
-    fs.writeFileSync(etc("server.pem"), "of a server from the archive");
-    expect(purged()).toEqual(["server.pem"]);
-    fs.writeFileSync(etc("agent-lab.yaml"), "server: { keyFile: agent.key }\n");
-    expect(purged()).toEqual(["agent-lab.yaml", "agent.key", "server.pem"]);
-    expect(root.run("id", "-un", "vetwire")).toBe("vetwire\n");
-    for (const name of contents(etc(""))) fs.rmSync(etc(name));
-    fs.writeFileSync(unit, "[Service]\nUser=vetwire\n");
-    expect(purged()).toEqual([]);
-    fs.rmSync(unit);
-    expect(purged()).toBeNull();
-    expect(root.files()).toEqual(before);
-    expect(root.run("sh", "-c", "id vetwire || echo gone")).toBe("gone\n");
-  });
+  // It installs and purges four times.
+  test.runIf(process.env["ALL"] === "1")(
+    "a purge leaves what others have in the folder, their user, and the key that a second agent has too",
+    () => {
+      const purged = () => {
+        root.install(packages.agent);
+        for (const name of ["agent.yaml", "agent.yaml.previous", "agent.key"]) fs.writeFileSync(etc(name), "");
+        root.run("dpkg", "--purge", "vetwire-agent");
+        return fs.existsSync(etc("")) ? contents(etc("")).toSorted() : null;
+      };
+      const etc = (name: string) => root.at(`/etc/vetwire/${name}`);
+      const unit = root.at("/etc/systemd/system/vetwire-lab.service");
+      fs.mkdirSync(etc(""));
+      fs.writeFileSync(etc("server.pem"), "of a server from the archive");
+      expect(purged()).toEqual(["server.pem"]);
+      fs.writeFileSync(etc("agent-lab.yaml"), "server: { keyFile: agent.key }\n");
+      expect(purged()).toEqual(["agent-lab.yaml", "agent.key", "server.pem"]);
+      expect(root.run("id", "-un", "vetwire")).toBe("vetwire\n");
+      for (const name of contents(etc(""))) fs.rmSync(etc(name));
+      fs.writeFileSync(unit, "[Service]\nUser=vetwire\n");
+      expect(purged()).toEqual([]);
+      fs.rmSync(unit);
+      expect(purged()).toBeNull();
+      expect(root.files()).toEqual(before);
+      expect(root.run("sh", "-c", "id vetwire || echo gone")).toBe("gone\n");
+    },
+  );
 });
 
 /** @returns the names below a folder, or of a file */
