@@ -22,7 +22,6 @@ import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metric
 import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
 import { copySqliteToOwnSchema } from "../store/database/sqlite.ts";
-import { startCounting } from "../store/changes/study-counts.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
@@ -195,7 +194,6 @@ async function run(options: RunOptions): Promise<void> {
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   webhooks.start();
   alerts.start();
-  const stopCounting = startCounting(store, logger);
 
   const upgrades = serveUpgrades(app, data, location, logger);
   const upgrade = upgrades.ordered.then(() => "upgrade");
@@ -211,7 +209,7 @@ async function run(options: RunOptions): Promise<void> {
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await Promise.all([webhooks.stop(), alerts.stop(), stopCounting()]);
+  await Promise.all([webhooks.stop(), alerts.stop()]);
   metricsServer?.close();
   await store.close();
 }
