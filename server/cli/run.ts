@@ -21,8 +21,8 @@ import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
+import { hasDataChecksums } from "../store/database/postgres.ts";
 import { copySqliteToOwnSchema } from "../store/database/sqlite.ts";
-import { startCounting } from "../store/changes/study-counts.ts";
 import { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import { type AlertOptions, dashboardOf, mailerOf, readMachine, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
@@ -100,6 +100,15 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly drainSeconds: number;
 }
 
+/** Without checksums PostgreSQL serves a page that the disk changed. The checksum of a study covers its results alone. */
+async function warnOfUnchecked(url: string, logger: Logger): Promise<void> {
+  // After a lost connection the next start looks again.
+  if (await hasDataChecksums(url).catch(() => true)) return;
+  logger.warn(
+    "PostgreSQL has no data checksums, so a page that the disk changed stays unnoticed: stop PostgreSQL, run pg_checksums --enable, and start it",
+  );
+}
+
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
@@ -130,6 +139,7 @@ async function run(options: RunOptions): Promise<void> {
     await backups?.stop();
     return;
   }
+  if (isPostgresUrl(location)) void warnOfUnchecked(location, logger);
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);
@@ -195,7 +205,6 @@ async function run(options: RunOptions): Promise<void> {
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   webhooks.start();
   alerts.start();
-  const stopCounting = startCounting(store, logger);
 
   const upgrades = serveUpgrades(app, data, location, logger);
   const upgrade = upgrades.ordered.then(() => "upgrade");
@@ -211,7 +220,7 @@ async function run(options: RunOptions): Promise<void> {
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await app.close();
-  await Promise.all([webhooks.stop(), alerts.stop(), stopCounting()]);
+  await Promise.all([webhooks.stop(), alerts.stop()]);
   metricsServer?.close();
   await store.close();
 }

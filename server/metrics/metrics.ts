@@ -5,7 +5,7 @@ import { VERSION } from "../../shared/runtime/program-files.ts";
 import type { AuditQueue } from "../http/audit/audit-queue.ts";
 import type { Drain } from "../http/drain.ts";
 import type { CacheUse } from "../http/response-cache/response-cache.ts";
-import type { Quota } from "../store/changes/study-counts.ts";
+import type { Quota } from "../store/studies/quota.ts";
 import type { Store } from "../store/database/store.ts";
 import { RequestTimes } from "./request-times.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Page } from "../store/patients/patients.ts";
-import type { Quota } from "../store/changes/study-counts.ts";
+import type { Quota } from "../store/studies/quota.ts";
 import type { Store } from "../store/database/store.ts";
 import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
 

@@ -15,9 +15,9 @@ import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.t
 import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listMappings } from "../store/dashboard/codes.ts";
-import { storedStudies } from "../store/changes/study-counts.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
+import { storedStudies } from "../store/studies/quota.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { previewRoutes } from "./previews.ts";
 import { releaseRoutes } from "./releases.ts";

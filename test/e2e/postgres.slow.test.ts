@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demoClinics, demoFile } from "../../server/demo/data.ts";
+import { hasDataChecksums } from "../../server/store/database/postgres.ts";
 import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 
@@ -137,6 +138,14 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     const copy = path.join(folder, "copy.ndjson");
     await expectDone(finished(start(SERVER, ["export", copy, "--data", data])));
     expect(readFileSync(copy, "utf8")).toBe(lines);
+  });
+
+  test("a server warns at its start of a PostgreSQL without data checksums, and not of one with them", async () => {
+    const warning = "PostgreSQL has no data checksums";
+    await until("the warning", () => nodes[0]!.running.output().includes(warning));
+    expect(await hasDataChecksums(postgres.url())).toBe(false);
+    await postgres.enableChecksums();
+    expect(await hasDataChecksums(postgres.url())).toBe(true);
   });
 
   test("no process prints the password of the database, even on errors", async () => {

@@ -76,6 +76,17 @@ export class Postgres {
     await this.run("select pg_promote(true, 30)");
   }
 
+  /** Lets the node, which is stopped meanwhile, keep a checksum of each page. */
+  async enableChecksums(): Promise<void> {
+    await this.stop();
+    execFileSync(program("pg_checksums"), ["--enable", "--no-sync", `--pgdata=${this.#data}`], {
+      ...postgresUser(),
+      cwd: this.#folder,
+      stdio: "ignore",
+    });
+    await this.start();
+  }
+
   /** Runs statements as the superuser. @returns the rows of the last one */
   async run(statement: string, database = "postgres"): Promise<Record<string, unknown>[]> {
     return withClient(this.url(database), async (client) => {

@@ -14,15 +14,6 @@ export interface Engine {
     when: string;
     message: string;
   }) => string;
-  /** Creates a trigger that runs `statement` for each inserted or deleted row, in terms of new or old. */
-  readonly after: (trigger: RowTrigger) => string;
-}
-
-export interface RowTrigger {
-  readonly name: string;
-  readonly event: "insert" | "delete";
-  readonly table: string;
-  readonly statement: string;
 }
 
 /** The tables in the order of their references. */
@@ -106,7 +97,7 @@ const patients = ({ id, orderedText }: Engine) => `
 // The facts that are read every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
 // patient, and the rhythm of each device. On SQLite indexes hold the columns of a list, because a row is long; PostgreSQL keeps long
 // texts apart.
-const studies = ({ id, orderedText, shared, after }: Engine) => `
+const studies = ({ id, orderedText, shared }: Engine) => `
   create table study (
     id ${id},
     fp ${orderedText} not null unique,
@@ -189,14 +180,6 @@ const studies = ({ id, orderedText, shared, after }: Engine) => `
   );
   create index clinic_study_by_change on clinic_study (clinic_id, changed_at, study_id);
   create index clinic_study_of_study on clinic_study (study_id);
-  -- Their number. A clinic without a row is counted while servers run; see study-counts.ts.
-  create table clinic_study_count (
-    clinic_id bigint not null primary key references clinic (id),
-    studies bigint not null
-  );
-  create table clinic_study_change (clinic_id bigint not null, change bigint not null);
-  create index clinic_study_change_of_clinic on clinic_study_change (clinic_id);
-  ${studyCounts.map(after).join("\n")}
 
   create table unknown_code (
     id ${id},
@@ -516,15 +499,6 @@ const soapContent = [
   "created_at",
   "amends_fp",
 ];
-
-// Triggers, so that a server that does not know the counts keeps them too.
-const studyCounts: readonly RowTrigger[] = [
-  { name: "clinic_study_added", event: "insert", row: "new", change: 1 } as const,
-  { name: "clinic_study_removed", event: "delete", row: "old", change: -1 } as const,
-].map(({ name, event, row, change }) => ({
-  ...{ name, event, table: "clinic_study" },
-  statement: `insert into clinic_study_change (clinic_id, change) values (${row}.clinic_id, ${change});`,
-}));
 
 /** The baseline, then what each later version changes. A released entry never changes. */
 const versions: readonly ((engine: Engine) => string)[] = [baseline];

@@ -21,10 +21,6 @@ const postgres: Engine = {
     create function ${name}() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$;
     create trigger ${name} before ${event} on ${table} for each row when (${when}) execute function ${name}();
   `,
-  after: ({ name, event, table, statement }) => `
-    create function ${name}() returns trigger language plpgsql as $$ begin ${statement} return null; end $$;
-    create trigger ${name} after ${event} on ${table} for each row execute function ${name}();
-  `,
 };
 
 /** Advisory lock key, the same in every version, so that servers that start together migrate in sequence. */

@@ -245,3 +245,11 @@ export async function hasPostgresTables(url: string): Promise<boolean> {
     return (rows as [{ found: boolean }])[0].found;
   });
 }
+
+/** Returns whether PostgreSQL verifies the checksums of its pages (initdb --data-checksums). */
+export async function hasDataChecksums(url: string): Promise<boolean> {
+  return withClient(configOf(url), async (client) => {
+    const { rows } = await execute(client, "show data_checksums");
+    return (rows as [{ data_checksums: string }])[0].data_checksums === "on";
+  });
+}

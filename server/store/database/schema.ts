@@ -181,10 +181,6 @@ export interface Tables {
     /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
     changed_at: number;
   };
-  /** Numbers of the rows of `clinic_study`, without the changes that wait in the next table. See changes/study-counts.ts. */
-  clinic_study_count: { clinic_id: number; studies: number };
-  /** A row for each row that `clinic_study` got (1) or lost (-1). A trigger writes it. */
-  clinic_study_change: { clinic_id: number; change: number };
   /** Receivers of a clinic's events. */
   webhook: {
     id: Generated<number>;

@@ -8,6 +8,4 @@ export const sqlite: Engine = {
   shared: false,
   refuse: ({ name, event, table, when, message }) =>
     `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
-  after: ({ name, event, table, statement }) =>
-    `create trigger ${name} after ${event} on ${table} begin ${statement} end;`,
 };

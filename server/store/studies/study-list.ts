@@ -1,6 +1,5 @@
 import { type Kysely, sql } from "kysely";
 import type { ListedStudy } from "../../../shared/api/study.ts";
-import { studiesOfClinic } from "../changes/study-counts.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 import type { Page } from "../patients/patients.ts";
@@ -124,25 +123,9 @@ function knownTotal(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
   return sql<number>`coalesce(cast(${p.total} as bigint), ${totalOf(db, p, byPatient)})`;
 }
 
+/** Counts in the index alone: an index holds all columns of the list. */
 function totalOf(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
-  const counted = sql<number>`(${matches(db, p, byPatient).select((select) => select.fn.countAll<number>().as("rows"))})`;
-  if (byPatient) return counted;
-  // A list without a time, and the first sync of a client, leave few studies out: those are counted.
-  const older = sql<number>`(${db
-    .selectFrom(olderStudies(db, p).limit(OLDER_MAX).as("older"))
-    .select((select) => select.fn.countAll<number>().as("rows"))})`;
-  return sql<number>`case when ${older} < ${sql.lit(OLDER_MAX)} then ${studiesOfClinic(p.clinicId)} - ${older} else ${counted} end`;
-}
-
-/** Older studies than those that are listed, up to which they are counted in place of the listed ones. */
-const OLDER_MAX = 1000;
-
-function olderStudies(db: Kysely<Tables>, p: ListParameters) {
-  return db
-    .selectFrom("clinic_study")
-    .select("study_id")
-    .where("clinic_id", "=", p.clinicId)
-    .where("changed_at", "<", p.updatedSince);
+  return sql<number>`(${matches(db, p, byPatient).select((select) => select.fn.countAll<number>().as("rows"))})`;
 }
 
 function matches(db: Kysely<Tables>, p: ListParameters, byPatient: boolean) {
