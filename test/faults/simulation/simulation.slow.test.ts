@@ -11,7 +11,7 @@ import { KINDS, makeTemplates, type Outcome, runWorld, type Templates, type Worl
 // world and tells its steps. `SOAK=1` runs ten thousand.
 
 const SEED = process.env["SEED"];
-const WORLDS = process.env["SOAK"] === "1" ? 10_000 : 100;
+const WORLDS = process.env["ALL"] === "1" ? 10_000 : 100;
 const PROCESSES = 2;
 /** Seeds within which each broken agent is found. */
 const CONTROL_SEEDS = 40;
