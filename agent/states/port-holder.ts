@@ -49,8 +49,12 @@ function holderOf(isIt: (link: string) => boolean): string {
 
 function programName(pid: string): string {
   if (Number(pid) === process.pid) return "another device of this agent";
-  const [name = ""] = linesOf(`/proc/${pid}/comm`);
-  return name === "" ? UNKNOWN : `${name} (process ${pid})`;
+  try {
+    // The name in /proc/PID/comm is that of a thread, which is "MainThread" for Node.
+    return `${path.basename(fs.readlinkSync(`/proc/${pid}/exe`))} (process ${pid})`;
+  } catch {
+    return UNKNOWN; // the program has ended
+  }
 }
 
 function opens(folder: string, isIt: (link: string) => boolean): boolean {
