@@ -237,8 +237,8 @@ test.each<[string, (node: string) => void]>([
   unpack("0.2.0", IDLE);
   damage(path.join(folder, "0.2.0/runtime/node"));
   isCurrent("0.2.0");
-  // The package's own program is a source here, which Node alone refuses.
-  expect(await launcher().run()).toBe(1);
+  // The package's own program finds no configuration here.
+  expect(await launcher().run()).toBe(78);
   expect(readStarts(folder).map(({ version }) => version)).toEqual(["0.2.0", OWN]);
   expect(readVersions(folder)).toEqual({ current: null, pending: null, rolledBack: true });
   expect(readUpgrades(folder)).toMatchObject([{ from: OWN, to: "0.2.0", outcome: "rolled back" }]);
