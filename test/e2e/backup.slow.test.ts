@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -29,8 +29,9 @@ async function loadedWorld(): Promise<{ world: World; load: Load }> {
 /** Makes a database large. Its filler has no meaning for the program. */
 function fill(file: string): void {
   const db = new Database(file, { timeout: 10_000 });
-  const add = db.prepare("INSERT INTO meta (key, value) VALUES (?, hex(randomblob(500000)))");
-  for (let number = 0; number < FILLER_MB; number++) add.run(`filler-${number}`);
+  db.exec("CREATE TABLE filler (body BLOB NOT NULL)");
+  const add = db.prepare("INSERT INTO filler VALUES (randomblob(1000000))");
+  for (let number = 0; number < FILLER_MB; number++) add.run();
   db.close();
 }
 
@@ -75,10 +76,12 @@ async function killBackups(
 }
 
 /** Restores with kills, then without one. */
-async function restoreWithKills(wholeMs: number, script: string, ...args: readonly string[]): Promise<string> {
+async function restoreWithKills(wholeMs: number, script: string, ...args: readonly string[]): Promise<void> {
   for (let kill = 1; kill <= KILLS; kill++)
     await killedAfter((wholeMs * kill) / (KILLS + 1), script, "restore", ...args);
-  return execFileSync(process.execPath, [script, "restore", ...args], { encoding: "utf8", stdio: "pipe" });
+  const { status, stderr } = spawnSync(process.execPath, [script, "restore", ...args], { encoding: "utf8" });
+  // A kill may come after the last step of a restore, which is whole then.
+  if (status !== 0) expect(stderr).toContain("has data already");
 }
 
 /** @returns the numbers of the messages whose studies an agent holds */
@@ -122,9 +125,8 @@ test("an agent restored from a backup has every message that was acknowledged be
   const config = fs.readFileSync(world.config, "utf8");
   fs.rmSync(world.config);
   fs.rmSync(path.join(world.folder, "agent.key"));
-  const restored = await restoreWithKills(first.ms, AGENT, file, "--config", world.config);
+  await restoreWithKills(first.ms, AGENT, file, "--config", world.config);
   expect(fs.readFileSync(world.config, "utf8")).toBe(config);
-  expect(restored).toContain(`restored into ${world.agentData}`);
 
   await world.startAgent();
   await world.placed(DRAIN_MS);

@@ -124,7 +124,7 @@ describe("an import", () => {
   test.skipIf(noMount !== null)(
     "an import onto a disk that becomes full stores nothing, reports it and exits 1",
     async () => {
-      await moveToDisk("4m");
+      await moveToDisk("2m");
       const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
       const { status, stdout, stderr } = command("import", file);
       expect([status, stdout]).toEqual([1, ""]);
