@@ -49,7 +49,7 @@ echo sk_live_${"a".repeat(40)} > /etc/vetwire/agent.key; chmod 600 /etc/vetwire/
       0,
       expect.stringMatching(/^vetwire-agent: running since .*\n  program        agent \d/),
     ]);
-    expect(systemd.run("ps -o user= -C node | sort -u").stdout.trim()).toBe("vetwire");
+    expect(systemd.run("ps -o user= -p $(pgrep -d, -f '[/]node ') | sort -u").stdout.trim()).toBe("vetwire");
     const refused = vetwire("install agent");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("vetwire-agent is installed already")]);
   });
