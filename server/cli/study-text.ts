@@ -72,7 +72,7 @@ export function historyLines(history: readonly HistoryEntry[]): string[] {
     const before = new Set(previous && resultLines(previous.study.results, previous.snapshot));
     const changed = resultLines(entry.study.results, entry.snapshot).filter((line) => !before.has(line));
     const where = entry.patient_fp ?? `unmatched: ${entry.rejected_reason ?? entry.unmatched_reason ?? "-"}`;
-    const parts = [`revision ${entry.revision}`, entry.at, entry.cause ?? "earlier", where];
+    const parts = [`revision ${entry.revision}`, entry.at, entry.cause, where];
     const head = [...parts, ...sampleText(entry)].join("  ");
     const notes = entry.snapshot?.notes.filter((note) => note.startsWith(FLAGGED_ANEW)) ?? [];
     return [head, ...notes.map((note) => `  ${note}`), ...changed.map((line) => `  ${line}`)];
@@ -101,7 +101,7 @@ export function explainLines(
       const sender =
         cause === "pushed" && source !== null ? ` by ${source.device_id}, message ${source.message_id}` : "";
       const where = patient_fp ?? `unmatched: ${rejected_reason ?? unmatched_reason ?? "-"}`;
-      return { at, text: `revision ${revision}, ${cause ?? "stored"}${sender}: ${where}` };
+      return { at, text: `revision ${revision}, ${cause}${sender}: ${where}` };
     }),
     ...conflicts.map(({ at, revision, reason }) => ({ at, text: `conflict of revision ${revision}: ${reason}` })),
     ...audit.map(({ at, method, route, status, key, user, address }) => ({

@@ -60,8 +60,7 @@ export function settleRestore(folder: string): void {
 function readPlan(folder: string): RestorePlan | null {
   const file = path.join(folder, PLAN);
   if (!fs.existsSync(file)) return null;
-  // The plan of 0.1.0 has no `later`.
-  const plan = { later: [], ...(JSON.parse(fs.readFileSync(file, "utf8")) as Omit<RestorePlan, "later">) };
+  const plan = JSON.parse(fs.readFileSync(file, "utf8")) as RestorePlan;
   if (namesAreInside(plan)) return plan;
   throw new Error(`${path.resolve(file)} names files that no restore moves: remove it, then restore the backup again`);
 }

@@ -127,8 +127,7 @@ export type RevisionCause =
 export interface Revision {
   revision: number;
   at: string;
-  /** Null for a revision of an older program. */
-  cause: RevisionCause | null;
+  cause: RevisionCause;
   /** The user, or the device that sent it. */
   by: string | null;
   place: Place;
@@ -152,7 +151,7 @@ export interface StudyConflict {
 /** An event on the time line, the earliest first. */
 export type TimeLineEvent =
   | { at: string; kind: "sample"; device: string; samples: string[] }
-  | { at: string; kind: "revision"; revision: number; cause: RevisionCause | null; by: string | null; place: Place }
+  | { at: string; kind: "revision"; revision: number; cause: RevisionCause; by: string | null; place: Place }
   | { at: string; kind: "conflict"; revision: number; reason: string }
   /** A command of a user. */
   | { at: string; kind: "command"; command: string; by: string }

@@ -39,7 +39,7 @@ export async function viewStudy(session: Session, fp: string): Promise<StudyView
 /** A current or replaced revision. */
 export interface HistoryEntry {
   revision: number;
-  cause: StudyCause | null;
+  cause: StudyCause;
   /** Time at which this revision was stored. */
   at: string;
   patient_fp: string | null;
@@ -60,14 +60,14 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
     const study = JSON.parse(body) as ReplacedStudy;
     return {
       revision,
-      cause: study.cause ?? null,
+      cause: study.cause,
       at: timestampOf(received_at),
       patient_fp: study.patient_fp || null,
       unmatched_reason: study.unmatched_reason,
-      rejected_reason: study.rejected_reason ?? null,
+      rejected_reason: study.rejected_reason,
       ...sampleIds(study.source as StudySource | null),
       study: inPublishedOrder(study),
-      snapshot: (study.snapshot ?? null) as Snapshot | null,
+      snapshot: study.snapshot as Snapshot | null,
     };
   });
   const { revision, cause, received_at, patient_fp, unmatched_reason, rejected_reason } = stored;

@@ -87,7 +87,7 @@ export async function replaceStudy(
   await updateStudy(session, stored, row, now);
 }
 
-/** The JSON of a replaced revision. The rows of older programs lack the optional fields. */
+/** The JSON of a replaced revision. */
 export interface ReplacedStudy extends Study {
   /** `study.claimed_patient_fp`; stored JSON keeps this name. */
   sent_patient_fp: string | null;
@@ -95,9 +95,9 @@ export interface ReplacedStudy extends Study {
   dedupe_key: string | null;
   source: unknown;
   patient_hint: unknown;
-  snapshot?: unknown;
-  cause?: StudyColumns["cause"];
-  rejected_reason?: string | null;
+  snapshot: unknown;
+  cause: StudyColumns["cause"];
+  rejected_reason: string | null;
 }
 
 const filedByFp = checked(

@@ -134,7 +134,7 @@ function eventText(event: TimeLineEvent): string {
 }
 
 function revisionText({ cause, by, place }: Pick<Revision, "cause" | "by" | "place">): string {
-  const parts = [cause === null ? "" : causeText(cause), by === null ? "" : t("by", { by }), placeText(place)];
+  const parts = [causeText(cause), by === null ? "" : t("by", { by }), placeText(place)];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
