@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -145,6 +146,8 @@ test.skipIf(problem !== null)(
     fs.renameSync(world.serverData, kept);
     const disk = mount(world.serverData);
     fs.cpSync(kept, world.serverData, { recursive: true });
+    // A copy that the system has not written yet would be lost with the disk.
+    execFileSync("sync", ["-f", world.serverData]);
     await world.startServer();
     await world.startAgent();
     expect(await sendCount()).toBe("AA");
