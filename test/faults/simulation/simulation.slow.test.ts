@@ -8,10 +8,11 @@ import { BROKEN, type Broken } from "./broken.ts";
 import { KINDS, makeTemplates, type Outcome, runWorld, type Templates, type WorldOptions } from "./world.ts";
 
 // Goal: no order of faults breaks a promise. Method: worlds that run in virtual time, each from one seed. `SEED=49` replays one
-// world and tells its steps. `SOAK=1` runs ten thousand.
+// world and tells its steps. `ALL=1` runs ten thousand.
 
 const SEED = process.env["SEED"];
-const WORLDS = process.env["ALL"] === "1" ? 10_000 : 100;
+const ALL = process.env["ALL"] === "1";
+const WORLDS = ALL ? 10_000 : 100;
 const PROCESSES = 2;
 /** Seeds within which each broken agent is found. */
 const CONTROL_SEEDS = 40;
@@ -109,7 +110,8 @@ async function findProblem(name: string, options: WorldOptions): Promise<Outcome
   return null;
 }
 
-test.runIf(SEED === undefined).each(Object.entries(BROKEN))(
+// The replayed seed above finds one broken agent in every run of the suite.
+test.runIf(SEED === undefined && ALL).each(Object.entries(BROKEN))(
   "an agent that %s is found",
   async (name, broken) => {
     const { kinds = KINDS }: Broken = broken;
@@ -118,7 +120,7 @@ test.runIf(SEED === undefined).each(Object.entries(BROKEN))(
   CONTROL_MS,
 );
 
-test.runIf(SEED === undefined).each(KINDS)(
+test.runIf(SEED === undefined && ALL).each(KINDS)(
   "a world of %s devices alone finds an agent that acknowledges too early",
   async (kind) => {
     const broken = BROKEN["acknowledges before the commit"];
