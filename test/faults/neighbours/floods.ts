@@ -80,7 +80,6 @@ const connections: Flood[] = eachProtocol((protocol) => ({
   name: `connections to the ${protocol} port, closed at once`,
   protocol,
   begin: attack(64, (socket) => socket.destroy()),
-  ...(protocol === "hl7" ? { always: true } : {}),
 }));
 
 const halfOpen: Flood[] = eachProtocol((protocol) => ({
@@ -116,7 +115,7 @@ export const FLOODS: readonly Flood[] = [
   ...connections,
   ...halfOpen,
   ...slow,
-  astm("endless ENQ", SOME, repeated(Buffer.alloc(65_536, ENQ)), { always: true }),
+  astm("endless ENQ", SOME, repeated(Buffer.alloc(65_536, ENQ))),
   astm("an endless ASTM frame", ALL, endless(Uint8Array.of(ENQ, STX, 0x31), "H|\\^&|x")),
   astm("ENQ and NAK in turn", SOME, repeated(Buffer.alloc(65_536, Uint8Array.of(NAK, ENQ)))),
   astm("ASTM frames with wrong checksums", SOME, endless(Uint8Array.of(ENQ), "\x021R|1|x|1\r\x0300\r\n")),
@@ -138,7 +137,7 @@ export const FLOODS: readonly Flood[] = [
   poct1a("an endless POCT1-A element", ALL, endless(`${XML}<OBS.R01><SVC>`, "text ")),
   poct1a("an endless POCT1-A attribute", ALL, endless(`${XML}<OBS.R01><SVC.role_cd V="`, "value ")),
   poct1a("POCT1-A hellos over and over", SOME, repeated(HELLO)),
-  poct1a("POCT1-A hellos whose replies are not read", SOME, deaf(repeated(HELLO)), { always: true }),
+  poct1a("POCT1-A hellos whose replies are not read", SOME, deaf(repeated(HELLO))),
   dicom("PDUs of 4 GB", ALL, endless(Buffer.concat([ASSOCIATION, hugePdu(4)]), "\0"), { always: true }),
   dicom("association requests of 4 GB", ALL, endless(hugePdu(1), "\0")),
   dicom("associations held open", 200, (socket) => socket.write(ASSOCIATION)),
@@ -150,9 +149,6 @@ export const FLOODS: readonly Flood[] = [
     "sequences 3 000 levels deep",
     SOME,
     results((n) => storeRequest(1, `1.2.9.${n}`, hostileDataset()), ASSOCIATION),
-    {
-      always: true,
-    },
   ),
   dicom("endless images", SOME, (socket) => {
     socket.write(Buffer.concat([ASSOCIATION, startOfStore("1.2.8.1")]));
