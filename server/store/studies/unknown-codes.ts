@@ -7,7 +7,6 @@ import { timestampOf } from "./study-content.ts";
 
 /** An unknown code in the list for a user. */
 export interface ListedCode extends Omit<UnknownCode, "newStudies"> {
-  readonly clinic_fp: string;
   readonly device_id: string;
   /** Number of studies with the code. */
   readonly studies: number;
@@ -36,10 +35,9 @@ export async function recordCodes(
   await session.all(forgetOldest, device);
 }
 
-/** Lists the unknown codes of one clinic, or of all (null): by device, the most frequent code first. */
-export async function listUnknownCodes(session: Session, clinicId: number | null): Promise<ListedCode[]> {
-  const clinics = { from: clinicId ?? 0, to: clinicId ?? Number.MAX_SAFE_INTEGER };
-  const rows = await session.all(codesOf, clinics);
+/** Lists the unknown codes of a clinic: by device, the most frequent code first. */
+export async function listUnknownCodes(session: Session, clinicId: number): Promise<ListedCode[]> {
+  const rows = await session.all(codesOf, { clinicId });
   return rows.map(({ first_seen_at, last_seen_at, ...row }) => ({
     ...row,
     first_seen_at: timestampOf(first_seen_at),
@@ -111,16 +109,12 @@ const forgetOldest = query(
   noInvalidation,
 );
 
-const codesOf = query((db, p: { from: number; to: number }) =>
+const codesOf = query((db, p: { clinicId: number }) =>
   db
-    .selectFrom("unknown_code as code")
-    .innerJoin("clinic", "clinic.id", "code.clinic_id")
-    .select(["clinic.fp as clinic_fp", "code.device_id", "code.code", "code.label", "code.unit", "code.value"])
-    .select(["code.studies", "code.first_seen_at", "code.last_seen_at"])
-    .where("code.clinic_id", ">=", p.from)
-    .where("code.clinic_id", "<=", p.to)
-    .orderBy("clinic.fp")
-    .orderBy("code.device_id")
-    .orderBy("code.studies", "desc")
-    .orderBy("code.code"),
+    .selectFrom("unknown_code")
+    .select(["device_id", "code", "label", "unit", "value", "studies", "first_seen_at", "last_seen_at"])
+    .where("clinic_id", "=", p.clinicId)
+    .orderBy("device_id")
+    .orderBy("studies", "desc")
+    .orderBy("code"),
 );
