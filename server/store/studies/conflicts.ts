@@ -1,5 +1,5 @@
 import type { Study } from "../../../shared/api/study.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { ConflictColumns } from "../database/schema.ts";
 import { inPublishedOrder, timestampOf } from "./study-content.ts";
 
@@ -61,19 +61,17 @@ const countConflicts = query((db, p: { studyId: number; clinicId: number }) =>
     .where("clinic_id", "=", p.clinicId),
 );
 
-const insertConflict = query(
-  (db, p: ConflictColumns) =>
-    db
-      .insertInto("study_conflict")
-      .values({
-        study_id: p.study_id,
-        clinic_id: p.clinic_id,
-        content_hash: p.content_hash,
-        revision: p.revision,
-        reason: p.reason,
-        body: p.body,
-        received_at: p.received_at,
-      })
-      .onConflict((conflict) => conflict.columns(["study_id", "content_hash"]).doNothing()),
-  noInvalidation,
+const insertConflict = uncachedWrite((db, p: ConflictColumns) =>
+  db
+    .insertInto("study_conflict")
+    .values({
+      study_id: p.study_id,
+      clinic_id: p.clinic_id,
+      content_hash: p.content_hash,
+      revision: p.revision,
+      reason: p.reason,
+      body: p.body,
+      received_at: p.received_at,
+    })
+    .onConflict((conflict) => conflict.columns(["study_id", "content_hash"]).doNothing()),
 );

@@ -1,6 +1,6 @@
 import type { PushedStudy, Result } from "../../../shared/api/study.ts";
 import { codeNews, type UnknownCode } from "../../domain/unknown-codes.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { timestampOf } from "./study-content.ts";
 
 // The codes of the clinics' devices that the catalogue does not know, for the clinic to map them.
@@ -51,62 +51,56 @@ interface DeviceKey {
 }
 
 // The list is no part of a cached response.
-const upsert = query(
-  (db, p: UnknownCode & DeviceKey & { now: number }) =>
-    db
-      .insertInto("unknown_code")
-      .values({
-        clinic_id: p.clinicId,
-        device_id: p.deviceId,
-        code: p.code,
-        label: p.label,
-        unit: p.unit,
-        value: p.value,
-        studies: 1,
-        first_seen_at: p.now,
-        last_seen_at: p.now,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(["clinic_id", "device_id", "code"]).doUpdateSet((set) => ({
-          label: set.fn.coalesce("excluded.label", "unknown_code.label"),
-          unit: set.ref("excluded.unit"),
-          value: set.ref("excluded.value"),
-          studies: set("unknown_code.studies", "+", p.newStudies),
-          last_seen_at: set.ref("excluded.last_seen_at"),
-        })),
-      ),
-  noInvalidation,
+const upsert = uncachedWrite((db, p: UnknownCode & DeviceKey & { now: number }) =>
+  db
+    .insertInto("unknown_code")
+    .values({
+      clinic_id: p.clinicId,
+      device_id: p.deviceId,
+      code: p.code,
+      label: p.label,
+      unit: p.unit,
+      value: p.value,
+      studies: 1,
+      first_seen_at: p.now,
+      last_seen_at: p.now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["clinic_id", "device_id", "code"]).doUpdateSet((set) => ({
+        label: set.fn.coalesce("excluded.label", "unknown_code.label"),
+        unit: set.ref("excluded.unit"),
+        value: set.ref("excluded.value"),
+        studies: set("unknown_code.studies", "+", p.newStudies),
+        last_seen_at: set.ref("excluded.last_seen_at"),
+      })),
+    ),
 );
 
-const forget = query(
-  (db, p: DeviceKey & { code: string }) =>
-    db
-      .deleteFrom("unknown_code")
-      .where("clinic_id", "=", p.clinicId)
-      .where("device_id", "=", p.deviceId)
-      .where("code", "=", p.code),
-  noInvalidation,
+const forget = uncachedWrite((db, p: DeviceKey & { code: string }) =>
+  db
+    .deleteFrom("unknown_code")
+    .where("clinic_id", "=", p.clinicId)
+    .where("device_id", "=", p.deviceId)
+    .where("code", "=", p.code),
 );
 
 /** Far more codes than a device can have. SQLite accepts no offset without a limit. */
 const ALL_ROWS = 1_000_000_000;
 
-const forgetOldest = query(
-  (db, p: DeviceKey) =>
-    db
-      .deleteFrom("unknown_code")
-      .where("id", "in", (from) =>
-        from
-          .selectFrom("unknown_code")
-          .select("id")
-          .where("clinic_id", "=", p.clinicId)
-          .where("device_id", "=", p.deviceId)
-          .orderBy("last_seen_at", "desc")
-          .orderBy("id", "desc")
-          .limit(ALL_ROWS)
-          .offset(CODES_MAX),
-      ),
-  noInvalidation,
+const forgetOldest = uncachedWrite((db, p: DeviceKey) =>
+  db
+    .deleteFrom("unknown_code")
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("unknown_code")
+        .select("id")
+        .where("clinic_id", "=", p.clinicId)
+        .where("device_id", "=", p.deviceId)
+        .orderBy("last_seen_at", "desc")
+        .orderBy("id", "desc")
+        .limit(ALL_ROWS)
+        .offset(CODES_MAX),
+    ),
 );
 
 const codesOf = query((db, p: { clinicId: number }) =>
