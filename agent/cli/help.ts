@@ -83,11 +83,10 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     ],
   },
   simulate: {
-    summary: "play a device or a host",
+    summary: "play a device",
     examples: [
       "simulate dog.astm --to tcp://127.0.0.1:4001",
-      "simulate dog.astm --to serial:/dev/ttyUSB0 --faults drop-ack:0.1,split:1 --seed 1",
-      "simulate --role host --to listen://127.0.0.1:4020",
+      "simulate dog.astm --to serial:/dev/ttyUSB0 --baud 9600",
       "simulate us,xa --to dicom://DX1@127.0.0.1:11112/VETWIRE",
     ],
   },
@@ -102,9 +101,5 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   resend: {
     summary: "send studies again to a restored server",
     examples: ["resend --since 24h", "resend --since 2026-11-21T09:30:00Z"],
-  },
-  "record-association": {
-    summary: "record an association of an imaging device",
-    examples: ["record-association --listen 0.0.0.0:11112 --to 192.0.2.7:104"],
   },
 };

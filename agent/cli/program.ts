@@ -8,7 +8,6 @@ const commands = new Map<string, () => Promise<Command>>([
   ["run", async () => (await import("./run.ts")).runCommand],
   ["check", async () => (await import("./check.ts")).checkCommand],
   ["simulate", async () => (await import("./simulate.ts")).simulateCommand],
-  ["record-association", async () => (await import("./record-association.ts")).recordAssociationCommand],
   ["ports", async () => (await import("./ports.ts")).portsCommand],
   ["replay", async () => (await import("./replay.ts")).replayCommand],
   ["sniff", async () => (await import("./sniff.ts")).sniffCommand],

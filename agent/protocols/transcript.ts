@@ -1,8 +1,8 @@
 import { hexByte, STX } from "./bytes.ts";
 
 // Text form of a dialogue, one line per chunk. `<` is sent by the device, `>` by the agent. `<ENQ>` is a control
-// character, `<0xF6>` any byte, `<CS>` the checksum of its frame, `<BCC>` the XOR of its frame. `#` begins a comment. A player sends one side and
-// compares the other.
+// character, `<0xF6>` any byte, `<CS>` the checksum of its frame, `<BCC>` the XOR of its frame. `#` begins a comment. A player sends the lines of
+// the device and compares those of the agent.
 
 export interface TranscriptLine {
   /** Line number in the file. */
@@ -55,31 +55,27 @@ export function wireText(bytes: Uint8Array): string {
   }).join("");
 }
 
-/** Plays one side of a transcript. @returns the first difference of the other side; null if there is none */
-export async function playTranscript(
-  lines: readonly TranscriptLine[],
-  side: TranscriptLine["from"],
-  other: TranscriptPeer,
-): Promise<string | null> {
+/** Plays the device of a transcript. @returns the first difference of the agent; null if there is none */
+export async function playTranscript(lines: readonly TranscriptLine[], agent: TranscriptPeer): Promise<string | null> {
   for (const { number, from, bytes } of lines) {
-    if (from === side) {
-      const early = await outputWithin(other, 0);
+    if (from === "device") {
+      const early = await outputWithin(agent, 0);
       if (early.length > 0) return differs(`before line ${number}`, early, "nothing");
-      other.send(bytes);
+      agent.send(bytes);
       continue;
     }
     const output: number[] = [];
     for (const expected of bytes) {
-      const byte = await other.reply(REPLY_MS);
+      const byte = await agent.reply(REPLY_MS);
       if (byte === expected) {
         output.push(byte);
         continue;
       }
-      if (byte !== null) output.push(byte, ...(await outputWithin(other, AFTERWARDS_MS)));
+      if (byte !== null) output.push(byte, ...(await outputWithin(agent, AFTERWARDS_MS)));
       return differs(`line ${number}`, output, wireText(bytes));
     }
   }
-  const further = await outputWithin(other, AFTERWARDS_MS);
+  const further = await outputWithin(agent, AFTERWARDS_MS);
   return further.length > 0 ? differs("after the last line", further, "nothing") : null;
 }
 
@@ -119,10 +115,10 @@ class FrameSum {
   }
 }
 
-async function outputWithin(other: TranscriptPeer, ms: number): Promise<number[]> {
+async function outputWithin(agent: TranscriptPeer, ms: number): Promise<number[]> {
   const output: number[] = [];
   while (output.length < SHOWN_BYTES_MAX) {
-    const byte = await other.reply(ms);
+    const byte = await agent.reply(ms);
     if (byte === null) break;
     output.push(byte);
   }

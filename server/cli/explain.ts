@@ -3,9 +3,8 @@ import { printJson, printTimes } from "../../shared/cli/output.ts";
 import { listRowsOf } from "../store/audit.ts";
 import { rangesOfVersion } from "../store/ranges.ts";
 import { listConflicts } from "../store/studies/conflicts.ts";
-import { historyOf } from "../store/studies/history.ts";
+import { historyOf, viewStudy } from "../store/studies/history.ts";
 import { type DataOption, dataOption } from "./options.ts";
-import { storedStudy } from "./stored-study.ts";
 import { explainLines } from "./study-text.ts";
 import { clinicIdOf, withStore } from "./with-store.ts";
 
@@ -18,7 +17,8 @@ export const explainCommand = new Command("explain")
 
 async function explain(fp: string, { data, json }: DataOption & { json?: true }): Promise<void> {
   await withStore(data, async (store) => {
-    const view = await storedStudy(store, fp);
+    const view = await viewStudy(store, fp);
+    if (view === undefined) throw new Error(`study ${fp} does not exist`);
     const version = view.snapshot?.ranges ?? null;
     const clinicId = view.clinic_fp === null ? null : await clinicIdOf(store, view.clinic_fp);
     const records = {

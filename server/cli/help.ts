@@ -3,7 +3,6 @@ import type { CommandHelp } from "../../shared/cli/program.ts";
 // Summaries and examples of the server's commands. Every command and subcommand has an example, which parses.
 
 const CLINIC = "clinic_01K9DEM0000000000000C00001";
-const PATIENT = "patient_01K9DEM0000000000000P00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
 const AGENT = "agent_01K9DEM0000000000000A00001";
 const KEY = "key_01K9DEM0000000000000K00001";
@@ -56,29 +55,9 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
   },
   unmatched: {
     summary: "studies without a certain patient",
-    examples: [
-      "unmatched list",
-      "unmatched list --sample A-17 --json",
-      `unmatched show ${STUDY}`,
-      `unmatched assign ${STUDY} --patient ${PATIENT}`,
-      `unmatched reject ${STUDY} --reason "a control sample"`,
-      `unmatched reopen ${STUDY}`,
-    ],
-  },
-  study: {
-    summary: "manual studies, and the history of any study",
-    examples: [
-      `study add --patient ${PATIENT} --file study.json`,
-      `study add --patient ${PATIENT} --interactive`,
-      `study history ${STUDY}`,
-      `study conflicts --clinic ${CLINIC}`,
-    ],
+    examples: ["unmatched list", "unmatched list --sample A-17 --json"],
   },
   explain: { summary: "time line of a study, and its flags", examples: [`explain ${STUDY}`] },
-  codes: {
-    summary: "codes that the catalogue lacks",
-    examples: ["codes list", `codes list --clinic ${CLINIC} --json`],
-  },
   ranges: {
     summary: "a clinic's own reference intervals",
     examples: [

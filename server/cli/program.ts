@@ -11,8 +11,6 @@ const commands = new Map<string, () => Promise<Command>>([
   ["audit", async () => (await import("./audit.ts")).auditCommand],
   ["ranges", async () => (await import("./ranges.ts")).rangesCommand],
   ["unmatched", async () => (await import("./unmatched.ts")).unmatchedCommand],
-  ["codes", async () => (await import("./codes.ts")).codesCommand],
-  ["study", async () => (await import("./study.ts")).studyCommand],
   ["explain", async () => (await import("./explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],

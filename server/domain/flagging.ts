@@ -6,7 +6,7 @@ import { flaggedPatient, type Signalment, signalmentAt } from "../../shared/clin
 // Detects studies that the agent flagged for other facts of the patient than the stored ones.
 
 /** Prefix of the note in a study that the server flagged again. */
-export const FLAGGED_ANEW = "flagged anew: ";
+const FLAGGED_ANEW = "flagged anew: ";
 
 /** @returns the reason to flag the results again, as a note; null if the agent flagged them for the same facts */
 export function flagMismatchNote(

@@ -14,7 +14,7 @@ import { readValue } from "../../shared/clinical/value.ts";
 
 // Reads a study that a user typed. The server computes ranges and flags.
 
-/** The file of `study add`. */
+/** A study as a user types it. */
 export const ManualStudy = Type.Object(
   {
     modality: Modality,

@@ -7,15 +7,11 @@ import { notReady } from "./errors.ts";
 /** Adds /healthz (the process runs) and /readyz (the database takes writes, and no stop has begun). Both take no key. */
 export function healthRoutes(app: FastifyInstance, store: Pick<Store, "ping">, drain: Drain): void {
   app.route({ method: "GET", url: "/healthz", handler: () => ({ status: "ok" }) });
-  app.route({
-    method: "GET",
-    url: "/readyz",
-    handler: async (request, reply) => {
-      if (drain.hasBegun) return reply.code(503).send({ status: "not ready", reason: "the server is stopping" });
-      await store.ping().catch((error: unknown) => {
-        throw error instanceof StoreUnavailable ? notReady(error, request.id) : error;
-      });
-      return { status: "ready" };
-    },
+  app.get("/readyz", async (request, reply) => {
+    if (drain.hasBegun) return reply.code(503).send({ status: "not ready", reason: "the server is stopping" });
+    await store.ping().catch((error: unknown) => {
+      throw error instanceof StoreUnavailable ? notReady(error, request.id) : error;
+    });
+    return { status: "ready" };
   });
 }

@@ -1,4 +1,4 @@
-import { noInvalidation, query, type Session } from "../store/database/query.ts";
+import { query, type Session, uncachedWrite } from "../store/database/query.ts";
 import { type Change, missing } from "./context.ts";
 import type { ClinicLine, CustomerLine, UserLine } from "./lines.ts";
 
@@ -35,37 +35,31 @@ export const clinicByFp = query((db, p: { fp: string }) =>
 );
 
 // Responses show only the fp of clinics, users and customers, which never changes.
-const upsertClinic = query(
-  (db, p: { fp: string; name: string }) =>
-    db
-      .insertInto("clinic")
-      .values({ fp: p.fp, name: p.name })
-      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
-  noInvalidation,
+const upsertClinic = uncachedWrite((db, p: { fp: string; name: string }) =>
+  db
+    .insertInto("clinic")
+    .values({ fp: p.fp, name: p.name })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
 );
 
 export const userByFp = query((db, p: { fp: string }) =>
   db.selectFrom("user").select(["id", "name", "clinic_id"]).where("fp", "=", p.fp),
 );
 
-const upsertUser = query(
-  (db, p: { fp: string; name: string; clinicId: number }) =>
-    db
-      .insertInto("user")
-      .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
-      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
-  noInvalidation,
+const upsertUser = uncachedWrite((db, p: { fp: string; name: string; clinicId: number }) =>
+  db
+    .insertInto("user")
+    .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
 );
 
 export const customerByFp = query((db, p: { fp: string }) =>
   db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
 );
 
-const upsertCustomer = query(
-  (db, p: { fp: string; timeZone: string }) =>
-    db
-      .insertInto("customer")
-      .values({ fp: p.fp, time_zone: p.timeZone })
-      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
-  noInvalidation,
+const upsertCustomer = uncachedWrite((db, p: { fp: string; timeZone: string }) =>
+  db
+    .insertInto("customer")
+    .values({ fp: p.fp, time_zone: p.timeZone })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
 );

@@ -1,6 +1,6 @@
 import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
-import { noInvalidation, query, type Session } from "../store/database/query.ts";
+import { query, type Session, uncachedWrite } from "../store/database/query.ts";
 import type { Tables } from "../store/database/schema.ts";
 import { relist, setConnection, stampAndRelist } from "../store/patients/connections.ts";
 import { clinicByFp, customerByFp } from "./clinics.ts";
@@ -133,14 +133,12 @@ export async function storeConnection(
 type PatientRow = Omit<Tables["patient"], "id">;
 
 // A concurrent line may have created the customer in the meantime.
-const insertCustomer = query(
-  (db, p: { fp: string }) =>
-    db
-      .insertInto("customer")
-      .values({ fp: p.fp })
-      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
-      .returning("id"),
-  noInvalidation,
+const insertCustomer = uncachedWrite((db, p: { fp: string }) =>
+  db
+    .insertInto("customer")
+    .values({ fp: p.fp })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
+    .returning("id"),
 );
 
 export const patientByFp = query((db, p: { fp: string }) =>
@@ -155,9 +153,8 @@ export const patientByFp = query((db, p: { fp: string }) =>
 const highestId = query((db) => db.selectFrom("patient").select("id").orderBy("id", "desc").limit(1));
 
 // No clinic sees a patient before it is connected.
-const insertPatient = query(
-  (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
-  noInvalidation,
+const insertPatient = uncachedWrite((db, p: PatientRow) =>
+  db.insertInto("patient").values(patientValues(p)).returning("id"),
 );
 
 const updatePatient = query(

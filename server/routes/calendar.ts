@@ -38,12 +38,10 @@ const list = {
 } satisfies Operation;
 
 export function calendarRoutes(app: FastifyInstance, { store, now }: RouteContext): void {
-  app.route({
-    method: "GET",
-    url: "/api/v1/calendar/events",
-    schema: { response: { 200: CalendarEventList } },
-    config: list,
-    handler: async (request) => {
+  app.get(
+    "/api/v1/calendar/events",
+    { schema: { response: { 200: CalendarEventList } }, config: list },
+    async (request) => {
       const { start_date, end_date, type, status } = readParameters(request, list.parameters);
       const range = selectRange(start_date, end_date, now());
       if (range === "too long") {
@@ -56,5 +54,5 @@ export function calendarRoutes(app: FastifyInstance, { store, now }: RouteContex
       }
       return listEvents(store, { clinicId: keyOf(request).clinic_id, ...range, type, status });
     },
-  });
+  );
 }

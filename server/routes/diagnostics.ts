@@ -56,12 +56,10 @@ const get = {
 
 export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
   const pageStarts = new VersionedCache<PageStart>(PAGE_STARTS_MAX);
-  app.route({
-    method: "GET",
-    url: "/api/v1/lab/diagnostics",
-    schema: { response: { 200: StudyPageEnvelope } },
-    config: list,
-    handler: async (request) => {
+  app.get(
+    "/api/v1/lab/diagnostics",
+    { schema: { response: { 200: StudyPageEnvelope } }, config: list },
+    async (request) => {
       const { page, page_size, patient_fp, updated_since } = readParameters(request, list.parameters);
       const filter = {
         clinicId: keyOf(request).clinic_id,
@@ -74,14 +72,12 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
       const found = await listStudies(store, pageStarts, filter);
       return { success: true, data: pageOf(found, page, page_size) };
     },
-  });
+  );
 
-  app.route<{ Params: { fp: string } }>({
-    method: "GET",
-    url: "/api/v1/lab/diagnostics/:fp",
-    schema: { response: { 200: StudyEnvelope } },
-    config: get,
-    handler: async (request) => {
+  app.get<{ Params: { fp: string } }>(
+    "/api/v1/lab/diagnostics/:fp",
+    { schema: { response: { 200: StudyEnvelope } }, config: get },
+    async (request) => {
       const { fp } = request.params;
       const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
@@ -91,5 +87,5 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
       return { success: true, data: found.study };
     },
-  });
+  );
 }

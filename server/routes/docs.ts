@@ -22,11 +22,7 @@ export async function docsRoutes(
       : error;
   });
 
-  app.route({
-    method: "GET",
-    url: "/openapi.json",
-    handler: (_request, reply) => reply.type("application/json; charset=utf-8").send(json),
-  });
+  app.get("/openapi.json", (_request, reply) => reply.type("application/json; charset=utf-8").send(json));
 
   await app.register(swagger, { mode: "static", specification: { document } as StaticDocumentSpec });
   await app.register(swaggerUi, {

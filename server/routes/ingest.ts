@@ -46,27 +46,21 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
 }
 
 function pushRoute(app: FastifyInstance, { store, now, concealUnconnected, quota }: RouteContext): void {
-  app.route({
-    method: "POST",
-    url: "/agent/v1/studies",
-    config: ingest,
-    schema: { response: { 200: Outcomes } },
-    handler: async (request) => {
-      const clinicId = keyOf(request).clinic_id;
-      const clock = now();
-      const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
-      const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
-      // Read before the transaction, which would conflict with all other pushes: pushes under way may exceed the limit.
-      const room = quota.studiesMax === null ? undefined : quota.studiesMax - (await storedStudies(store, clinicId));
-      const options = { conceal: concealUnconnected, ...(room !== undefined && { room }) };
-      // A study is filed once by its fp.
-      const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock, options), {
-        repeatable: true,
-      });
-      noteDeferred(request, quota, filed);
-      const next = filed.values();
-      return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
-    },
+  app.post("/agent/v1/studies", { config: ingest, schema: { response: { 200: Outcomes } } }, async (request) => {
+    const clinicId = keyOf(request).clinic_id;
+    const clock = now();
+    const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
+    const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
+    // Read before the transaction, which would conflict with all other pushes: pushes under way may exceed the limit.
+    const room = quota.studiesMax === null ? undefined : quota.studiesMax - (await storedStudies(store, clinicId));
+    const options = { conceal: concealUnconnected, ...(room !== undefined && { room }) };
+    // A study is filed once by its fp.
+    const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock, options), {
+      repeatable: true,
+    });
+    noteDeferred(request, quota, filed);
+    const next = filed.values();
+    return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
   });
 }
 
@@ -81,43 +75,36 @@ function noteDeferred({ log }: FastifyRequest, quota: RouteContext["quota"], fil
 }
 
 function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): void {
-  app.route({
-    method: "POST",
-    url: "/agent/v1/heartbeat",
-    config: ingest,
-    handler: async (request) => {
-      const overlong = overlongList(Heartbeat, request.body);
-      if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
-      // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
-      const body = knownPart(Heartbeat, request.body);
-      if (!heartbeat.Check(body)) {
-        throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
-      }
-      const { id, clinic_id } = keyOf(request);
-      const actor = { by: request.ip, now: now(), clinicId: clinic_id };
-      const take = async (session: Session): Promise<Static<typeof HeartbeatAnswer>> => {
-        const agent = await storeHeartbeat(session, clinic_id, id, body, actor.now);
-        const { version: running = null, upgrade = null } = body;
-        const version = await stepWithHeartbeat(session, { agent, version: running, upgrade }, actor);
-        const devices = await wantedDevices(session, id);
-        return {
-          ...(devices !== undefined && { configuration_version: devices.version }),
-          ...(version !== undefined && { upgrade: { version } }),
-        };
+  app.post("/agent/v1/heartbeat", { config: ingest }, async (request) => {
+    const overlong = overlongList(Heartbeat, request.body);
+    if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
+    // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
+    const body = knownPart(Heartbeat, request.body);
+    if (!heartbeat.Check(body)) {
+      throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
+    }
+    const { id, clinic_id } = keyOf(request);
+    const actor = { by: request.ip, now: now(), clinicId: clinic_id };
+    const take = async (session: Session): Promise<Static<typeof HeartbeatAnswer>> => {
+      const agent = await storeHeartbeat(session, clinic_id, id, body, actor.now);
+      const { version: running = null, upgrade = null } = body;
+      const version = await stepWithHeartbeat(session, { agent, version: running, upgrade }, actor);
+      const devices = await wantedDevices(session, id);
+      return {
+        ...(devices !== undefined && { configuration_version: devices.version }),
+        ...(version !== undefined && { upgrade: { version } }),
       };
-      return store.transaction(take, { repeatable: true });
-    },
+    };
+    return store.transaction(take, { repeatable: true });
   });
 }
 
 /** The devices that an admin wrote for the agent. Null if nobody wrote any. */
 function configurationRoute(app: FastifyInstance, { store }: RouteContext): void {
-  app.route({
-    method: "GET",
-    url: "/agent/v1/configuration",
-    config: directory,
-    handler: async (request) => ({ success: true, data: (await wantedDevices(store, keyOf(request).id)) ?? null }),
-  });
+  app.get("/agent/v1/configuration", { config: directory }, async (request) => ({
+    success: true,
+    data: (await wantedDevices(store, keyOf(request).id)) ?? null,
+  }));
 }
 
 /** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */
@@ -128,41 +115,29 @@ function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },
   ];
   for (const { url, read, isListed } of directories) {
-    app.route({
-      method: "GET",
-      url,
-      config: { ...directory, parameters: directoryParameters },
-      handler: async (request) => {
-        const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
-        const clinicId = keyOf(request).clinic_id;
-        const version = versionsOf(request).lists;
-        const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
-        const found: Page<unknown> = await read(store, pageIndexes, filter);
-        return { success: true, data: pageOf(found, page, pageSize) };
-      },
+    app.get(url, { config: { ...directory, parameters: directoryParameters } }, async (request) => {
+      const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
+      const clinicId = keyOf(request).clinic_id;
+      const version = versionsOf(request).lists;
+      const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
+      const found: Page<unknown> = await read(store, pageIndexes, filter);
+      return { success: true, data: pageOf(found, page, pageSize) };
     });
   }
 }
 
 /** The clinic's reference intervals, so that agent and server flag alike. Null if the clinic has none. */
 function rangesRoute(app: FastifyInstance, { store }: RouteContext): void {
-  app.route({
-    method: "GET",
-    url: "/agent/v1/ranges",
-    config: directory,
-    handler: async (request) => {
-      const ranges = await currentRanges(store, keyOf(request).clinic_id);
-      return { success: true, data: ranges ?? null };
-    },
+  app.get("/agent/v1/ranges", { config: directory }, async (request) => {
+    const ranges = await currentRanges(store, keyOf(request).clinic_id);
+    return { success: true, data: ranges ?? null };
   });
 }
 
 /** The analytes that the clinic chose for codes of its devices. */
 function codesRoute(app: FastifyInstance, { store }: RouteContext): void {
-  app.route({
-    method: "GET",
-    url: "/agent/v1/codes",
-    config: directory,
-    handler: async (request) => ({ success: true, data: await listMappings(store, keyOf(request).clinic_id) }),
-  });
+  app.get("/agent/v1/codes", { config: directory }, async (request) => ({
+    success: true,
+    data: await listMappings(store, keyOf(request).clinic_id),
+  }));
 }

@@ -26,17 +26,11 @@ const list = {
 } satisfies Operation;
 
 export function inventoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
-  app.route({
-    method: "GET",
-    url: "/api/v1/inventory",
-    schema: { response: { 200: ItemPageEnvelope } },
-    config: list,
-    handler: async (request) => {
-      const { page, page_size, category, low_stock_only } = readParameters(request, list.parameters);
-      const clinicId = keyOf(request).clinic_id;
-      const filter = { clinicId, category, lowStockOnly: low_stock_only, page, pageSize: page_size };
-      const found = await listItems(store, filter);
-      return { success: true, data: pageOf(found, page, page_size) };
-    },
+  app.get("/api/v1/inventory", { schema: { response: { 200: ItemPageEnvelope } }, config: list }, async (request) => {
+    const { page, page_size, category, low_stock_only } = readParameters(request, list.parameters);
+    const clinicId = keyOf(request).clinic_id;
+    const filter = { clinicId, category, lowStockOnly: low_stock_only, page, pageSize: page_size };
+    const found = await listItems(store, filter);
+    return { success: true, data: pageOf(found, page, page_size) };
   });
 }

@@ -28,12 +28,13 @@ export interface PairingContext extends Pick<RouteContext, "store" | "now"> {
 
 export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countTry }: PairingContext): void {
   parseJsonBodies(app);
-  app.route({
-    method: "POST",
-    url: "/agent/v1/pair",
-    bodyLimit: BODY_BYTES_MAX,
-    schema: { response: { 200: Type.Object({ success: Type.Literal(true), data: Paired }) } },
-    handler: async (request) => {
+  app.post(
+    "/agent/v1/pair",
+    {
+      bodyLimit: BODY_BYTES_MAX,
+      schema: { response: { 200: Type.Object({ success: Type.Literal(true), data: Paired }) } },
+    },
+    async (request) => {
       await countTry(request.ip, now());
       const key = request.headers["x-api-key"];
       if (typeof key !== "string" || !isWellFormedKey(key)) throw unauthorized("x-api-key");
@@ -49,7 +50,7 @@ export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countT
       if (outcome === "ended") throw new ApiError("PAIRING.CODE_ENDED");
       return { success: true, data: outcome };
     },
-  });
+  );
 }
 
 async function refusedAsError<T>(paired: Promise<T>): Promise<T> {

@@ -49,33 +49,25 @@ const get = {
 export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
   const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
 
-  app.route({
-    method: "GET",
-    url: "/api/v1/patients",
-    schema: { response: { 200: PatientPageEnvelope } },
-    config: list,
-    handler: async (request) => {
-      const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
-      const filter = {
-        clinicId: keyOf(request).clinic_id,
-        listed: true,
-        species,
-        updatedSince: updated_since,
-        page,
-        pageSize: page_size,
-        version: versionsOf(request).lists,
-      };
-      const found = await listPatients(store, pageIndexes, filter);
-      return { success: true, data: pageOf(found, page, page_size), message: "OK" };
-    },
+  app.get("/api/v1/patients", { schema: { response: { 200: PatientPageEnvelope } }, config: list }, async (request) => {
+    const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
+    const filter = {
+      clinicId: keyOf(request).clinic_id,
+      listed: true,
+      species,
+      updatedSince: updated_since,
+      page,
+      pageSize: page_size,
+      version: versionsOf(request).lists,
+    };
+    const found = await listPatients(store, pageIndexes, filter);
+    return { success: true, data: pageOf(found, page, page_size), message: "OK" };
   });
 
-  app.route<{ Params: { fp: string } }>({
-    method: "GET",
-    url: "/api/v1/patients/:fp",
-    schema: { response: { 200: PatientEnvelope } },
-    config: get,
-    handler: async (request) => {
+  app.get<{ Params: { fp: string } }>(
+    "/api/v1/patients/:fp",
+    { schema: { response: { 200: PatientEnvelope } }, config: get },
+    async (request) => {
       const { fp } = request.params;
       const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
@@ -84,5 +76,5 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `patient ${fp}`);
       return { success: true, data: found.patient, message: "OK" };
     },
-  });
+  );
 }

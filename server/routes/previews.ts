@@ -21,12 +21,10 @@ function readPosition(text: string): number | undefined {
 export function previewRoutes(app: FastifyInstance, { store, now }: RouteContext): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("image/png", { parseAs: "buffer" }, async (_request: unknown, body: Buffer) => body);
-  app.route<{ Params: { fp: string; position: string } }>({
-    method: "PUT",
-    url: "/agent/v1/previews/:fp/:position",
-    config: preview,
-    bodyLimit: PREVIEW_BYTES_MAX,
-    handler: async (request) => {
+  app.put<{ Params: { fp: string; position: string } }>(
+    "/agent/v1/previews/:fp/:position",
+    { config: preview, bodyLimit: PREVIEW_BYTES_MAX },
+    async (request) => {
       const { fp } = request.params;
       const position = readPosition(request.params.position);
       if (position === undefined || !isFp("cds", fp)) throw new ApiError("RECORD.NOT_FOUND", "This image");
@@ -40,5 +38,5 @@ export function previewRoutes(app: FastifyInstance, { store, now }: RouteContext
       if (!isStored) throw new ApiError("RECORD.NOT_FOUND", "This study");
       return {};
     },
-  });
+  );
 }

@@ -5,11 +5,10 @@ import type { RouteContext } from "./context.ts";
 
 /** GET /agent/v1/releases/{file}: an archive of the agent or its signature, by which the agent knows whether to trust it. */
 export function releaseRoutes(app: FastifyInstance, { releaseFolder }: RouteContext): void {
-  app.route<{ Params: { file: string } }>({
-    method: "GET",
-    url: "/agent/v1/releases/:file",
-    config: { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "directory" },
-    handler: async (request, reply) => {
+  app.get<{ Params: { file: string } }>(
+    "/agent/v1/releases/:file",
+    { config: { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "directory" } },
+    async (request, reply) => {
       const found = await openReleaseFile(releaseFolder, request.params.file);
       if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This release");
       const { file, bytes } = found;
@@ -18,7 +17,7 @@ export function releaseRoutes(app: FastifyInstance, { releaseFolder }: RouteCont
       reply.header("content-length", bytes - start).type("application/octet-stream");
       return reply.send(file.createReadStream({ start }));
     },
-  });
+  );
 }
 
 /** Reads the range of a download that goes on, such as `bytes=1000-`. Any other range gets the whole file (RFC 9110, 14.2). */

@@ -28,12 +28,10 @@ const get = {
 } satisfies Operation;
 
 export function soapRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
-  app.route<{ Params: { fp: string } }>({
-    method: "GET",
-    url: "/api/v1/soap/:fp",
-    schema: { response: { 200: SoapEnvelope } },
-    config: get,
-    handler: async (request) => {
+  app.get<{ Params: { fp: string } }>(
+    "/api/v1/soap/:fp",
+    { schema: { response: { 200: SoapEnvelope } }, config: get },
+    async (request) => {
       const { fp } = request.params;
       const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
       // No error code is specific to SOAP records.
@@ -43,5 +41,5 @@ export function soapRoutes(app: FastifyInstance, { store, concealUnconnected }: 
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
       return { success: true, data: found.soap };
     },
-  });
+  );
 }

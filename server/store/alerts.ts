@@ -3,7 +3,7 @@ import { type AlertBook, EMPTY_BOOK } from "../../shared/alerts/book.ts";
 import type { Receiver } from "../../shared/alerts/deliver.ts";
 import type { QuietHours } from "../../shared/alerts/quiet.ts";
 import type { AlertLanguage } from "../../shared/alerts/texts.ts";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { query, type Session, uncachedWrite } from "./database/query.ts";
 import type { Tables } from "./database/schema.ts";
 
 // The alerts of a clinic: the book of open alerts and waiting messages, and the clinic's choice of whom to tell. Each is one
@@ -71,20 +71,16 @@ const stored = query((db, p: { clinicId: number }) =>
   db.selectFrom("clinic_alerts").select(["settings", "book"]).where("clinic_id", "=", p.clinicId),
 );
 
-const upsertBook = query(
-  (db, p: { clinicId: number; book: string; now: number }) =>
-    db
-      .insertInto("clinic_alerts")
-      .values({ clinic_id: p.clinicId, settings: null, book: p.book, changed_at: p.now })
-      .onConflict((conflict) => conflict.column("clinic_id").doUpdateSet({ book: p.book, changed_at: p.now })),
-  noInvalidation,
+const upsertBook = uncachedWrite((db, p: { clinicId: number; book: string; now: number }) =>
+  db
+    .insertInto("clinic_alerts")
+    .values({ clinic_id: p.clinicId, settings: null, book: p.book, changed_at: p.now })
+    .onConflict((conflict) => conflict.column("clinic_id").doUpdateSet({ book: p.book, changed_at: p.now })),
 );
 
-const upsertSettings = query(
-  (db, p: { clinicId: number; settings: string; now: number }) =>
-    db
-      .insertInto("clinic_alerts")
-      .values({ clinic_id: p.clinicId, settings: p.settings, book: null, changed_at: p.now })
-      .onConflict((conflict) => conflict.column("clinic_id").doUpdateSet({ settings: p.settings, changed_at: p.now })),
-  noInvalidation,
+const upsertSettings = uncachedWrite((db, p: { clinicId: number; settings: string; now: number }) =>
+  db
+    .insertInto("clinic_alerts")
+    .values({ clinic_id: p.clinicId, settings: p.settings, book: null, changed_at: p.now })
+    .onConflict((conflict) => conflict.column("clinic_id").doUpdateSet({ settings: p.settings, changed_at: p.now })),
 );

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { newUlid } from "../../shared/api/fp.ts";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { query, type Session, uncachedWrite } from "./database/query.ts";
 import type { AuditColumns, Tables } from "./database/schema.ts";
 
 // The audit: one row for a request, or for several equal requests. Old rows are removed.
@@ -86,17 +86,14 @@ export async function* listRows(
   }
 }
 
-const insert = query((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)), noInvalidation);
+const insert = uncachedWrite((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)));
 
-const insertGroup = query((db, p: AuditRow[]) => {
+const insertGroup = uncachedWrite((db, p: AuditRow[]) => {
   const rows = Array.from({ length: ROWS_AT_ONCE }, (_, index) => columnsOf(p[index] as AuditRow));
   return db.insertInto("audit").values(rows);
-}, noInvalidation);
+});
 
-const insertCounted = query(
-  (db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)).returning("id"),
-  noInvalidation,
-);
+const insertCounted = uncachedWrite((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)).returning("id"));
 
 // Lists each column, because the parameters of a query cannot be spread.
 function columnsOf(p: AuditRow): AuditRow {
@@ -104,22 +101,19 @@ function columnsOf(p: AuditRow): AuditRow {
   return { at, request_id, api_key_id, method, route, fp, count, status, address, times, user_id, clinic_id };
 }
 
-const update = query(
-  (db, p: { id: number; times: number }) => db.updateTable("audit").set({ times: p.times }).where("id", "=", p.id),
-  noInvalidation,
+const update = uncachedWrite((db, p: { id: number; times: number }) =>
+  db.updateTable("audit").set({ times: p.times }).where("id", "=", p.id),
 );
 
 const firstRow = query((db, p: { now: number }) =>
   db.selectFrom("audit").select(["id", "at"]).where("at", "<=", p.now).orderBy("id").limit(1),
 );
 
-const remove = query(
-  (db, p: { before: number; now: number; end: number }) =>
-    db
-      .deleteFrom("audit")
-      .where("id", "<", p.end)
-      .where((where) => where.or([where("at", "<", p.before), where("at", ">", p.now)])),
-  noInvalidation,
+const remove = uncachedWrite((db, p: { before: number; now: number; end: number }) =>
+  db
+    .deleteFrom("audit")
+    .where("id", "<", p.end)
+    .where((where) => where.or([where("at", "<", p.before), where("at", ">", p.now)])),
 );
 
 const selections = { all: selection(), key: selection("key"), clinic: selection("clinic") };

@@ -3,7 +3,7 @@ import { type HeardVersion, stepRollout, wantedVersion } from "../domain/rollout
 import { agentOfKey, insertAgent } from "./agents/agents.ts";
 import { readRollout, saveRollout } from "./agents/rollouts.ts";
 import { type AuditActor, auditCommand } from "./audit.ts";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { type Session, uncachedWrite } from "./database/query.ts";
 
 /**
  * Stores the latest heartbeat of an agent, identified by its key. The first one registers an agent that did not pair.
@@ -43,13 +43,11 @@ export async function stepWithHeartbeat(
   return wantedVersion(rollout, heard.agent);
 }
 
-const upsert = query(
-  (db, p: { clinicId: number; keyId: number; now: number; body: string }) =>
-    db
-      .insertInto("heartbeat")
-      .values({ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now, body: p.body })
-      .onConflict((conflict) =>
-        conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
-      ),
-  noInvalidation,
+const upsert = uncachedWrite((db, p: { clinicId: number; keyId: number; now: number; body: string }) =>
+  db
+    .insertInto("heartbeat")
+    .values({ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now, body: p.body })
+    .onConflict((conflict) =>
+      conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
+    ),
 );

@@ -1,4 +1,4 @@
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { query, type Session, uncachedWrite } from "./database/query.ts";
 import type { Versions } from "./database/cache-versions.ts";
 
 // API keys. The store holds a digest of each key, and enough characters for a user to recognise it.
@@ -200,19 +200,16 @@ const expire = query(
   ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
-const touch = query(
-  (db, p: { id: number; now: number }) => db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
-  noInvalidation,
+const touch = uncachedWrite((db, p: { id: number; now: number }) =>
+  db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
 );
 
 /** Changes no value. On PostgreSQL it conflicts with other transactions that write this, and with those that bump the versions. */
-export const writeClinic = query(
-  (db, p: { id: number }) =>
-    db
-      .updateTable("clinic")
-      .set((set) => ({ version: set.ref("version") }))
-      .where("id", "=", p.id),
-  noInvalidation,
+export const writeClinic = uncachedWrite((db, p: { id: number }) =>
+  db
+    .updateTable("clinic")
+    .set((set) => ({ version: set.ref("version") }))
+    .where("id", "=", p.id),
 );
 
 const clinicsOfUsedKeys = query((db) =>

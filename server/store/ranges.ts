@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { query, type Session, uncachedWrite } from "./database/query.ts";
 
 // Reference intervals of the clinics. Each import stays as a version, because snapshots of studies name their version.
 
@@ -58,7 +58,7 @@ const ofVersion = query((db, p: { clinicId: number; version: string }) =>
 );
 
 // No cached response contains intervals, and stored studies keep their flags.
-const insert = query(
+const insert = uncachedWrite(
   (db, p: { clinicId: number; version: string; now: number; lowQuality: number; content: string }) =>
     db.insertInto("clinic_reference_interval_set").values({
       clinic_id: p.clinicId,
@@ -67,5 +67,4 @@ const insert = query(
       low_quality: p.lowQuality,
       content: p.content,
     }),
-  noInvalidation,
 );

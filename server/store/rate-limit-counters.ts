@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { type Session, uncachedWrite } from "./database/query.ts";
 import type { RequestCount } from "./database/schema.ts";
 
 // Rate-limit counters in a PostgreSQL database, so that servers on one database share each limit. Windows end by the
@@ -80,10 +80,9 @@ const lag = sql.lit(CLOCK_LAG_MS);
 
 // One statement, so that the row lock serialises the servers. From the innermost select outwards: which windows have not
 // ended, their counts, and whether all of them have room. A clock that was set back must not lengthen a window by more.
-const count = query(
-  (db, p: CountParameters) => ({
-    compile: () =>
-      sql<RequestCount>`
+const count = uncachedWrite((db, p: CountParameters) => ({
+  compile: () =>
+    sql<RequestCount>`
       insert into request_count as stored (name, short_used, short_ends_at, long_used, long_ends_at, taken)
       values (
         ${p.name}, greatest(0, ${p.cost}::integer), ${p.shortEndsAt}, greatest(0, ${p.cost}::integer), ${p.longEndsAt}, true
@@ -111,14 +110,10 @@ const count = query(
       )
       returning name, short_used, short_ends_at, long_used, long_ends_at, taken
     `.compile(db),
-  }),
-  noInvalidation,
-);
+}));
 
-const prune = query(
-  (db, p: { now: number }) =>
-    db.deleteFrom("request_count").where("short_ends_at", "<=", p.now).where("long_ends_at", "<=", p.now),
-  noInvalidation,
+const prune = uncachedWrite((db, p: { now: number }) =>
+  db.deleteFrom("request_count").where("short_ends_at", "<=", p.now).where("long_ends_at", "<=", p.now),
 );
 
 /** A fixed window. It begins with its first request. */

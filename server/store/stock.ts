@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
 import { type Batch, consume, type Consumption, receive } from "../domain/inventory-stock.ts";
 import type { Page } from "./patients/patients.ts";
-import { noInvalidation, query, type Session } from "./database/query.ts";
+import { query, type Session, uncachedWrite } from "./database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./database/schema.ts";
 
 // Inventory items of a clinic and their batches. The API does not show batches.
@@ -227,29 +227,23 @@ const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
     .where("expiry_date", "is not distinct from", p.expiry_date),
 );
 
-const insertBatch = query(
-  (db, p: BatchColumns) =>
-    db.insertInto("inventory_batch").values({
-      item_id: p.item_id,
-      lot: p.lot,
-      quantity: p.quantity,
-      received_at: p.received_at,
-      expiry_date: p.expiry_date,
-    }),
-  noInvalidation,
+const insertBatch = uncachedWrite((db, p: BatchColumns) =>
+  db.insertInto("inventory_batch").values({
+    item_id: p.item_id,
+    lot: p.lot,
+    quantity: p.quantity,
+    received_at: p.received_at,
+    expiry_date: p.expiry_date,
+  }),
 );
 
-const setBatch = query(
-  (db, p: { id: number; quantity: number }) =>
-    db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
-  noInvalidation,
+const setBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>
+  db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
 );
 
-const takeFromBatch = query(
-  (db, p: { id: number; taken: number }) =>
-    db
-      .updateTable("inventory_batch")
-      .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
-      .where("id", "=", p.id),
-  noInvalidation,
+const takeFromBatch = uncachedWrite((db, p: { id: number; taken: number }) =>
+  db
+    .updateTable("inventory_batch")
+    .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
+    .where("id", "=", p.id),
 );

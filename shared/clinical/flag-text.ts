@@ -13,7 +13,7 @@ export function resultLine(result: Result): string {
  * Formats each result with the origin of its code and with what the device says about it: its name of an own code, or the
  * meaning of a code in an image.
  */
-export function resultLines(results: readonly Result[], snapshot: Snapshot | null): string[] {
+function resultLines(results: readonly Result[], snapshot: Snapshot | null): string[] {
   return results.map((result, index) => lineOf(codeText(result, snapshot?.rows[index]), result, snapshot?.rows[index]));
 }
 

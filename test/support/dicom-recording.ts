@@ -1,4 +1,4 @@
-// Reads the recordings that `agent record-association` prints.
+// Reads recordings of associations: one PDU a line in hexadecimal, `<` from the device, `>` from the receiver.
 
 export interface RecordedPdu {
   readonly from: "device" | "receiver";

@@ -23,31 +23,28 @@ interface Mapping {
 
 /** Adds the codes outside the catalogue, and their mapping, which is a change of the configuration. */
 export function codeRoutes(app: FastifyInstance, host: Host): void {
-  app.route({
-    method: "GET",
-    url: "/local/v1/codes",
-    handler: (): LocalCodes => {
-      const { data, devices } = runningAgent(host).config;
-      const { ofClinic, seen } = readSpool(data, (db) => ({
-        ofClinic: listClinicCodes(db),
-        seen: listSeenCodes(db, REVISIONS_MAX),
-      }));
-      return { codes: codeList(devices, seen, ofClinic), mark: markOf(host.text()) };
-    },
+  app.get("/local/v1/codes", (): LocalCodes => {
+    const { data, devices } = runningAgent(host).config;
+    const { ofClinic, seen } = readSpool(data, (db) => ({
+      ofClinic: listClinicCodes(db),
+      seen: listSeenCodes(db, REVISIONS_MAX),
+    }));
+    return { codes: codeList(devices, seen, ofClinic), mark: markOf(host.text()) };
   });
 
   const text = { type: "string", minLength: 1, maxLength: 200 } as const;
-  app.route<{ Body: Mapping }>({
-    method: "POST",
-    url: "/local/v1/codes",
-    schema: {
-      body: {
-        type: "object",
-        required: ["device", "code", "analyte", "mark"],
-        properties: { device: text, code: text, analyte: text, mark: text },
+  app.post<{ Body: Mapping }>(
+    "/local/v1/codes",
+    {
+      schema: {
+        body: {
+          type: "object",
+          required: ["device", "code", "analyte", "mark"],
+          properties: { device: text, code: text, analyte: text, mark: text },
+        },
       },
     },
-    handler: async ({ body: { device, code, analyte, mark } }): Promise<LocalApplied> => {
+    async ({ body: { device, code, analyte, mark } }): Promise<LocalApplied> => {
       const { devices } = runningAgent(host).config;
       if (devices.every(({ id }) => id !== device)) {
         throw new PageError(409, `${device} is no longer in the configuration: load the page anew`);
@@ -57,5 +54,5 @@ export function codeRoutes(app: FastifyInstance, host: Host): void {
       );
       return host.apply(withDevices(host.text() ?? "", mapped), mark);
     },
-  });
+  );
 }

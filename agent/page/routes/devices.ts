@@ -16,39 +16,35 @@ import { hexLines } from "../../tools/offline/hex-lines.ts";
 
 /** Adds the overview: the agent, its server, its queue, and a card for each device. */
 export function deviceRoutes(app: FastifyInstance, host: Host): void {
-  app.route({
-    method: "GET",
-    url: "/local/v1/overview",
-    handler: async (): Promise<LocalOverview> => {
-      const { agent, version, file } = host;
-      if (agent === null) return { state: "not set up", version, file };
-      const { config, spool } = agent;
-      const [outbox, clock, counts] = await Promise.all([
-        spool.call("outbox"),
-        spool.call("getMeta", CLOCK_META),
-        spool.call("countMessagesSince", dayOf(Date.now(), config.timeZone).from),
-      ]);
-      const times = new Map(readSpool(config.data, readDeviceTimes).map((of) => [of.id, of]));
-      const configured = new Map(config.devices.map((device) => [device.id, device]));
-      const server = agent.serverState();
-      return {
-        state: "running",
-        version,
-        file,
-        upgrade: shownUpgrade(host),
-        started_at: iso(agent.startedAt),
-        ready: agent.ready(),
-        server: { url: config.server.url, state: server.is, reason: server.reason },
-        clock_offset_s: clock === null ? null : Number(clock),
-        outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldestAt) },
-        devices: agent.devices.flatMap((device) => {
-          const state = device.state();
-          const known = configured.get(state.id);
-          const own = counts.filter((count) => count.device === state.id);
-          return known === undefined ? [] : [describeDevice(known, state, times.get(state.id), own)];
-        }),
-      };
-    },
+  app.get("/local/v1/overview", async (): Promise<LocalOverview> => {
+    const { agent, version, file } = host;
+    if (agent === null) return { state: "not set up", version, file };
+    const { config, spool } = agent;
+    const [outbox, clock, counts] = await Promise.all([
+      spool.call("outbox"),
+      spool.call("getMeta", CLOCK_META),
+      spool.call("countMessagesSince", dayOf(Date.now(), config.timeZone).from),
+    ]);
+    const times = new Map(readSpool(config.data, readDeviceTimes).map((of) => [of.id, of]));
+    const configured = new Map(config.devices.map((device) => [device.id, device]));
+    const server = agent.serverState();
+    return {
+      state: "running",
+      version,
+      file,
+      upgrade: shownUpgrade(host),
+      started_at: iso(agent.startedAt),
+      ready: agent.ready(),
+      server: { url: config.server.url, state: server.is, reason: server.reason },
+      clock_offset_s: clock === null ? null : Number(clock),
+      outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldestAt) },
+      devices: agent.devices.flatMap((device) => {
+        const state = device.state();
+        const known = configured.get(state.id);
+        const own = counts.filter((count) => count.device === state.id);
+        return known === undefined ? [] : [describeDevice(known, state, times.get(state.id), own)];
+      }),
+    };
   });
 }
 

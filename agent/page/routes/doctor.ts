@@ -12,22 +12,14 @@ export function doctorRoutes(app: FastifyInstance, host: Host): void {
     running ??= runDoctor(context).finally(() => (running = null));
     return running;
   };
-  app.route({
-    method: "GET",
-    url: "/local/v1/doctor",
-    handler: async (): Promise<DoctorBody> => ({ findings: await run() }),
-  });
-  app.route({
-    method: "GET",
-    url: "/local/v1/doctor/bundle",
-    handler: async (_request, reply) => {
-      const zip = Buffer.from(makeBundle(context, await run()));
-      return reply
-        .headers({
-          "content-type": "application/zip",
-          "content-disposition": 'attachment; filename="vetwire-doctor.zip"',
-        })
-        .send(zip);
-    },
+  app.get("/local/v1/doctor", async (): Promise<DoctorBody> => ({ findings: await run() }));
+  app.get("/local/v1/doctor/bundle", async (_request, reply) => {
+    const zip = Buffer.from(makeBundle(context, await run()));
+    return reply
+      .headers({
+        "content-type": "application/zip",
+        "content-disposition": 'attachment; filename="vetwire-doctor.zip"',
+      })
+      .send(zip);
   });
 }

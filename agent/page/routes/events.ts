@@ -19,34 +19,26 @@ const UNREAD_BYTES_MAX = 256 * 1024;
  */
 export function eventRoutes(app: FastifyInstance, host: Host): void {
   const streams = new Streams();
-  app.route({
-    method: "GET",
-    url: "/local/v1/events",
-    handler: (request, reply) => {
-      let known: string | undefined;
-      streams.open(request, reply, CHECK_MS, (send) => {
-        const mark = changeMark(host);
-        if (mark === known) return;
-        known = mark;
-        send("changed", "");
-      });
-    },
+  app.get("/local/v1/events", (request, reply) => {
+    let known: string | undefined;
+    streams.open(request, reply, CHECK_MS, (send) => {
+      const mark = changeMark(host);
+      if (mark === known) return;
+      known = mark;
+      send("changed", "");
+    });
   });
 
-  app.route<{ Params: { id: string } }>({
-    method: "GET",
-    url: "/local/v1/devices/:id/bytes",
-    handler: (request, reply) => {
-      const { config } = runningAgent(host);
-      const { id } = request.params;
-      const device = analyzersOf(config).get(id);
-      if (device === undefined) throw new PageError(404, "this device is not configured, or it sends files");
-      const live = new LiveBytes(id, device.profile, device.timeZone);
-      streams.open(request, reply, BYTES_MS, (send) => {
-        const lines = readSpool(config.data, (db) => live.next(db));
-        if (lines.length > 0) send("lines", JSON.stringify(lines));
-      });
-    },
+  app.get<{ Params: { id: string } }>("/local/v1/devices/:id/bytes", (request, reply) => {
+    const { config } = runningAgent(host);
+    const { id } = request.params;
+    const device = analyzersOf(config).get(id);
+    if (device === undefined) throw new PageError(404, "this device is not configured, or it sends files");
+    const live = new LiveBytes(id, device.profile, device.timeZone);
+    streams.open(request, reply, BYTES_MS, (send) => {
+      const lines = readSpool(config.data, (db) => live.next(db));
+      if (lines.length > 0) send("lines", JSON.stringify(lines));
+    });
   });
 }
 

@@ -13,26 +13,23 @@ import { Turns } from "./turns.ts";
 
 /** Adds the newest studies of images, and a picture of each frame. A thread with limits draws it. */
 export function imageRoutes(app: FastifyInstance, host: Host): void {
-  app.route({
-    method: "GET",
-    url: "/local/v1/images",
-    handler: (): LocalImages => readSpool(runningAgent(host).config.data, newestImageStudies),
-  });
+  app.get("/local/v1/images", (): LocalImages => readSpool(runningAgent(host).config.data, newestImageStudies));
 
   const turns = new Turns();
-  app.route<{ Params: { id: string }; Querystring: { frame: number; side: number } }>({
-    method: "GET",
-    url: "/local/v1/images/:id/preview",
-    schema: {
-      querystring: {
-        type: "object",
-        properties: {
-          frame: { type: "integer", minimum: 1, maximum: 0x7fff_ffff, default: 1 },
-          side: { type: "integer", enum: Object.values(PICTURE_SIDES), default: PICTURE_SIDES.small },
+  app.get<{ Params: { id: string }; Querystring: { frame: number; side: number } }>(
+    "/local/v1/images/:id/preview",
+    {
+      schema: {
+        querystring: {
+          type: "object",
+          properties: {
+            frame: { type: "integer", minimum: 1, maximum: 0x7fff_ffff, default: 1 },
+            side: { type: "integer", enum: Object.values(PICTURE_SIDES), default: PICTURE_SIDES.small },
+          },
         },
       },
     },
-    handler: async ({ params: { id }, query: { frame, side: sideMax } }, reply) => {
+    async ({ params: { id }, query: { frame, side: sideMax } }, reply) => {
       const { data } = runningAgent(host).config;
       const image = readSpool(data, (db) => drawableImages(db, id)).find((one) => one.id === id);
       if (image === undefined) {
@@ -49,5 +46,5 @@ export function imageRoutes(app: FastifyInstance, host: Host): void {
       );
       return reply.type("image/png").header(FRAMES_HEADER, String(frames)).send(Buffer.from(png));
     },
-  });
+  );
 }

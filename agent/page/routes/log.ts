@@ -8,11 +8,7 @@ const LEFT_OUT = new Set(["time", "level", "msg", "pid", "hostname"]);
 
 /** Adds the last lines of the log. They hold no name, no result and no key. */
 export function logRoutes(app: FastifyInstance, host: Host): void {
-  app.route({
-    method: "GET",
-    url: "/local/v1/log",
-    handler: (): readonly LocalLogLine[] => host.recentLog.lines.slice(-LINES_MAX).map(readLine),
-  });
+  app.get("/local/v1/log", (): readonly LocalLogLine[] => host.recentLog.lines.slice(-LINES_MAX).map(readLine));
 }
 
 /** Reads a line of pino. A line that was cut is no JSON, and is shown as it is. */

@@ -17,37 +17,28 @@ const PAGE_ROWS = 50;
 
 /** Adds the list of messages, a message with what became of it, its recording, and its reprocessing. */
 export function messageRoutes(app: FastifyInstance, host: Host): void {
-  app.route<{ Querystring: Record<string, unknown> }>({
-    method: "GET",
-    url: "/local/v1/messages",
-    handler: ({ query }): LocalMessages => {
-      const { config } = runningAgent(host);
-      const [state, device, before] = ["state", "device", "before"].map((name) => textOf(query[name]));
-      const row = before == null ? null : Number(before);
-      if (row !== null && !Number.isSafeInteger(row)) throw new PageError(400, "before is no number of a row");
-      const wanted = { state: state ?? null, device: device ?? null };
-      const page = readSpool(config.data, (db) => pageOfMessages(db, wanted, row, PAGE_ROWS));
-      return { ...page, devices: config.devices.map(({ id }) => id) };
-    },
+  app.get<{ Querystring: Record<string, unknown> }>("/local/v1/messages", ({ query }): LocalMessages => {
+    const { config } = runningAgent(host);
+    const [state, device, before] = ["state", "device", "before"].map((name) => textOf(query[name]));
+    const row = before == null ? null : Number(before);
+    if (row !== null && !Number.isSafeInteger(row)) throw new PageError(400, "before is no number of a row");
+    const wanted = { state: state ?? null, device: device ?? null };
+    const page = readSpool(config.data, (db) => pageOfMessages(db, wanted, row, PAGE_ROWS));
+    return { ...page, devices: config.devices.map(({ id }) => id) };
   });
 
-  app.route<Named>({
-    method: "GET",
-    url: "/local/v1/messages/:id",
-    handler: ({ params: { id } }): LocalMessage => {
-      const { config } = runningAgent(host);
-      const analyzers = analyzersOf(config);
-      const found = readSpool(config.data, (db) => messageDetail(db, id, (device) => analyzers.get(device)));
-      if (found === null) throw new PageError(404, "the agent has no such message: it removes old ones");
-      return found;
-    },
+  app.get<Named>("/local/v1/messages/:id", ({ params: { id } }): LocalMessage => {
+    const { config } = runningAgent(host);
+    const analyzers = analyzersOf(config);
+    const found = readSpool(config.data, (db) => messageDetail(db, id, (device) => analyzers.get(device)));
+    if (found === null) throw new PageError(404, "the agent has no such message: it removes old ones");
+    return found;
   });
 
-  app.route<Named>({
-    method: "GET",
-    url: "/local/v1/messages/:id/fixture",
-    handler: ({ params: { id } }): LocalFixture => fixtureOf(runningAgent(host), id),
-  });
+  app.get<Named>(
+    "/local/v1/messages/:id/fixture",
+    ({ params: { id } }): LocalFixture => fixtureOf(runningAgent(host), id),
+  );
 
   reprocessingRoutes(app, host);
 }
@@ -86,24 +77,24 @@ function reprocessingRoutes(app: FastifyInstance, host: Host): void {
     }
   };
 
-  app.route<Named>({
-    method: "GET",
-    url: "/local/v1/messages/:id/reprocessing",
-    handler: ({ params: { id } }): Promise<LocalReprocessing> =>
+  app.get<Named>(
+    "/local/v1/messages/:id/reprocessing",
+    ({ params: { id } }): Promise<LocalReprocessing> =>
       alone(async () => ({ diff: diffOf(await reassessed(runningAgent(host), id)) })),
-  });
+  );
 
-  app.route<Named & { Body: LocalReprocessing }>({
-    method: "POST",
-    url: "/local/v1/messages/:id/reprocessing",
-    schema: {
-      body: {
-        type: "object",
-        required: ["diff"],
-        properties: { diff: { type: "array", items: { type: "string" } } },
+  app.post<Named & { Body: LocalReprocessing }>(
+    "/local/v1/messages/:id/reprocessing",
+    {
+      schema: {
+        body: {
+          type: "object",
+          required: ["diff"],
+          properties: { diff: { type: "array", items: { type: "string" } } },
+        },
       },
     },
-    handler: ({ params: { id }, body: { diff: seen } }): Promise<LocalReprocessing> =>
+    ({ params: { id }, body: { diff: seen } }): Promise<LocalReprocessing> =>
       alone(async () => {
         const agent = runningAgent(host);
         const done = await reassessed(agent, id);
@@ -114,7 +105,7 @@ function reprocessingRoutes(app: FastifyInstance, host: Host): void {
         }
         return { diff };
       }),
-  });
+  );
 }
 
 /** Processes one message again, with the other messages of its studies. An image stands for its whole study. */

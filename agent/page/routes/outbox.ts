@@ -9,17 +9,13 @@ const STUDIES_MAX = 100;
 
 /** Adds the studies that wait for the server, and why they do. */
 export function outboxRoutes(app: FastifyInstance, host: Host): void {
-  app.route({
-    method: "GET",
-    url: "/local/v1/outbox",
-    handler: (): LocalOutbox => {
-      const agent = runningAgent(host);
-      const { config } = agent;
-      const { is: state, reason } = agent.serverState();
-      return {
-        ...readSpool(config.data, (db) => listOutbox(db, STUDIES_MAX)),
-        server: { url: config.server.url, state, reason },
-      };
-    },
+  app.get("/local/v1/outbox", (): LocalOutbox => {
+    const agent = runningAgent(host);
+    const { config } = agent;
+    const { is: state, reason } = agent.serverState();
+    return {
+      ...readSpool(config.data, (db) => listOutbox(db, STUDIES_MAX)),
+      server: { url: config.server.url, state, reason },
+    };
   });
 }

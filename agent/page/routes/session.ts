@@ -17,13 +17,14 @@ export function sessionRoutes(app: FastifyInstance, host: Host, sessions: Sessio
     done();
   });
 
-  app.route<{ Body: { pin: string } }>({
-    method: "POST",
-    url: SESSION,
-    schema: {
-      body: { type: "object", required: ["pin"], properties: { pin: { type: "string", maxLength: 64 } } },
+  app.post<{ Body: { pin: string } }>(
+    SESSION,
+    {
+      schema: {
+        body: { type: "object", required: ["pin"], properties: { pin: { type: "string", maxLength: 64 } } },
+      },
     },
-    handler: ({ body: { pin } }, reply) => {
+    ({ body: { pin } }, reply) => {
       const outcome = sessions.enter(pin, host.pin);
       if (outcome.is === "right") return reply.header("set-cookie", outcome.cookie).send({});
       if (outcome.is === "wrong") {
@@ -31,7 +32,7 @@ export function sessionRoutes(app: FastifyInstance, host: Host, sessions: Sessio
       }
       throw new PageError(429, "too many wrong PINs: wait 15 minutes", "SESSION.TOO_MANY_ATTEMPTS");
     },
-  });
+  );
 }
 
 /** Every route but the files of the page has data, also one under another spelling of its address. */

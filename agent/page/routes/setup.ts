@@ -14,14 +14,10 @@ export function setupRoutes(app: FastifyInstance, host: Host): void {
   const setup = new Setup(host, pairWith(host));
   app.addHook("onClose", () => setup.stop());
   app.route({ method: "GET", url: "/local/v1/setup", handler: (): Promise<SetupView> => setup.view() });
-  app.route({
-    method: "POST",
-    url: "/local/v1/setup",
-    handler: async ({ body: sent }): Promise<SetupView> => {
-      if (!body.Check(sent)) throw new PageError(400, "the answer is not complete: load the page again");
-      const fault = await setup.answer(sent.turn, sent.answer);
-      if (fault !== null) throw new PageError(422, fault);
-      return setup.view();
-    },
+  app.post("/local/v1/setup", async ({ body: sent }): Promise<SetupView> => {
+    if (!body.Check(sent)) throw new PageError(400, "the answer is not complete: load the page again");
+    const fault = await setup.answer(sent.turn, sent.answer);
+    if (fault !== null) throw new PageError(422, fault);
+    return setup.view();
   });
 }

@@ -11,7 +11,7 @@ import { zonedTime } from "../../report/device-time.ts";
 import type { SimulatorLine } from "./line.ts";
 import { type ReceivedMessage, Station } from "./station.ts";
 
-// Plays one side of an MLLP line: a device that sends a fixture, or the host that receives from a device.
+// Plays a device that sends a fixture on an MLLP line.
 
 /** Times that a message is sent before the simulated device gives up. */
 const TRIES_MAX = 5;
@@ -48,34 +48,6 @@ export async function playHl7Device(
   return { accepted: true, ...played, reason: null };
 }
 
-/**
- * Receives `count` messages as the host. Replies to a query for orders with `recordedReply`; null replies that there are
- * none. @returns the reason of an early end, or null
- */
-export async function playHl7Host(
-  line: SimulatorLine,
-  count: number,
-  recordedReply: Uint8Array | null,
-  onMessage: (received: ReceivedMessage) => void,
-): Promise<string | null> {
-  const station = new Station(new Hl7Link(stamp, { worklist: recordedReply !== null }), line);
-  const replies = recordedReply === null ? [] : messagesIn(recordedReply);
-  for (let done = 0; done < count; ) {
-    const received = await station.receive();
-    if (received === null) return `the line closed after ${done} of ${count} messages`;
-    onMessage(received);
-    const message = received.incomplete === null ? parse(received.message) : null;
-    if (message === null || isReply(message)) continue;
-    done += 1;
-    for (const text of asksForOrders(message) ? replies : []) {
-      const reason = await station.send(addressedTo(message, text));
-      if (reason !== null) return `the reply was not accepted: ${reason}`;
-    }
-  }
-  await station.untilIdle();
-  return null;
-}
-
 /** Returns the messages of a recording. */
 function messagesIn(fixture: Uint8Array): Uint8Array[] {
   const link = new Hl7Link(stamp);
@@ -97,15 +69,4 @@ function acknowledgementOf(display: Hl7Message): Uint8Array {
   const msa = encodeSegment("MSA", ["AA", display.header.field(10)], display.delimiters);
   const text = `${encodeHeader(display, ["ACK", "Q03"], stamp())}\r${msa}\r`;
   return encodeMllp(encodeText(text, display.charset));
-}
-
-/** Readdresses a recorded reply to this query: sets its MSA-2 to the MSH-10 of the query. */
-function addressedTo(query: Hl7Message, reply: Uint8Array): Uint8Array {
-  const message = parse(reply);
-  if (message === null) return reply;
-  const { field } = message.delimiters;
-  const segments = message.segments.map(({ name, text }) =>
-    name === "MSA" ? text.split(field).with(2, query.header.raw(10)).join(field) : text,
-  );
-  return encodeText(segments.map((segment) => `${segment}\r`).join(""), message.charset);
 }

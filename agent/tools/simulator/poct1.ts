@@ -23,21 +23,3 @@ export async function playPoct1Device(
   }
   return { accepted: device.outcome === null, frames: device.acknowledged, resent: 0, reason: device.outcome };
 }
-
-const NAMES: Readonly<Record<string, Partial<DeviceDialect>>> = {
-  strict: { strict: true },
-  "ack-request": { ackRequest: true },
-  "no-ack-request": { ackRequest: false },
-  "ack-eot": { ackEndOfTopic: true },
-  "no-ack-eot": { ackEndOfTopic: false },
-};
-
-/** Reads `strict,no-ack-request`. @throws Error with a sentence */
-export function parseDialect(list: string): Partial<DeviceDialect> {
-  const named = list.split(",").map((name) => {
-    const part = NAMES[name.trim()];
-    if (part === undefined) throw new Error(`--dialect has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
-    return part;
-  });
-  return Object.assign({}, ...named) as Partial<DeviceDialect>;
-}

@@ -2,7 +2,7 @@ import { ENQ, STX } from "../../protocols/bytes.ts";
 import type { Link, LinkAction } from "../../protocols/link.ts";
 import type { SimulatorLine } from "./line.ts";
 
-// Runs a link of the agent on one side of a line, with its timer.
+// Runs a link of the agent on the device's side of a line, with its timer.
 
 /** A received message. */
 export interface ReceivedMessage {
@@ -11,13 +11,10 @@ export interface ReceivedMessage {
   readonly incomplete: string | null;
 }
 
-/** Max time that a contending station waits for the ENQ of the other side, in ms. */
-const CONTEND_MS = 5_000;
-
 /** Time between two checks of a silent line, in ms. */
 const IDLE_MS = 60_000;
 
-/** One side of a line. */
+/** The device's side of a line. */
 export class Station {
   readonly #link: Link & Required<Pick<Link, "send">>;
   readonly #line: SimulatorLine;
@@ -42,20 +39,11 @@ export class Station {
   }
 
   /** Sends a message. @returns null once it is accepted, else the reason */
-  async send(message: Uint8Array, contend = false): Promise<string | null> {
-    // Contention: the ENQ of the other side is processed after our own is sent.
-    const contender = contend ? await this.#line.reply(CONTEND_MS) : null;
+  async send(message: Uint8Array): Promise<string | null> {
     this.#outcome = undefined;
     this.#carryOut(this.#link.send(message));
-    if (contender !== null) this.#carryOut(this.#link.receive(Uint8Array.of(contender)));
     while (this.#outcome === undefined) await this.#step();
     return this.#outcome;
-  }
-
-  /** Waits for the next message. @returns null if the line closes */
-  async receive(): Promise<ReceivedMessage | null> {
-    while (this.#received.length === 0 && this.#line.isOpen) await this.#step();
-    return this.#received.shift() ?? null;
   }
 
   /** Returns the messages that arrived, or arrive within `ms`. */
@@ -63,11 +51,6 @@ export class Station {
     const until = performance.now() + ms;
     while (this.#line.isOpen && performance.now() < until) await this.#step(until - performance.now());
     return this.#received.splice(0);
-  }
-
-  /** Waits until the link is at rest. */
-  async untilIdle(): Promise<void> {
-    while (!this.#link.isIdle && this.#line.isOpen) await this.#step();
   }
 
   /** Processes one byte or one timeout. */
@@ -79,7 +62,6 @@ export class Station {
     } else if (!this.#line.isOpen) {
       this.#carryOut(this.#link.close());
     } else if (isDueFirst) {
-      // A faulty line may return null before the timer is due: the awaited reply is lost.
       this.#dueAt = Number.POSITIVE_INFINITY;
       this.#carryOut(this.#link.timeout());
     }

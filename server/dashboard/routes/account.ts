@@ -35,50 +35,35 @@ export function accountRoutes(app: FastifyInstance, context: DashboardContext): 
 }
 
 function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/account",
-    config: { access: "signed in" },
-    handler: async (request): Promise<AccountState> => {
-      const { userId, sessionId, name, hasSecondFactor } = userOf(request);
-      const sessions = await listSessionsOf(store, userId, now());
-      return {
-        name,
-        has_second_factor: hasSecondFactor,
-        sessions: sessions.map(({ id, public_id, browser, address, created_at, last_used_at }) => ({
-          id: public_id,
-          is_this: id === sessionId,
-          browser,
-          address,
-          started_at: new Date(created_at).toISOString(),
-          last_used_at: new Date(last_used_at).toISOString(),
-        })),
-      };
-    },
+  app.get("/clinic/v1/account", { config: { access: "signed in" } }, async (request): Promise<AccountState> => {
+    const { userId, sessionId, name, hasSecondFactor } = userOf(request);
+    const sessions = await listSessionsOf(store, userId, now());
+    return {
+      name,
+      has_second_factor: hasSecondFactor,
+      sessions: sessions.map(({ id, public_id, browser, address, created_at, last_used_at }) => ({
+        id: public_id,
+        is_this: id === sessionId,
+        browser,
+        address,
+        started_at: new Date(created_at).toISOString(),
+        last_used_at: new Date(last_used_at).toISOString(),
+      })),
+    };
   });
-  app.route({
-    method: "DELETE",
-    url: "/clinic/v1/account/sessions/:session",
-    config: { access: "signed in" },
-    handler: async (request, reply) => {
-      const { userId, sessionId } = userOf(request);
-      const { session: publicId } = request.params as { session: string };
-      const removed = await store.transaction((session) => removeSessionOf(session, userId, publicId));
-      if (removed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This session");
-      if (removed === sessionId) clearSessionCookie(request, reply);
-      return {};
-    },
+  app.delete("/clinic/v1/account/sessions/:session", { config: { access: "signed in" } }, async (request, reply) => {
+    const { userId, sessionId } = userOf(request);
+    const { session: publicId } = request.params as { session: string };
+    const removed = await store.transaction((session) => removeSessionOf(session, userId, publicId));
+    if (removed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This session");
+    if (removed === sessionId) clearSessionCookie(request, reply);
+    return {};
   });
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/account/sign-out-everywhere",
-    config: { access: "signed in" },
-    handler: async (request, reply) => {
-      const { userId } = userOf(request);
-      await store.transaction((session) => removeSessionsOf(session, userId));
-      clearSessionCookie(request, reply);
-      return {};
-    },
+  app.post("/clinic/v1/account/sign-out-everywhere", { config: { access: "signed in" } }, async (request, reply) => {
+    const { userId } = userOf(request);
+    await store.transaction((session) => removeSessionsOf(session, userId));
+    clearSessionCookie(request, reply);
+    return {};
   });
 }
 
@@ -95,20 +80,15 @@ function passwordRoutes(app: FastifyInstance, { store, now, counters }: Dashboar
     return user;
   }
 
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/account/password",
-    config: { access: "signed in" },
-    handler: async (request) => {
-      const { old_password, new_password } = passwordBody(request.body);
-      const { id } = await provenUser(request, old_password);
-      const hash = await hashPassword(new_password);
-      await store.transaction(async (session) => {
-        await setPassword(session, id, hash);
-        await removeSessionsOf(session, id, userOf(request).sessionId);
-      });
-      return {};
-    },
+  app.post("/clinic/v1/account/password", { config: { access: "signed in" } }, async (request) => {
+    const { old_password, new_password } = passwordBody(request.body);
+    const { id } = await provenUser(request, old_password);
+    const hash = await hashPassword(new_password);
+    await store.transaction(async (session) => {
+      await setPassword(session, id, hash);
+      await removeSessionsOf(session, id, userOf(request).sessionId);
+    });
+    return {};
   });
   app.route({
     method: "POST",
@@ -117,34 +97,24 @@ function passwordRoutes(app: FastifyInstance, { store, now, counters }: Dashboar
     // The page sends the secret back with its first code, so the server keeps none that is not in use.
     handler: (request): NewSecondFactor => newSecondFactor(userOf(request).name),
   });
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/account/second-factor/on",
-    config: { access: "signed in" },
-    handler: async (request) => {
-      const { secret, code, password } = onBody(request.body);
-      const { id } = await provenUser(request, password);
-      const step = stepOf(code, secret, now());
-      if (step === null) throw new ApiError("RECORD.REFUSED", "This code is wrong. Check the clock of your phone.");
-      await store.transaction(async (session) => {
-        const user = await findUser(session, id);
-        if (user?.totp_secret !== null) throw new ApiError("RECORD.REFUSED", "Your second factor is on already.");
-        await setSecondFactor(session, id, { secret, step });
-        // They were started by the password alone.
-        await removeSessionsOf(session, id, userOf(request).sessionId);
-      });
-      return {};
-    },
+  app.post("/clinic/v1/account/second-factor/on", { config: { access: "signed in" } }, async (request) => {
+    const { secret, code, password } = onBody(request.body);
+    const { id } = await provenUser(request, password);
+    const step = stepOf(code, secret, now());
+    if (step === null) throw new ApiError("RECORD.REFUSED", "This code is wrong. Check the clock of your phone.");
+    await store.transaction(async (session) => {
+      const user = await findUser(session, id);
+      if (user?.totp_secret !== null) throw new ApiError("RECORD.REFUSED", "Your second factor is on already.");
+      await setSecondFactor(session, id, { secret, step });
+      // They were started by the password alone.
+      await removeSessionsOf(session, id, userOf(request).sessionId);
+    });
+    return {};
   });
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/account/second-factor/off",
-    config: { access: "signed in" },
-    handler: async (request) => {
-      const { password } = offBody(request.body);
-      const { id } = await provenUser(request, password);
-      await store.transaction((session) => setSecondFactor(session, id, null));
-      return {};
-    },
+  app.post("/clinic/v1/account/second-factor/off", { config: { access: "signed in" } }, async (request) => {
+    const { password } = offBody(request.body);
+    const { id } = await provenUser(request, password);
+    await store.transaction((session) => setSecondFactor(session, id, null));
+    return {};
   });
 }

@@ -31,37 +31,31 @@ const saveBody = bodyReader(
 const URL = "/clinic/v1/clinics/:clinic/agents/:agent/devices";
 
 export function agentDevicesRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route<{ Params: { agent: string } }>({
-    method: "GET",
-    url: URL,
-    config: { access: "admin" },
-    handler: async (request): Promise<AgentDevices> => {
+  app.get<{ Params: { agent: string } }>(
+    URL,
+    { config: { access: "admin" } },
+    async (request): Promise<AgentDevices> => {
       const { saved, heartbeat } = await agentOf(store, request.params.agent, clinicOf(request).id);
       const { state, devices, problems } = editableDevices(saved, heartbeat.configuration);
       return { state, devices, problems: [...problems] };
     },
-  });
-  app.route<{ Params: { agent: string } }>({
-    method: "PUT",
-    url: URL,
-    config: { access: "admin" },
-    handler: async (request) => {
-      const { devices, edited } = saveBody(request.body);
-      const { agent: fp } = request.params;
-      const { id: clinicId } = clinicOf(request);
-      const { userId } = userOf(request);
-      const actor = actorOf(request, now());
-      await store.transaction(async (session) => {
-        const { id, saved, heartbeat } = await agentOf(session, fp, clinicId);
-        const current = editableDevices(saved, heartbeat.configuration);
-        if (current.devices === null) refuse("this PC takes no devices from here: edit agent.yaml on the PC");
-        if (current.devices !== edited) refuse("the devices changed meanwhile: close this window and open it again");
-        const version = nextVersion(saved, actor.now);
-        await saveDevices(session, { agentId: id, version, devices, userId, now: actor.now }, clinicId);
-        await auditCommand(session, "agents configure", [fp], actor);
-      });
-      return {};
-    },
+  );
+  app.put<{ Params: { agent: string } }>(URL, { config: { access: "admin" } }, async (request) => {
+    const { devices, edited } = saveBody(request.body);
+    const { agent: fp } = request.params;
+    const { id: clinicId } = clinicOf(request);
+    const { userId } = userOf(request);
+    const actor = actorOf(request, now());
+    await store.transaction(async (session) => {
+      const { id, saved, heartbeat } = await agentOf(session, fp, clinicId);
+      const current = editableDevices(saved, heartbeat.configuration);
+      if (current.devices === null) refuse("this PC takes no devices from here: edit agent.yaml on the PC");
+      if (current.devices !== edited) refuse("the devices changed meanwhile: close this window and open it again");
+      const version = nextVersion(saved, actor.now);
+      await saveDevices(session, { agentId: id, version, devices, userId, now: actor.now }, clinicId);
+      await auditCommand(session, "agents configure", [fp], actor);
+    });
+    return {};
   });
 }
 

@@ -22,28 +22,26 @@ const filters = {
 const parameters = { ...filters, before: wholeNumber("Only entries older than this one.") };
 
 export function auditRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/audit",
-    config: { access: "admin", parameters },
-    handler: async (request): Promise<AuditAnswer> => {
+  app.get(
+    "/clinic/v1/clinics/:clinic/audit",
+    { config: { access: "admin", parameters } },
+    async (request): Promise<AuditAnswer> => {
       const { before } = readParameters(request, { before: parameters.before });
       const { rows, next } = await searchAudit(store, searchOf(request), before ?? undefined);
       return { entries: rows.map(({ clinic_fp: _clinic, request_id: _id, ...entry }) => entry), next };
     },
-  });
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/audit.csv",
-    config: { access: "admin", parameters: filters },
-    handler: (request, reply) =>
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/audit.csv",
+    { config: { access: "admin", parameters: filters } },
+    (request, reply) =>
       reply
         .headers({
           "content-type": "text/csv; charset=utf-8",
           "content-disposition": 'attachment; filename="audit.csv"',
         })
         .send(Readable.from(csvLines(searchWholeAudit(store, searchOf(request))))),
-  });
+  );
 }
 
 function searchOf(request: FastifyRequest): AuditSearch {

@@ -42,61 +42,46 @@ const moveBody = bodyReader(Type.Object({ to: EventStatus }, closed));
 const url = "/clinic/v1/clinics/:clinic/calendar";
 
 export function calendarRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url,
-    config: { access: "reader", parameters: range },
-    handler: async (request): Promise<EventList> => {
-      const { start, end } = readParameters(request, range);
-      const { id: clinicId } = clinicOf(request);
-      const selected = selectRange(start, end, now());
-      if (typeof selected === "string") {
-        throw new ApiError(
-          "REQUEST.INVALID_PARAMETER",
-          `end is ${selected === "reversed" ? "before start" : "far"}, expected at most ${RANGE_DAYS_MAX} days after start.`,
-        );
-      }
-      const users = await listStaff(store, clinicId);
-      return {
-        events: await listNamedEvents(store, { clinicId, ...selected }),
-        users: users.map(({ fp, name }) => ({ fp, name })),
-      };
-    },
+  app.get(url, { config: { access: "reader", parameters: range } }, async (request): Promise<EventList> => {
+    const { start, end } = readParameters(request, range);
+    const { id: clinicId } = clinicOf(request);
+    const selected = selectRange(start, end, now());
+    if (typeof selected === "string") {
+      throw new ApiError(
+        "REQUEST.INVALID_PARAMETER",
+        `end is ${selected === "reversed" ? "before start" : "far"}, expected at most ${RANGE_DAYS_MAX} days after start.`,
+      );
+    }
+    const users = await listStaff(store, clinicId);
+    return {
+      events: await listNamedEvents(store, { clinicId, ...selected }),
+      users: users.map(({ fp, name }) => ({ fp, name })),
+    };
   });
-  app.route({
-    method: "POST",
-    url,
-    config: { access: "staff" },
-    handler: async (request): Promise<{ fp: string }> => {
-      const { title, type, patient_fp, assigned_user_fp, ...times } = newBody(request.body);
-      const { id: clinic_id } = clinicOf(request);
-      const span = readSpan(times);
-      return store.transaction(async (session) => {
-        const patient_id = await patientId(session, clinic_id, patient_fp);
-        const assigned_user_id = await staffId(session, clinic_id, assigned_user_fp);
-        const event = { clinic_id, title: title.trim(), type, ...span, patient_id, assigned_user_id };
-        const fp = await addEvent(session, event);
-        await auditCommand(session, "event add", [fp, patient_fp], actorOf(request, now()));
-        return { fp };
-      });
-    },
+  app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
+    const { title, type, patient_fp, assigned_user_fp, ...times } = newBody(request.body);
+    const { id: clinic_id } = clinicOf(request);
+    const span = readSpan(times);
+    return store.transaction(async (session) => {
+      const patient_id = await patientId(session, clinic_id, patient_fp);
+      const assigned_user_id = await staffId(session, clinic_id, assigned_user_fp);
+      const event = { clinic_id, title: title.trim(), type, ...span, patient_id, assigned_user_id };
+      const fp = await addEvent(session, event);
+      await auditCommand(session, "event add", [fp, patient_fp], actorOf(request, now()));
+      return { fp };
+    });
   });
-  app.route({
-    method: "POST",
-    url: `${url}/:fp/move`,
-    config: { access: "staff" },
-    handler: async (request): Promise<{ status: EventStatus }> => {
-      const { to } = moveBody(request.body);
-      const { fp } = request.params as { fp: string };
-      const { id: clinicId } = clinicOf(request);
-      return store.transaction(async (session) => {
-        if (!(await hasEvent(session, clinicId, fp))) throw new ApiError("RECORD.NOT_FOUND", "This event");
-        const problem = await moveEvent(session, { clinicId, fp, to });
-        if (problem !== null) refuse(problem);
-        await auditCommand(session, `event move ${to}`, [fp], actorOf(request, now()));
-        return { status: to };
-      });
-    },
+  app.post(`${url}/:fp/move`, { config: { access: "staff" } }, async (request): Promise<{ status: EventStatus }> => {
+    const { to } = moveBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      if (!(await hasEvent(session, clinicId, fp))) throw new ApiError("RECORD.NOT_FOUND", "This event");
+      const problem = await moveEvent(session, { clinicId, fp, to });
+      if (problem !== null) refuse(problem);
+      await auditCommand(session, `event move ${to}`, [fp], actorOf(request, now()));
+      return { status: to };
+    });
   });
 }
 

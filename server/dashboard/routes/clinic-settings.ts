@@ -21,17 +21,12 @@ const settingsBody = bodyReader(
 );
 
 export function clinicSettingsRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "PUT",
-    url: "/clinic/v1/clinics/:clinic/settings/clinic",
-    config: { access: "admin" },
-    handler: async (request) => {
-      const settings: ClinicSettings = settingsBody(request.body);
-      if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
-        throw new ApiError("REQUEST.INVALID_BODY", "time_zone is no IANA time zone, such as Europe/Istanbul.");
-      }
-      await store.transaction((session) => setClinicSettings(session, clinicOf(request).id, settings));
-      return {};
-    },
+  app.put("/clinic/v1/clinics/:clinic/settings/clinic", { config: { access: "admin" } }, async (request) => {
+    const settings: ClinicSettings = settingsBody(request.body);
+    if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
+      throw new ApiError("REQUEST.INVALID_BODY", "time_zone is no IANA time zone, such as Europe/Istanbul.");
+    }
+    await store.transaction((session) => setClinicSettings(session, clinicOf(request).id, settings));
+    return {};
   });
 }

@@ -33,51 +33,44 @@ export function codeRoutes(app: FastifyInstance, context: DashboardContext): voi
 }
 
 function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: BASE,
-    config: { access: "reader" },
-    handler: (request): Promise<CodeList> => store.snapshot((session) => listCodes(session, clinicOf(request).id)),
-  });
-  app.route({
-    method: "GET",
-    url: `${BASE}/analytes`,
-    config: { access: "reader", parameters: codeParameters },
-    handler: async (request): Promise<{ analytes: AnalyteChoice[] }> => {
+  app.get(
+    BASE,
+    { config: { access: "reader" } },
+    (request): Promise<CodeList> => store.snapshot((session) => listCodes(session, clinicOf(request).id)),
+  );
+  app.get(
+    `${BASE}/analytes`,
+    { config: { access: "reader", parameters: codeParameters } },
+    async (request): Promise<{ analytes: AnalyteChoice[] }> => {
       const { device_id, code } = readParameters(request, codeParameters);
       if (device_id === null || code === null) throw new ApiError("RECORD.NOT_FOUND", "This code");
       const found = await store.snapshot((session) => findCode(session, clinicOf(request).id, { device_id, code }));
       if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This code");
       return { analytes: analyteChoices(found.seen ?? { code, label: null, unit: null, value: null }) };
     },
-  });
+  );
 }
 
 /** Maps a code of the clinic's devices, or removes its mapping. A mapping is removed before another one takes its place. */
 function mapRoute(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "PUT",
-    url: BASE,
-    config: { access: "staff" },
-    handler: async (request): Promise<CodeList> => {
-      const { device_id, code, analyte } = mapBody(request.body);
-      if (analyte !== null && analyteByCode(analyte) === undefined) {
-        throw new ApiError("REQUEST.INVALID_BODY", "analyte is none of the catalogue.");
+  app.put(BASE, { config: { access: "staff" } }, async (request): Promise<CodeList> => {
+    const { device_id, code, analyte } = mapBody(request.body);
+    if (analyte !== null && analyteByCode(analyte) === undefined) {
+      throw new ApiError("REQUEST.INVALID_BODY", "analyte is none of the catalogue.");
+    }
+    const { name: by, userId } = userOf(request);
+    const clinicId = clinicOf(request).id;
+    const actor = { by, userId, clinicId, now: now() };
+    return store.transaction(async (session) => {
+      const found = await findCode(session, clinicId, { device_id, code });
+      if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This code");
+      const { mapping } = found;
+      if (analyte !== null && mapping !== null) {
+        throw new ApiError("RECORD.REFUSED", `${mapping.by} mapped this code to ${mapping.analyte} meanwhile.`);
       }
-      const { name: by, userId } = userOf(request);
-      const clinicId = clinicOf(request).id;
-      const actor = { by, userId, clinicId, now: now() };
-      return store.transaction(async (session) => {
-        const found = await findCode(session, clinicId, { device_id, code });
-        if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This code");
-        const { mapping } = found;
-        if (analyte !== null && mapping !== null) {
-          throw new ApiError("RECORD.REFUSED", `${mapping.by} mapped this code to ${mapping.analyte} meanwhile.`);
-        }
-        if (analyte !== null) await mapCode(session, { device_id, code, analyte }, actor);
-        else if (mapping !== null) await unmapCode(session, mapping, actor);
-        return listCodes(session, clinicId);
-      });
-    },
+      if (analyte !== null) await mapCode(session, { device_id, code, analyte }, actor);
+      else if (mapping !== null) await unmapCode(session, mapping, actor);
+      return listCodes(session, clinicId);
+    });
   });
 }

@@ -9,20 +9,18 @@ import { actorOf, refuse } from "./commands.ts";
 
 /** The clinic PCs with their devices, and the code that adds a PC. A PC's access is revoked as its key. */
 export function deviceRoutes(app: FastifyInstance, { store, now, pepper }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/devices",
-    config: { access: "reader" },
-    handler: async (request): Promise<DevicesBody> => {
+  app.get(
+    "/clinic/v1/clinics/:clinic/devices",
+    { config: { access: "reader" } },
+    async (request): Promise<DevicesBody> => {
       const { id: clinicId, timeZone } = clinicOf(request);
       return { agents: await readAgents(store, { clinicId, timeZone, now: now() }) };
     },
-  });
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/clinics/:clinic/pairing-code",
-    config: { access: "admin" },
-    handler: async (request): Promise<PairingCode> => {
+  );
+  app.post(
+    "/clinic/v1/clinics/:clinic/pairing-code",
+    { config: { access: "admin" } },
+    async (request): Promise<PairingCode> => {
       const { id: clinicId, fp: clinicFp } = clinicOf(request);
       const { userId } = userOf(request);
       const actor = actorOf(request, now());
@@ -31,5 +29,5 @@ export function deviceRoutes(app: FastifyInstance, { store, now, pepper }: Dashb
         refuse("many clinics of this server add a PC just now: wait a few minutes, then try again");
       return { code: spacedCode(made.code), expires_at: new Date(made.expiresAt).toISOString() };
     },
-  });
+  );
 }

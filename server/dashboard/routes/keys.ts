@@ -38,56 +38,36 @@ const rollBody = bodyReader(
 const URL = "/clinic/v1/clinics/:clinic/keys";
 
 export function keyRoutes(app: FastifyInstance, { store, now, pepper }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: URL,
-    config: { access: "admin" },
-    handler: async (request): Promise<KeyList> => {
-      const keys = (await listKeys(store, clinicOf(request).id)).map((key) => entryOf(key, now())).toReversed();
-      const active = keys.filter(({ state }) => state === "active");
-      const ended = keys.filter(({ state }) => state !== "active");
-      return { keys: [...active, ...ended], active: active.length, active_max: ACTIVE_KEYS_MAX };
-    },
+  app.get(URL, { config: { access: "admin" } }, async (request): Promise<KeyList> => {
+    const keys = (await listKeys(store, clinicOf(request).id)).map((key) => entryOf(key, now())).toReversed();
+    const active = keys.filter(({ state }) => state === "active");
+    const ended = keys.filter(({ state }) => state !== "active");
+    return { keys: [...active, ...ended], active: active.length, active_max: ACTIVE_KEYS_MAX };
   });
-  app.route({
-    method: "POST",
-    url: URL,
-    config: { access: "admin" },
-    handler: async (request): Promise<MadeKey> => {
-      const { name, type, permissions: granted, expires_in_days } = newKeyBody(request.body);
-      const expiresAt = endOf(expires_in_days, now());
-      const wanted = { clinicId: clinicOf(request).id, name: name.trim(), type, permissions: granted, expiresAt };
-      const actor = actorOf(request, now());
-      return { key: await orRefusal(createKey(store, pepper, { ...wanted, now: actor.now, actor })) };
-    },
+  app.post(URL, { config: { access: "admin" } }, async (request): Promise<MadeKey> => {
+    const { name, type, permissions: granted, expires_in_days } = newKeyBody(request.body);
+    const expiresAt = endOf(expires_in_days, now());
+    const wanted = { clinicId: clinicOf(request).id, name: name.trim(), type, permissions: granted, expiresAt };
+    const actor = actorOf(request, now());
+    return { key: await orRefusal(createKey(store, pepper, { ...wanted, now: actor.now, actor })) };
   });
-  app.route({
-    method: "POST",
-    url: `${URL}/:id/roll`,
-    config: { access: "admin" },
-    handler: async (request): Promise<MadeKey> => {
-      const { id: publicId } = request.params as { id: string };
-      const { grace_hours, expires_in_days } = rollBody(request.body);
-      const end = { now: now(), graceMs: grace_hours * HOUR_MS, expiresAt: endOf(expires_in_days, now()) };
-      const actor = actorOf(request, now());
-      const wanted = { publicId, clinicId: clinicOf(request).id, ...end, actor };
-      return { key: (await orRefusal(rollKey(store, pepper, wanted))).key };
-    },
+  app.post(`${URL}/:id/roll`, { config: { access: "admin" } }, async (request): Promise<MadeKey> => {
+    const { id: publicId } = request.params as { id: string };
+    const { grace_hours, expires_in_days } = rollBody(request.body);
+    const end = { now: now(), graceMs: grace_hours * HOUR_MS, expiresAt: endOf(expires_in_days, now()) };
+    const actor = actorOf(request, now());
+    const wanted = { publicId, clinicId: clinicOf(request).id, ...end, actor };
+    return { key: (await orRefusal(rollKey(store, pepper, wanted))).key };
   });
-  app.route({
-    method: "POST",
-    url: `${URL}/:id/revoke`,
-    config: { access: "admin" },
-    handler: async (request) => {
-      const { id: publicId } = request.params as { id: string };
-      const actor = actorOf(request, now());
-      await store.transaction(async (session) => {
-        const found = await revokeKey(session, publicId, actor.now, clinicOf(request).id);
-        if (!found) throw new ApiError("RECORD.NOT_FOUND", "This key");
-        await auditCommand(session, "keys revoke", [publicId], actor);
-      });
-      return {};
-    },
+  app.post(`${URL}/:id/revoke`, { config: { access: "admin" } }, async (request) => {
+    const { id: publicId } = request.params as { id: string };
+    const actor = actorOf(request, now());
+    await store.transaction(async (session) => {
+      const found = await revokeKey(session, publicId, actor.now, clinicOf(request).id);
+      if (!found) throw new ApiError("RECORD.NOT_FOUND", "This key");
+      await auditCommand(session, "keys revoke", [publicId], actor);
+    });
+    return {};
   });
 }
 

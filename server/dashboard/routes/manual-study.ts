@@ -52,47 +52,32 @@ export function manualStudyRoutes(app: FastifyInstance, { store, now }: Dashboar
     if (found?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
     return found.patient;
   }
-  app.route({
-    method: "GET",
-    url: `${url}/analytes`,
-    config: { access: "staff" },
-    handler: () => catalogue,
+  app.get(`${url}/analytes`, { config: { access: "staff" } }, () => catalogue);
+  app.post(`${url}/preview`, { config: { access: "staff" } }, async (request): Promise<ManualPreview> => {
+    const study = previewBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    const patient = await patientOf(clinicId, study.patient_fp);
+    const ranges = (await currentRanges(store, clinicId)) ?? null;
+    return previewStudy(study, { patient, ranges, now: now() });
   });
-  app.route({
-    method: "POST",
-    url: `${url}/preview`,
-    config: { access: "staff" },
-    handler: async (request): Promise<ManualPreview> => {
-      const study = previewBody(request.body);
-      const { id: clinicId } = clinicOf(request);
-      const patient = await patientOf(clinicId, study.patient_fp);
-      const ranges = (await currentRanges(store, clinicId)) ?? null;
-      return previewStudy(study, { patient, ranges, now: now() });
-    },
-  });
-  app.route({
-    method: "POST",
-    url,
-    config: { access: "staff" },
-    handler: async (request): Promise<{ fp: string }> => {
-      const { patient_fp: patientFp, entry_id: entryId, ...study } = saveBody(request.body);
-      const { id: clinicId } = clinicOf(request);
-      await patientOf(clinicId, patientFp);
-      const read = readManualStudy(study, now());
-      if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
-      const { userId, name: by } = userOf(request);
-      const wanted = {
-        clinicId,
-        patientFp,
-        entryId: `${userId} ${entryId}`,
-        entry: read.entry,
-        by,
-        userId,
-        now: now(),
-      };
-      const added = await store.transaction((session) => addStudy(session, wanted));
-      if ("problem" in added) throw new ApiError("RECORD.NOT_FOUND", "This patient");
-      return added;
-    },
+  app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
+    const { patient_fp: patientFp, entry_id: entryId, ...study } = saveBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    await patientOf(clinicId, patientFp);
+    const read = readManualStudy(study, now());
+    if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
+    const { userId, name: by } = userOf(request);
+    const wanted = {
+      clinicId,
+      patientFp,
+      entryId: `${userId} ${entryId}`,
+      entry: read.entry,
+      by,
+      userId,
+      now: now(),
+    };
+    const added = await store.transaction((session) => addStudy(session, wanted));
+    if ("problem" in added) throw new ApiError("RECORD.NOT_FOUND", "This patient");
+    return added;
   });
 }

@@ -50,29 +50,19 @@ const URL = "/clinic/v1/clinics/:clinic/notifications";
 
 export function notificationRoutes(app: FastifyInstance, context: DashboardContext): void {
   const { store, now, alerts } = context;
-  app.route({
-    method: "GET",
-    url: URL,
-    config: { access: "admin" },
-    handler: (request) => readState(store, clinicOf(request).id, alerts.sendsMail),
-  });
-  app.route({
-    method: "PUT",
-    url: `${URL}/quiet-hours`,
-    config: { access: "admin" },
-    handler: async (request) => {
-      const { quiet: chosen }: QuietHoursBody = quietBody(request.body);
-      if (chosen !== null && chosen.from === chosen.until) {
-        throw new ApiError("REQUEST.INVALID_BODY", "Begin and end of the quiet hours are the same: choose two times.");
-      }
-      const quiet = chosen && { from: chosen.from, until: chosen.until, exemptCritical: chosen.exempt_critical };
-      const clinicId = clinicOf(request).id;
-      await store.transaction(async (session) => {
-        const { receivers } = await readNotifications(session, clinicId);
-        await saveNotifications(session, clinicId, { quiet, receivers }, now());
-      });
-      return {};
-    },
+  app.get(URL, { config: { access: "admin" } }, (request) => readState(store, clinicOf(request).id, alerts.sendsMail));
+  app.put(`${URL}/quiet-hours`, { config: { access: "admin" } }, async (request) => {
+    const { quiet: chosen }: QuietHoursBody = quietBody(request.body);
+    if (chosen !== null && chosen.from === chosen.until) {
+      throw new ApiError("REQUEST.INVALID_BODY", "Begin and end of the quiet hours are the same: choose two times.");
+    }
+    const quiet = chosen && { from: chosen.from, until: chosen.until, exemptCritical: chosen.exempt_critical };
+    const clinicId = clinicOf(request).id;
+    await store.transaction(async (session) => {
+      const { receivers } = await readNotifications(session, clinicId);
+      await saveNotifications(session, clinicId, { quiet, receivers }, now());
+    });
+    return {};
   });
   channelRoutes(app, context);
 }
@@ -80,43 +70,32 @@ export function notificationRoutes(app: FastifyInstance, context: DashboardConte
 function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
   const { store, now, alerts, allowPrivateWebhooks } = context;
   const testedAt = new Map<number, number>();
-  app.route({
-    method: "POST",
-    url: `${URL}/channels`,
-    config: { access: "admin" },
-    handler: async (request): Promise<MadeChannel> => {
-      const receiver = newReceiver(newChannelBody(request.body), allowPrivateWebhooks);
-      const clinicId = clinicOf(request).id;
-      await store.transaction(async (session) => {
-        const notifications = await readNotifications(session, clinicId);
-        const problem = additionProblem(notifications, receiver);
-        if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
-        const receivers = [...notifications.receivers, receiver];
-        await saveNotifications(session, clinicId, { ...notifications, receivers }, now());
-      });
-      return { id: receiver.id, secret: receiver.secret === "" ? null : receiver.secret };
-    },
+  app.post(`${URL}/channels`, { config: { access: "admin" } }, async (request): Promise<MadeChannel> => {
+    const receiver = newReceiver(newChannelBody(request.body), allowPrivateWebhooks);
+    const clinicId = clinicOf(request).id;
+    await store.transaction(async (session) => {
+      const notifications = await readNotifications(session, clinicId);
+      const problem = additionProblem(notifications, receiver);
+      if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
+      const receivers = [...notifications.receivers, receiver];
+      await saveNotifications(session, clinicId, { ...notifications, receivers }, now());
+    });
+    return { id: receiver.id, secret: receiver.secret === "" ? null : receiver.secret };
   });
-  app.route<{ Params: { id: string } }>({
-    method: "DELETE",
-    url: `${URL}/channels/:id`,
-    config: { access: "admin" },
-    handler: async (request) => {
-      const clinicId = clinicOf(request).id;
-      await store.transaction(async (session) => {
-        const notifications = await readNotifications(session, clinicId);
-        const removed = receiverOf(notifications, request.params.id);
-        const receivers = notifications.receivers.filter((receiver) => receiver !== removed);
-        await saveNotifications(session, clinicId, { ...notifications, receivers }, now());
-      });
-      return {};
-    },
+  app.delete<{ Params: { id: string } }>(`${URL}/channels/:id`, { config: { access: "admin" } }, async (request) => {
+    const clinicId = clinicOf(request).id;
+    await store.transaction(async (session) => {
+      const notifications = await readNotifications(session, clinicId);
+      const removed = receiverOf(notifications, request.params.id);
+      const receivers = notifications.receivers.filter((receiver) => receiver !== removed);
+      await saveNotifications(session, clinicId, { ...notifications, receivers }, now());
+    });
+    return {};
   });
-  app.route<{ Params: { id: string } }>({
-    method: "POST",
-    url: `${URL}/channels/:id/test`,
-    config: { access: "admin" },
-    handler: async (request): Promise<TestOutcome> => {
+  app.post<{ Params: { id: string } }>(
+    `${URL}/channels/:id/test`,
+    { config: { access: "admin" } },
+    async (request): Promise<TestOutcome> => {
       const clinicId = clinicOf(request).id;
       const receiver = receiverOf(await readNotifications(store, clinicId), request.params.id);
       // After a clock was set back, the last test is far ahead.
@@ -127,7 +106,7 @@ function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
       const outcome = await alerts.test(clinicId, receiver);
       return { ok: outcome.ok, said: outcome.ok ? outcome.said : outcome.reason };
     },
-  });
+  );
 }
 
 async function readState(session: Session, clinicId: number, sendsMail: boolean): Promise<NotificationState> {

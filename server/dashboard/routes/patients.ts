@@ -38,29 +38,26 @@ export function patientRoutes(app: FastifyInstance, context: DashboardContext): 
 
 function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   const lists = new PatientLists(store);
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/patients",
-    config: { access: "reader", parameters: listParameters },
-    handler: (request): Promise<PatientList> =>
+  app.get(
+    "/clinic/v1/clinics/:clinic/patients",
+    { config: { access: "reader", parameters: listParameters } },
+    (request): Promise<PatientList> =>
       lists.find({ clinicId: clinicOf(request).id, ...readParameters(request, listParameters) }),
-  });
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/patients/:fp",
-    config: { access: "reader" },
-    handler: async (request): Promise<PatientOverview> =>
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/patients/:fp",
+    { config: { access: "reader" } },
+    async (request): Promise<PatientOverview> =>
       found(await patientOverview(store, clinicOf(request).id, patientFp(request))),
-  });
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/patients/:fp/results",
-    config: { access: "reader", parameters: resultParameters },
-    handler: async (request): Promise<PatientResults> => {
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/patients/:fp/results",
+    { config: { access: "reader", parameters: resultParameters } },
+    async (request): Promise<PatientResults> => {
       const wanted = readParameters(request, resultParameters);
       return found(await patientResults(store, clinicOf(request).id, patientFp(request), wanted));
     },
-  });
+  );
 }
 
 function connectionRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
@@ -73,14 +70,9 @@ function connectionRoutes(app: FastifyInstance, { store, now }: DashboardContext
     );
   }
   const url = "/clinic/v1/clinics/:clinic/patients/:fp/connection";
-  app.route({
-    method: "PUT",
-    url,
-    config: { access: "staff" },
-    handler: (request) => {
-      openBody(request.body);
-      return change(request, true);
-    },
+  app.put(url, { config: { access: "staff" } }, (request) => {
+    openBody(request.body);
+    return change(request, true);
   });
   app.route({ method: "DELETE", url, config: { access: "staff" }, handler: (request) => change(request, false) });
 }

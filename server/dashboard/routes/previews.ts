@@ -9,26 +9,24 @@ import type { DashboardContext } from "../context.ts";
 
 export function previewRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   const url = "/clinic/v1/clinics/:clinic/results/:fp/previews";
-  app.route<{ Params: { fp: string } }>({
-    method: "GET",
+  app.get<{ Params: { fp: string } }>(
     url,
-    config: { access: "reader" },
-    handler: async (request): Promise<{ previews: StudyPreview[] }> => {
+    { config: { access: "reader" } },
+    async (request): Promise<{ previews: StudyPreview[] }> => {
       const previews = await listPreviews(store, clinicOf(request).id, request.params.fp);
       if (previews === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
       return { previews };
     },
-  });
-  app.route<{ Params: { fp: string; position: string } }>({
-    method: "GET",
-    url: `${url}/:position`,
-    config: { access: "reader" },
-    handler: async (request, reply) => {
+  );
+  app.get<{ Params: { fp: string; position: string } }>(
+    `${url}/:position`,
+    { config: { access: "reader" } },
+    async (request, reply) => {
       const { fp, position } = request.params;
       const index = /^[1-9]\d?$/.test(position) ? Number(position) : 0;
       const png = await readPreview(store, clinicOf(request).id, fp, index);
       if (png === undefined) throw new ApiError("RECORD.NOT_FOUND", "This picture");
       return reply.type("image/png").send(png);
     },
-  });
+  );
 }

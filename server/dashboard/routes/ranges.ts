@@ -26,61 +26,40 @@ const importBody = bodyReader(
 const URL = "/clinic/v1/clinics/:clinic/ranges";
 
 export function rangeRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: URL,
-    config: { access: "reader" },
-    handler: (request) => rangesInUse(store, clinicOf(request).id),
+  app.get(URL, { config: { access: "reader" } }, (request) => rangesInUse(store, clinicOf(request).id));
+  app.get(`${URL}/file`, { config: { access: "reader" } }, async (request, reply) => {
+    const { rows } = await rangesInUse(store, clinicOf(request).id);
+    reply.headers({
+      "content-type": "application/x-ndjson; charset=utf-8",
+      "content-disposition": 'attachment; filename="ranges.ndjson"',
+    });
+    return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   });
-  app.route({
-    method: "GET",
-    url: `${URL}/file`,
-    config: { access: "reader" },
-    handler: async (request, reply) => {
-      const { rows } = await rangesInUse(store, clinicOf(request).id);
-      reply.headers({
-        "content-type": "application/x-ndjson; charset=utf-8",
-        "content-disposition": 'attachment; filename="ranges.ndjson"',
-      });
-      return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-    },
+  app.post(`${URL}/preview`, { config: { access: "admin" } }, async (request): Promise<RangePreview> => {
+    const read = readRanges(previewBody(request.body).text);
+    if ("problems" in read) {
+      const { problems } = read;
+      return { state: "faulty", problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
+    }
+    const { rows } = await rangesInUse(store, clinicOf(request).id);
+    return { state: "valid", changes: rangeChanges(rows, read.rows) };
   });
-  app.route({
-    method: "POST",
-    url: `${URL}/preview`,
-    config: { access: "admin" },
-    handler: async (request): Promise<RangePreview> => {
-      const read = readRanges(previewBody(request.body).text);
-      if ("problems" in read) {
-        const { problems } = read;
-        return { state: "faulty", problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
+  app.put(URL, { config: { access: "admin" } }, async (request): Promise<RangesInUse> => {
+    const { text, low_quality, replaces } = importBody(request.body);
+    const { id } = clinicOf(request);
+    const read = readRanges(text);
+    if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems[0] ?? "The file is faulty"}.`);
+    return store.transaction(async (session) => {
+      const { version } = await rangesInUse(session, id);
+      if (version !== replaces) {
+        throw new ApiError(
+          "RECORD.REFUSED",
+          "Someone else changed the intervals meanwhile. Look at the changes again.",
+        );
       }
-      const { rows } = await rangesInUse(store, clinicOf(request).id);
-      return { state: "valid", changes: rangeChanges(rows, read.rows) };
-    },
-  });
-  app.route({
-    method: "PUT",
-    url: URL,
-    config: { access: "admin" },
-    handler: async (request): Promise<RangesInUse> => {
-      const { text, low_quality, replaces } = importBody(request.body);
-      const { id } = clinicOf(request);
-      const read = readRanges(text);
-      if ("problems" in read)
-        throw new ApiError("REQUEST.INVALID_BODY", `${read.problems[0] ?? "The file is faulty"}.`);
-      return store.transaction(async (session) => {
-        const { version } = await rangesInUse(session, id);
-        if (version !== replaces) {
-          throw new ApiError(
-            "RECORD.REFUSED",
-            "Someone else changed the intervals meanwhile. Look at the changes again.",
-          );
-        }
-        await replaceRanges(session, id, { low_quality, rows: read.rows }, now());
-        return rangesInUse(session, id);
-      });
-    },
+      await replaceRanges(session, id, { low_quality, rows: read.rows }, now());
+      return rangesInUse(session, id);
+    });
   });
 }
 

@@ -46,93 +46,63 @@ export function recordRoutes(app: FastifyInstance, context: DashboardContext): v
 }
 
 function readRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url,
-    config: { access: "reader", parameters: filters },
-    handler: async (request): Promise<RecordList> => {
-      const { page, page_size, status, patient } = readParameters(request, filters);
-      const filter = { clinicId: clinicOf(request).id, status, patientFp: patient, page, pageSize: page_size };
-      const { items, total } = await listRecords(store, filter);
-      return { items, total, page, page_size, has_more: page * page_size < total };
-    },
+  app.get(url, { config: { access: "reader", parameters: filters } }, async (request): Promise<RecordList> => {
+    const { page, page_size, status, patient } = readParameters(request, filters);
+    const filter = { clinicId: clinicOf(request).id, status, patientFp: patient, page, pageSize: page_size };
+    const { items, total } = await listRecords(store, filter);
+    return { items, total, page, page_size, has_more: page * page_size < total };
   });
-  app.route({
-    method: "GET",
-    url: urlOfOne,
-    config: { access: "reader" },
-    handler: (request) => visibleRecord(store, request),
-  });
+  app.get(urlOfOne, { config: { access: "reader" } }, (request) => visibleRecord(store, request));
 }
 
 function writeRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "POST",
-    url,
-    config: { access: "staff" },
-    handler: async (request): Promise<RecordDetail> => {
-      const { patient_fp, ...written } = newBody(request.body);
-      const { id: clinicId } = clinicOf(request);
-      return store.transaction(async (session) => {
-        const patient = await findPatient(session, clinicId, patient_fp);
-        if (patient?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
-        const draft = { clinicId, patientId: patient.id, content: withoutBlanks(written), now: now() };
-        const fp = await writeSoap(session, draft);
-        await auditCommand(session, "soap write", [fp, patient_fp], actorOf(request, now()));
-        return storedRecord(session, clinicId, fp);
-      });
-    },
+  app.post(url, { config: { access: "staff" } }, async (request): Promise<RecordDetail> => {
+    const { patient_fp, ...written } = newBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      const patient = await findPatient(session, clinicId, patient_fp);
+      if (patient?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
+      const draft = { clinicId, patientId: patient.id, content: withoutBlanks(written), now: now() };
+      const fp = await writeSoap(session, draft);
+      await auditCommand(session, "soap write", [fp, patient_fp], actorOf(request, now()));
+      return storedRecord(session, clinicId, fp);
+    });
   });
-  app.route({
-    method: "PATCH",
-    url: urlOfOne,
-    config: { access: "staff" },
-    handler: async (request): Promise<RecordDetail> => {
-      const { version, ...changes } = editBody(request.body);
-      const { id: clinicId } = clinicOf(request);
-      return store.transaction(async (session) => {
-        const { fp } = await ownRecord(session, request, version);
-        const problem = await editSoap(session, { clinicId, fp, changes: withoutBlanks(changes) });
-        if (problem !== null) refuse(problem);
-        await auditCommand(session, "soap edit", [fp], actorOf(request, now()));
-        return storedRecord(session, clinicId, fp);
-      });
-    },
+  app.patch(urlOfOne, { config: { access: "staff" } }, async (request): Promise<RecordDetail> => {
+    const { version, ...changes } = editBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      const { fp } = await ownRecord(session, request, version);
+      const problem = await editSoap(session, { clinicId, fp, changes: withoutBlanks(changes) });
+      if (problem !== null) refuse(problem);
+      await auditCommand(session, "soap edit", [fp], actorOf(request, now()));
+      return storedRecord(session, clinicId, fp);
+    });
   });
 }
 
 function statusRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "POST",
-    url: `${urlOfOne}/move`,
-    config: { access: "staff" },
-    handler: async (request): Promise<RecordDetail> => {
-      const { version, to } = moveBody(request.body);
-      const { id: clinicId } = clinicOf(request);
-      return store.transaction(async (session) => {
-        const { fp } = await ownRecord(session, request, version);
-        const problem = await moveSoap(session, { clinicId, fp, to, now: now() });
-        if (problem !== null) refuse(problem);
-        await auditCommand(session, `soap move ${to}`, [fp], actorOf(request, now()));
-        return storedRecord(session, clinicId, fp);
-      });
-    },
+  app.post(`${urlOfOne}/move`, { config: { access: "staff" } }, async (request): Promise<RecordDetail> => {
+    const { version, to } = moveBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      const { fp } = await ownRecord(session, request, version);
+      const problem = await moveSoap(session, { clinicId, fp, to, now: now() });
+      if (problem !== null) refuse(problem);
+      await auditCommand(session, `soap move ${to}`, [fp], actorOf(request, now()));
+      return storedRecord(session, clinicId, fp);
+    });
   });
-  app.route({
-    method: "POST",
-    url: `${urlOfOne}/amend`,
-    config: { access: "staff" },
-    handler: async (request): Promise<RecordDetail> => {
-      const { id: clinicId } = clinicOf(request);
-      return store.transaction(async (session) => {
-        const { fp, status } = await ownRecord(session, request);
-        if (isOpen(status)) refuse(`this record is ${status}, expected a signed one: change its text instead`);
-        const amended = await amendSoap(session, { clinicId, fp, now: now() });
-        if ("problem" in amended) refuse(amended.problem);
-        await auditCommand(session, "soap amend", [fp, amended.fp], actorOf(request, now()));
-        return storedRecord(session, clinicId, amended.fp);
-      });
-    },
+  app.post(`${urlOfOne}/amend`, { config: { access: "staff" } }, async (request): Promise<RecordDetail> => {
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      const { fp, status } = await ownRecord(session, request);
+      if (isOpen(status)) refuse(`this record is ${status}, expected a signed one: change its text instead`);
+      const amended = await amendSoap(session, { clinicId, fp, now: now() });
+      if ("problem" in amended) refuse(amended.problem);
+      await auditCommand(session, "soap amend", [fp, amended.fp], actorOf(request, now()));
+      return storedRecord(session, clinicId, amended.fp);
+    });
   });
 }
 

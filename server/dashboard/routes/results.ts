@@ -67,34 +67,31 @@ export function resultRoutes(app: FastifyInstance, context: DashboardContext): v
 }
 
 function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/results",
-    config: { ...config, parameters: { ...filters, ...listed } },
-    handler: async (request): Promise<ResultsPage> => {
+  app.get(
+    "/clinic/v1/clinics/:clinic/results",
+    { config: { ...config, parameters: { ...filters, ...listed } } },
+    async (request): Promise<ResultsPage> => {
       const { rows } = readParameters(request, listed);
       const { filter, patient } = await readFilter(request, store);
       if (filter === null) return { items: [], next: null, is_search_cut: false, patient: null };
       const { items, next, isCut } = await listResults(store, filter, rows);
       return { items, next: next === null ? null : `${next.at}.${next.id}`, is_search_cut: isCut, patient };
     },
-  });
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/results-devices",
-    config,
-    handler: async (request): Promise<DeviceNames> => ({ items: await listDeviceNames(store, clinicOf(request).id) }),
-  });
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/results.csv",
-    config: { ...config, parameters: filters },
-    handler: async (request, reply) => {
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/results-devices",
+    { config },
+    async (request): Promise<DeviceNames> => ({ items: await listDeviceNames(store, clinicOf(request).id) }),
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/results.csv",
+    { config: { ...config, parameters: filters } },
+    async (request, reply) => {
       const { filter } = await readFilter(request, store);
       const content = Readable.from(listLines(store, filter));
       return sendFile(reply, { type: "text/csv; charset=utf-8", name: "results.csv", content });
     },
-  });
+  );
 }
 
 /** Makes the CSV file of a whole list, page by page. */
@@ -132,35 +129,25 @@ function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
   };
   const url = "/clinic/v1/clinics/:clinic/results/:fp";
   app.route({ method: "GET", url, config, handler: read });
-  app.route({
-    method: "GET",
-    url: `${url}/report.pdf`,
-    config: { ...config, parameters: reportParameters },
-    handler: async (request, reply) => {
-      const study = await read(request);
-      const parameters = readParameters(request, reportParameters);
-      const { id, language } = clinicOf(request);
-      const clinic = (await clinicsOfUser(store, userOf(request).userId)).find(({ clinic_id }) => clinic_id === id);
-      const content = await renderPdf(
-        studyReport(study, {
-          language: parameters.language ?? language ?? "en",
-          zone: parameters.zone,
-          clinicName: clinic?.name ?? "",
-          now: now(),
-        }),
-      );
-      return sendFile(reply, { type: "application/pdf", name: `${study.fp}.pdf`, content });
-    },
+  app.get(`${url}/report.pdf`, { config: { ...config, parameters: reportParameters } }, async (request, reply) => {
+    const study = await read(request);
+    const parameters = readParameters(request, reportParameters);
+    const { id, language } = clinicOf(request);
+    const clinic = (await clinicsOfUser(store, userOf(request).userId)).find(({ clinic_id }) => clinic_id === id);
+    const content = await renderPdf(
+      studyReport(study, {
+        language: parameters.language ?? language ?? "en",
+        zone: parameters.zone,
+        clinicName: clinic?.name ?? "",
+        now: now(),
+      }),
+    );
+    return sendFile(reply, { type: "application/pdf", name: `${study.fp}.pdf`, content });
   });
-  app.route({
-    method: "GET",
-    url: `${url}/results.csv`,
-    config,
-    handler: async (request, reply) => {
-      const study = await read(request);
-      const content = [studyCsvHeads, ...studyCsvRows(study)].map(csvLine).join("");
-      return sendFile(reply, { type: "text/csv; charset=utf-8", name: `${study.fp}.csv`, content });
-    },
+  app.get(`${url}/results.csv`, { config }, async (request, reply) => {
+    const study = await read(request);
+    const content = [studyCsvHeads, ...studyCsvRows(study)].map(csvLine).join("");
+    return sendFile(reply, { type: "text/csv; charset=utf-8", name: `${study.fp}.csv`, content });
   });
 }
 

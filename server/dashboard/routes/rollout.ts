@@ -27,11 +27,10 @@ export function rolloutRoutes(app: FastifyInstance, context: DashboardContext): 
     return readAgents(session, { clinicId, timeZone, now: now() });
   };
 
-  app.route({
-    method: "GET",
-    url: URL,
-    config: { access: "reader" },
-    handler: (request): Promise<RolloutBody> =>
+  app.get(
+    URL,
+    { config: { access: "reader" } },
+    (request): Promise<RolloutBody> =>
       store.snapshot(async (session) => {
         const agents = await agentsOf(session, request);
         const stored = await readRollout(session, clinicOf(request).id);
@@ -40,29 +39,24 @@ export function rolloutRoutes(app: FastifyInstance, context: DashboardContext): 
           rollout: stored === undefined ? null : showRollout(stored.rollout, stored.by, agents),
         };
       }),
-  });
-  app.route({
-    method: "POST",
-    url: URL,
-    config: { access: "admin" },
-    handler: async (request) => {
-      const { version } = startBody(request.body);
-      const { id: clinicId } = clinicOf(request);
-      const { userId } = userOf(request);
-      const actor = actorOf(request, now());
-      await store.transaction(async (session) => {
-        const plan = planUpdate(await agentsOf(session, request), listReleases(releaseFolder));
-        if (plan?.version !== version) refuse(`version ${version} is not the newest one here: load the page again`);
-        if (plan.pcs.length === 0) refuse("every PC that can take this version has it: there is nothing to update");
-        const stored = await readRollout(session, clinicId);
-        if (stored !== undefined && endOf(stored.rollout) === "running") {
-          refuse(`${stored.by} started an update already: wait for its end, or stop it`);
-        }
-        await saveRollout(session, clinicId, { rollout: startRollout(plan, actor.now), userId });
-        await auditCommand(session, `agents update to ${version}`, agentFps(plan), actor);
-      });
-      return {};
-    },
+  );
+  app.post(URL, { config: { access: "admin" } }, async (request) => {
+    const { version } = startBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    const { userId } = userOf(request);
+    const actor = actorOf(request, now());
+    await store.transaction(async (session) => {
+      const plan = planUpdate(await agentsOf(session, request), listReleases(releaseFolder));
+      if (plan?.version !== version) refuse(`version ${version} is not the newest one here: load the page again`);
+      if (plan.pcs.length === 0) refuse("every PC that can take this version has it: there is nothing to update");
+      const stored = await readRollout(session, clinicId);
+      if (stored !== undefined && endOf(stored.rollout) === "running") {
+        refuse(`${stored.by} started an update already: wait for its end, or stop it`);
+      }
+      await saveRollout(session, clinicId, { rollout: startRollout(plan, actor.now), userId });
+      await auditCommand(session, `agents update to ${version}`, agentFps(plan), actor);
+    });
+    return {};
   });
   commandRoutes(app, context);
 }
@@ -77,19 +71,14 @@ function commandRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
     path: string,
     work: (session: Session, stored: StoredRollout, actor: AuditActor, request: FastifyRequest) => Promise<void>,
   ): void {
-    app.route({
-      method: "POST",
-      url: `${URL}/${path}`,
-      config: { access: "admin" },
-      handler: async (request) => {
-        const actor = actorOf(request, now());
-        await store.transaction(async (session) => {
-          const stored = await readRollout(session, clinicOf(request).id);
-          if (stored === undefined) refuse("no update of the PCs is under way: load the page again");
-          await work(session, stored, actor, request);
-        });
-        return {};
-      },
+    app.post(`${URL}/${path}`, { config: { access: "admin" } }, async (request) => {
+      const actor = actorOf(request, now());
+      await store.transaction(async (session) => {
+        const stored = await readRollout(session, clinicOf(request).id);
+        if (stored === undefined) refuse("no update of the PCs is under way: load the page again");
+        await work(session, stored, actor, request);
+      });
+      return {};
     });
   }
   command("stop", async (session, { rollout, userId }, actor, request) => {

@@ -57,12 +57,7 @@ export function sessionRoutes(app: FastifyInstance, context: DashboardContext): 
 }
 
 function stateRoute(app: FastifyInstance, context: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/session",
-    config: { access: "anyone" },
-    handler: (request) => sessionState(request, context),
-  });
+  app.get("/clinic/v1/session", { config: { access: "anyone" } }, (request) => sessionState(request, context));
 }
 
 async function sessionState(request: FastifyRequest, { store }: DashboardContext): Promise<SessionState> {
@@ -79,31 +74,26 @@ async function sessionState(request: FastifyRequest, { store }: DashboardContext
 /** The first admin gets all clinics of the server. A server without clinics gets its first one. */
 function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: DashboardContext): void {
   const countAttempt = createSignInLimit(counters);
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/set-up",
-    config: { access: "anyone" },
-    handler: async (request, reply) => {
-      const { code, name, password, clinic_name } = setUpBody(request.body);
-      await countAttempt({ name: "set-up", address: request.ip, now: now() });
-      if (setupCode?.matches(code) !== true) throw new ApiError("SESSION.SETUP_CODE");
-      const hash = await hashPassword(password);
-      const user = await store.transaction(async (session) => {
-        if ((await countUsers(session)) > 0) throw new ApiError("SESSION.SETUP_CODE");
-        const clinics = await listClinics(session);
-        if (clinics.length === 0) {
-          if (clinic_name === undefined) throw new ApiError("REQUEST.INVALID_BODY", "clinic_name is missing.");
-          clinics.push(await insertClinic(session, { fp: newFp("clinic"), name: clinic_name.trim() }));
-        }
-        const added = await insertUser(session, { name, password: hash, now: now() });
-        if (added === undefined) throw new ApiError("SESSION.SETUP_CODE");
-        for (const clinic of clinics) await setRole(session, added.id, clinic.id, "admin");
-        return { ...added, name, password: hash, totp_secret: null };
-      });
-      setupCode.end();
-      await startSession(store, { request, reply, user, now: now() });
-      return {};
-    },
+  app.post("/clinic/v1/set-up", { config: { access: "anyone" } }, async (request, reply) => {
+    const { code, name, password, clinic_name } = setUpBody(request.body);
+    await countAttempt({ name: "set-up", address: request.ip, now: now() });
+    if (setupCode?.matches(code) !== true) throw new ApiError("SESSION.SETUP_CODE");
+    const hash = await hashPassword(password);
+    const user = await store.transaction(async (session) => {
+      if ((await countUsers(session)) > 0) throw new ApiError("SESSION.SETUP_CODE");
+      const clinics = await listClinics(session);
+      if (clinics.length === 0) {
+        if (clinic_name === undefined) throw new ApiError("REQUEST.INVALID_BODY", "clinic_name is missing.");
+        clinics.push(await insertClinic(session, { fp: newFp("clinic"), name: clinic_name.trim() }));
+      }
+      const added = await insertUser(session, { name, password: hash, now: now() });
+      if (added === undefined) throw new ApiError("SESSION.SETUP_CODE");
+      for (const clinic of clinics) await setRole(session, added.id, clinic.id, "admin");
+      return { ...added, name, password: hash, totp_secret: null };
+    });
+    setupCode.end();
+    await startSession(store, { request, reply, user, now: now() });
+    return {};
   });
 }
 
@@ -118,31 +108,21 @@ async function checkSecondFactor(store: Store, user: StoredUser, code: string | 
 
 function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
   const countAttempt = createSignInLimit(counters);
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/sign-in",
-    config: { access: "anyone" },
-    handler: async (request, reply) => {
-      const { name, password, totp } = signInBody(request.body);
-      await countAttempt({ name, address: request.ip, now: now() });
-      const user = await findUserByName(store, name);
-      // An unknown name takes the time of a wrong password, and gets the same answer.
-      const isRight = await isPassword(password, user?.password);
-      if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
-      await checkSecondFactor(store, user, totp, now());
-      await startSession(store, { request, reply, user, now: now() });
-      return {};
-    },
+  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply) => {
+    const { name, password, totp } = signInBody(request.body);
+    await countAttempt({ name, address: request.ip, now: now() });
+    const user = await findUserByName(store, name);
+    // An unknown name takes the time of a wrong password, and gets the same answer.
+    const isRight = await isPassword(password, user?.password);
+    if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
+    await checkSecondFactor(store, user, totp, now());
+    await startSession(store, { request, reply, user, now: now() });
+    return {};
   });
-  app.route({
-    method: "POST",
-    url: "/clinic/v1/sign-out",
-    config: { access: "signed in" },
-    handler: async (request, reply) => {
-      const { sessionId } = userOf(request);
-      await store.transaction((session) => removeSession(session, sessionId));
-      clearSessionCookie(request, reply);
-      return {};
-    },
+  app.post("/clinic/v1/sign-out", { config: { access: "signed in" } }, async (request, reply) => {
+    const { sessionId } = userOf(request);
+    await store.transaction((session) => removeSession(session, sessionId));
+    clearSessionCookie(request, reply);
+    return {};
   });
 }

@@ -46,75 +46,55 @@ export function stockRoutes(app: FastifyInstance, context: DashboardContext): vo
 }
 
 function readRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url,
-    config: { access: "reader", parameters: filters },
-    handler: async (request): Promise<ItemList> => {
-      const { page, page_size, category, low } = readParameters(request, filters);
-      const { id: clinicId } = clinicOf(request);
-      const filter = { clinicId, category, lowStockOnly: low, page, pageSize: page_size };
-      const { items, total } = await listItems(store, filter);
-      const categories = await listCategories(store, clinicId);
-      return { items, total, page, page_size, has_more: page * page_size < total, categories };
-    },
+  app.get(url, { config: { access: "reader", parameters: filters } }, async (request): Promise<ItemList> => {
+    const { page, page_size, category, low } = readParameters(request, filters);
+    const { id: clinicId } = clinicOf(request);
+    const filter = { clinicId, category, lowStockOnly: low, page, pageSize: page_size };
+    const { items, total } = await listItems(store, filter);
+    const categories = await listCategories(store, clinicId);
+    return { items, total, page, page_size, has_more: page * page_size < total, categories };
   });
-  app.route({
-    method: "GET",
-    url: urlOfOne,
-    config: { access: "reader" },
-    handler: async (request): Promise<ItemDetail> => {
-      const { fp } = request.params as { fp: string };
-      return detailOf(await stockOf(store, clinicOf(request).id, fp));
-    },
+  app.get(urlOfOne, { config: { access: "reader" } }, async (request): Promise<ItemDetail> => {
+    const { fp } = request.params as { fp: string };
+    return detailOf(await stockOf(store, clinicOf(request).id, fp));
   });
 }
 
 function moveRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "POST",
-    url: `${urlOfOne}/receive`,
-    config: { access: "staff" },
-    handler: async (request): Promise<ItemDetail> => {
-      const { quantity, lot, expiry_date } = receiveBody(request.body);
-      if (expiry_date !== null && !isRealDate(expiry_date)) {
-        throw new ApiError("REQUEST.INVALID_BODY", `expiry_date is ${expiry_date}, expected a day that exists.`);
+  app.post(`${urlOfOne}/receive`, { config: { access: "staff" } }, async (request): Promise<ItemDetail> => {
+    const { quantity, lot, expiry_date } = receiveBody(request.body);
+    if (expiry_date !== null && !isRealDate(expiry_date)) {
+      throw new ApiError("REQUEST.INVALID_BODY", `expiry_date is ${expiry_date}, expected a day that exists.`);
+    }
+    const { fp } = request.params as { fp: string };
+    const { id: clinicId } = clinicOf(request);
+    const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now() };
+    return store.transaction(async (session) => {
+      await stockOf(session, clinicId, fp);
+      const receipt = await receiveStock(session, { clinicId, fp, ...delivery });
+      if (receipt.outcome === "refused") refuse(receipt.reason);
+      if (receipt.outcome === "received") {
+        await auditCommand(session, "stock receive", [fp], actorOf(request, now()));
       }
-      const { fp } = request.params as { fp: string };
-      const { id: clinicId } = clinicOf(request);
-      const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now() };
-      return store.transaction(async (session) => {
-        await stockOf(session, clinicId, fp);
-        const receipt = await receiveStock(session, { clinicId, fp, ...delivery });
-        if (receipt.outcome === "refused") refuse(receipt.reason);
-        if (receipt.outcome === "received") {
-          await auditCommand(session, "stock receive", [fp], actorOf(request, now()));
-        }
-        return detailOf(await stockOf(session, clinicId, fp));
-      });
-    },
+      return detailOf(await stockOf(session, clinicId, fp));
+    });
   });
-  app.route({
-    method: "POST",
-    url: `${urlOfOne}/consume`,
-    config: { access: "staff" },
-    handler: async (request): Promise<Consumed> => {
-      const { quantity } = consumeBody(request.body);
-      const { fp } = request.params as { fp: string };
-      const { id: clinicId } = clinicOf(request);
-      return store.transaction(async (session) => {
-        const { batches } = await stockOf(session, clinicId, fp);
-        const consumption = await consumeStock(session, { clinicId, fp, quantity });
-        if (consumption.outcome === "refused") refuse(consumption.reason);
-        const detail = detailOf(await stockOf(session, clinicId, fp));
-        if (consumption.outcome === "nothing") return { ...detail, taken: [], taken_without_batch: 0 };
-        await auditCommand(session, "stock consume", [fp], actorOf(request, now()));
-        const taken = consumption.taken.flatMap((part) =>
-          batches.filter(({ id }) => id === part.id).map((batch) => toBatch({ ...batch, quantity: part.quantity })),
-        );
-        return { ...detail, taken, taken_without_batch: quantity - sum(taken) };
-      });
-    },
+  app.post(`${urlOfOne}/consume`, { config: { access: "staff" } }, async (request): Promise<Consumed> => {
+    const { quantity } = consumeBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      const { batches } = await stockOf(session, clinicId, fp);
+      const consumption = await consumeStock(session, { clinicId, fp, quantity });
+      if (consumption.outcome === "refused") refuse(consumption.reason);
+      const detail = detailOf(await stockOf(session, clinicId, fp));
+      if (consumption.outcome === "nothing") return { ...detail, taken: [], taken_without_batch: 0 };
+      await auditCommand(session, "stock consume", [fp], actorOf(request, now()));
+      const taken = consumption.taken.flatMap((part) =>
+        batches.filter(({ id }) => id === part.id).map((batch) => toBatch({ ...batch, quantity: part.quantity })),
+      );
+      return { ...detail, taken, taken_without_batch: quantity - sum(taken) };
+    });
   });
 }
 

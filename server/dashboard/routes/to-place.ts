@@ -71,50 +71,40 @@ export function toPlaceRoutes(app: FastifyInstance, context: DashboardContext): 
 }
 
 function queueRoute(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: BASE,
-    config: { access: "reader", parameters: queueParameters },
-    handler: async (request): Promise<PlacementQueue> => {
+  app.get(
+    BASE,
+    { config: { access: "reader", parameters: queueParameters } },
+    async (request): Promise<PlacementQueue> => {
       const { rejected, order } = readParameters(request, queueParameters);
       const wanted = { clinicId: clinicOf(request).id, isRejected: rejected === "1", order: order ?? "oldest" };
       return store.snapshot((session) => queueOf(session, wanted));
     },
-  });
+  );
 }
 
 function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: `${BASE}/:fp`,
-    config: { access: "reader" },
-    handler: async (request): Promise<StudyToPlace> => {
-      const clinicId = clinicOf(request).id;
-      return store.snapshot(async (session) =>
-        describeStudyToPlace(session, clinicId, await ownStudy(session, request)),
-      );
-    },
+  app.get(`${BASE}/:fp`, { config: { access: "reader" } }, async (request): Promise<StudyToPlace> => {
+    const clinicId = clinicOf(request).id;
+    return store.snapshot(async (session) => describeStudyToPlace(session, clinicId, await ownStudy(session, request)));
   });
-  app.route({
-    method: "GET",
-    url: `${BASE}/:fp/preview/:patient`,
-    config: { access: "reader" },
-    handler: async (request): Promise<PlacementPreview> => {
+  app.get(
+    `${BASE}/:fp/preview/:patient`,
+    { config: { access: "reader" } },
+    async (request): Promise<PlacementPreview> => {
       const { patient } = request.params as { patient: string };
       return store.snapshot(async (session) =>
         previewFor(session, await ownStudy(session, request), await ownPatient(session, request, patient)),
       );
     },
-  });
-  app.route({
-    method: "GET",
-    url: `${BASE}/patients`,
-    config: { access: "reader", parameters: searchParameters },
-    handler: async (request): Promise<{ patients: ShownPatient[] }> => {
+  );
+  app.get(
+    `${BASE}/patients`,
+    { config: { access: "reader", parameters: searchParameters } },
+    async (request): Promise<{ patients: ShownPatient[] }> => {
       const { text: words } = readParameters(request, searchParameters);
       return { patients: await searchPatients(store, clinicOf(request).id, words ?? "") };
     },
-  });
+  );
 }
 
 function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
@@ -168,24 +158,19 @@ function command<Body extends { revision: number }>(
   { store, now }: DashboardContext,
   { name, body: read, run }: Command<Body>,
 ): void {
-  app.route({
-    method: "POST",
-    url: `${BASE}/:fp/${name}`,
-    config: { access: "staff" },
-    handler: async (request): Promise<Placed> => {
-      const body = read(request.body);
-      const { name: by, userId } = userOf(request);
-      const actor = { by, userId, clinicId: clinicOf(request).id, now: now() };
-      return store.transaction(async (session) => {
-        const stored = await ownStudy(session, request);
-        if (stored.revision !== body.revision) {
-          throw new ApiError("RECORD.REFUSED", await changeSentence(session, actor.clinicId, stored));
-        }
-        const problem = await run(session, stored, body, actor, request);
-        if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
-        return { revision: stored.revision + 1 };
-      });
-    },
+  app.post(`${BASE}/:fp/${name}`, { config: { access: "staff" } }, async (request): Promise<Placed> => {
+    const body = read(request.body);
+    const { name: by, userId } = userOf(request);
+    const actor = { by, userId, clinicId: clinicOf(request).id, now: now() };
+    return store.transaction(async (session) => {
+      const stored = await ownStudy(session, request);
+      if (stored.revision !== body.revision) {
+        throw new ApiError("RECORD.REFUSED", await changeSentence(session, actor.clinicId, stored));
+      }
+      const problem = await run(session, stored, body, actor, request);
+      if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
+      return { revision: stored.revision + 1 };
+    });
   });
 }
 

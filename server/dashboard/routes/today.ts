@@ -12,25 +12,19 @@ import type { DashboardContext } from "../context.ts";
 const seenBody = bodyReader(Type.Object({ revision: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }));
 
 export function todayRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: "/clinic/v1/clinics/:clinic/today",
-    config: { access: "reader" },
-    handler: (request) => {
-      const { id: clinicId, timeZone, role } = clinicOf(request);
-      return readToday(store, { clinicId, timeZone, isAdmin: role === "admin", now: now() });
-    },
+  app.get("/clinic/v1/clinics/:clinic/today", { config: { access: "reader" } }, (request) => {
+    const { id: clinicId, timeZone, role } = clinicOf(request);
+    return readToday(store, { clinicId, timeZone, isAdmin: role === "admin", now: now() });
   });
-  app.route<{ Params: { fp: string } }>({
-    method: "POST",
-    url: "/clinic/v1/clinics/:clinic/results/:fp/seen",
-    config: { access: "staff" },
-    handler: async (request) => {
+  app.post<{ Params: { fp: string } }>(
+    "/clinic/v1/clinics/:clinic/results/:fp/seen",
+    { config: { access: "staff" } },
+    async (request) => {
       const { fp } = request.params;
       const { revision } = seenBody(request.body);
       const seeing = { fp, revision, clinicId: clinicOf(request).id, userId: userOf(request).userId, now: now() };
       if (!(await markSeen(store, seeing))) throw new ApiError("RECORD.NOT_FOUND", "This study");
       return {};
     },
-  });
+  );
 }

@@ -51,123 +51,93 @@ export function userRoutes(app: FastifyInstance, context: DashboardContext): voi
 }
 
 function listRoute(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: USERS,
-    config: { access },
-    handler: async (request): Promise<UserList> => {
-      const clinicId = clinicOf(request).id;
-      const admin = await adminBehind(store, request);
-      const admins = await adminsOf(store, clinicId);
-      const pairs = await clinicsOfMembers(store, clinicId);
-      const users = (await listMembers(store, clinicId, now())).map((member) => {
-        const clinics = pairs.filter(({ user_id }) => user_id === member.id).map(({ clinic_id }) => clinic_id);
-        return {
-          id: member.public_id,
-          name: member.name,
-          role: member.role,
-          is_disabled: member.disabled_at !== null,
-          has_second_factor: member.totp_secret !== null,
-          sessions: member.sessions,
-          last_used_at: member.last_used_at === null ? null : new Date(member.last_used_at).toISOString(),
-          is_you: member.id === admin.userId,
-          is_manageable: accountProblem(admin, { userId: member.id, clinics }) === null,
-          is_last_admin: admins.length === 1 && admins[0] === member.id,
-        };
-      });
-      return { users };
-    },
+  app.get(USERS, { config: { access } }, async (request): Promise<UserList> => {
+    const clinicId = clinicOf(request).id;
+    const admin = await adminBehind(store, request);
+    const admins = await adminsOf(store, clinicId);
+    const pairs = await clinicsOfMembers(store, clinicId);
+    const users = (await listMembers(store, clinicId, now())).map((member) => {
+      const clinics = pairs.filter(({ user_id }) => user_id === member.id).map(({ clinic_id }) => clinic_id);
+      return {
+        id: member.public_id,
+        name: member.name,
+        role: member.role,
+        is_disabled: member.disabled_at !== null,
+        has_second_factor: member.totp_secret !== null,
+        sessions: member.sessions,
+        last_used_at: member.last_used_at === null ? null : new Date(member.last_used_at).toISOString(),
+        is_you: member.id === admin.userId,
+        is_manageable: accountProblem(admin, { userId: member.id, clinics }) === null,
+        is_last_admin: admins.length === 1 && admins[0] === member.id,
+      };
+    });
+    return { users };
   });
 }
 
 function newUserRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.route({
-    method: "POST",
-    url: USERS,
-    config: { access },
-    handler: async (request): Promise<GivenPassword> => {
-      const body = newUserBody(request.body);
-      const { name, role, password = randomPassword() } = body;
-      const hash = await hashPassword(password);
-      await store.transaction(async (session) => {
-        const user = await insertUser(session, { name, password: hash, now: now() });
-        if (user === undefined) throw new ApiError("RECORD.REFUSED", "Another user has this name. Choose another one.");
-        await setRole(session, user.id, clinicOf(request).id, role);
-        await auditCommand(session, `users create --role ${role}`, [user.public_id], actorOf(request, now()));
-      });
-      return { name: name.trim(), password: body.password === undefined ? password : null };
-    },
+  app.post(USERS, { config: { access } }, async (request): Promise<GivenPassword> => {
+    const body = newUserBody(request.body);
+    const { name, role, password = randomPassword() } = body;
+    const hash = await hashPassword(password);
+    await store.transaction(async (session) => {
+      const user = await insertUser(session, { name, password: hash, now: now() });
+      if (user === undefined) throw new ApiError("RECORD.REFUSED", "Another user has this name. Choose another one.");
+      await setRole(session, user.id, clinicOf(request).id, role);
+      await auditCommand(session, `users create --role ${role}`, [user.public_id], actorOf(request, now()));
+    });
+    return { name: name.trim(), password: body.password === undefined ? password : null };
   });
-  app.route({
-    method: "POST",
-    url: `${USERS}/add`,
-    config: { access },
-    handler: async (request) => {
-      const { name, role } = addBody(request.body);
-      const clinicId = clinicOf(request).id;
-      await store.transaction(async (session) => {
-        const user = await findUserByName(session, name);
-        // The name of a user of others alone must not bring that user under this admin. The command line can.
-        const { adminOf } = await adminBehind(session, request);
-        const clinics = user === undefined ? [] : await clinicsOfUser(session, user.id);
-        if (user === undefined || !clinics.some(({ clinic_id }) => adminOf.includes(clinic_id))) {
-          throw new ApiError("RECORD.NOT_FOUND", "A user with this name in a clinic of yours");
-        }
-        if ((await findMember(session, clinicId, user.public_id)) !== undefined) {
-          throw new ApiError("RECORD.REFUSED", "This user belongs to the clinic already.");
-        }
-        await setRole(session, user.id, clinicId, role);
-        await auditCommand(session, `users add --role ${role}`, [user.public_id], actorOf(request, now()));
-      });
-      return {};
-    },
+  app.post(`${USERS}/add`, { config: { access } }, async (request) => {
+    const { name, role } = addBody(request.body);
+    const clinicId = clinicOf(request).id;
+    await store.transaction(async (session) => {
+      const user = await findUserByName(session, name);
+      // The name of a user of others alone must not bring that user under this admin. The command line can.
+      const { adminOf } = await adminBehind(session, request);
+      const clinics = user === undefined ? [] : await clinicsOfUser(session, user.id);
+      if (user === undefined || !clinics.some(({ clinic_id }) => adminOf.includes(clinic_id))) {
+        throw new ApiError("RECORD.NOT_FOUND", "A user with this name in a clinic of yours");
+      }
+      if ((await findMember(session, clinicId, user.public_id)) !== undefined) {
+        throw new ApiError("RECORD.REFUSED", "This user belongs to the clinic already.");
+      }
+      await setRole(session, user.id, clinicId, role);
+      await auditCommand(session, `users add --role ${role}`, [user.public_id], actorOf(request, now()));
+    });
+    return {};
   });
 }
 
 /** Changes of a user's place in this clinic. The account and other clinics stay as they are. */
 function placeRoutes(app: FastifyInstance, context: DashboardContext): void {
-  app.route({
-    method: "PATCH",
-    url: `${USERS}/:user`,
-    config: { access },
-    handler: async (request) => {
-      const { role } = roleBody(request.body);
-      await changeMember(request, context, `users role ${role}`, (session, { id }) =>
-        setRole(session, id, clinicOf(request).id, role),
-      );
-      return {};
-    },
+  app.patch(`${USERS}/:user`, { config: { access } }, async (request) => {
+    const { role } = roleBody(request.body);
+    await changeMember(request, context, `users role ${role}`, (session, { id }) =>
+      setRole(session, id, clinicOf(request).id, role),
+    );
+    return {};
   });
-  app.route({
-    method: "DELETE",
-    url: `${USERS}/:user`,
-    config: { access },
-    handler: async (request) => {
-      await changeMember(request, context, "users remove", (session, { id }) =>
-        removeMember(session, clinicOf(request).id, id),
-      );
-      return {};
-    },
+  app.delete(`${USERS}/:user`, { config: { access } }, async (request) => {
+    await changeMember(request, context, "users remove", (session, { id }) =>
+      removeMember(session, clinicOf(request).id, id),
+    );
+    return {};
   });
 }
 
 /** Changes of how a user signs in, in all clinics. */
 function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
   const { now } = context;
-  app.route({
-    method: "POST",
-    url: `${USERS}/:user/reset`,
-    config: { access },
-    handler: async (request): Promise<GivenPassword> => {
-      const body = resetBody(request.body);
-      const { password = randomPassword() } = body;
-      const hash = await hashPassword(password);
-      const { name } = await changeMember(request, context, "users reset", async (session, member) => {
-        await refuseForeignAccount(session, request, member);
-        await resetUser(session, member.id, hash);
-      });
-      return { name, password: body.password === undefined ? password : null };
-    },
+  app.post(`${USERS}/:user/reset`, { config: { access } }, async (request): Promise<GivenPassword> => {
+    const body = resetBody(request.body);
+    const { password = randomPassword() } = body;
+    const hash = await hashPassword(password);
+    const { name } = await changeMember(request, context, "users reset", async (session, member) => {
+      await refuseForeignAccount(session, request, member);
+      await resetUser(session, member.id, hash);
+    });
+    return { name, password: body.password === undefined ? password : null };
   });
   const changes = {
     "end-sessions": (session: Session, id: number) => removeSessionsOf(session, id),
@@ -178,17 +148,12 @@ function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
     enable: (session: Session, id: number) => setDisabled(session, id, null),
   };
   for (const [name, change] of Object.entries(changes)) {
-    app.route({
-      method: "POST",
-      url: `${USERS}/:user/${name}`,
-      config: { access },
-      handler: async (request) => {
-        await changeMember(request, context, `users ${name}`, async (session, member) => {
-          await refuseForeignAccount(session, request, member);
-          await change(session, member.id);
-        });
-        return {};
-      },
+    app.post(`${USERS}/:user/${name}`, { config: { access } }, async (request) => {
+      await changeMember(request, context, `users ${name}`, async (session, member) => {
+        await refuseForeignAccount(session, request, member);
+        await change(session, member.id);
+      });
+      return {};
     });
   }
 }

@@ -53,41 +53,34 @@ const URL = "/clinic/v1/clinics/:clinic/webhooks";
 const access = "admin";
 
 export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWebhooks }: DashboardContext): void {
-  app.route({
-    method: "GET",
-    url: URL,
-    config: { access },
-    handler: async (request): Promise<WebhookList> => ({
+  app.get(
+    URL,
+    { config: { access } },
+    async (request): Promise<WebhookList> => ({
       webhooks: await listWebhooks(store, clinicOf(request).id),
       private_allowed: allowPrivateWebhooks,
     }),
+  );
+  app.post(URL, { config: { access } }, async (request): Promise<NewWebhook> => {
+    const { url: text, types } = newBody(request.body);
+    const url = readReceiverUrl(text.trim(), allowPrivateWebhooks);
+    if (!url.ok) throw new ApiError("RECORD.REFUSED", url.reason);
+    const { id: clinicId } = clinicOf(request);
+    const actor = actorOf(request, now());
+    const made = { id: `wh_${newUlid()}`, secret: newWebhookSecret() };
+    await store.transaction(async (session) => {
+      if ((await countWebhooks(session, clinicId)) >= WEBHOOKS_MAX) {
+        throw new ApiError("RECORD.REFUSED", `The clinic has ${WEBHOOKS_MAX} webhooks, the most. Delete one first.`);
+      }
+      await insertWebhook(session, { clinicId, ...made, url: url.value.href, types, now: actor.now });
+      await auditCommand(session, "webhooks create", [made.id], actor);
+    });
+    return made;
   });
-  app.route({
-    method: "POST",
-    url: URL,
-    config: { access },
-    handler: async (request): Promise<NewWebhook> => {
-      const { url: text, types } = newBody(request.body);
-      const url = readReceiverUrl(text.trim(), allowPrivateWebhooks);
-      if (!url.ok) throw new ApiError("RECORD.REFUSED", url.reason);
-      const { id: clinicId } = clinicOf(request);
-      const actor = actorOf(request, now());
-      const made = { id: `wh_${newUlid()}`, secret: newWebhookSecret() };
-      await store.transaction(async (session) => {
-        if ((await countWebhooks(session, clinicId)) >= WEBHOOKS_MAX) {
-          throw new ApiError("RECORD.REFUSED", `The clinic has ${WEBHOOKS_MAX} webhooks, the most. Delete one first.`);
-        }
-        await insertWebhook(session, { clinicId, ...made, url: url.value.href, types, now: actor.now });
-        await auditCommand(session, "webhooks create", [made.id], actor);
-      });
-      return made;
-    },
-  });
-  app.route({
-    method: "GET",
-    url: `${URL}/:id/deliveries`,
-    config: { access, parameters: pageParameters },
-    handler: async (request): Promise<DeliveryPage> => {
+  app.get(
+    `${URL}/:id/deliveries`,
+    { config: { access, parameters: pageParameters } },
+    async (request): Promise<DeliveryPage> => {
       const { page, page_size: pageSize } = readParameters(request, pageParameters);
       const of = webhookOf(request);
       const webhook = await findWebhook(store, of);
@@ -95,7 +88,7 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
       const { deliveries, total } = await listDeliveries(store, { ...of, page, pageSize });
       return { webhook, deliveries: deliveries.map((delivery) => rowOf(webhook.id, delivery)), total };
     },
-  });
+  );
   /** Adds a route that changes a webhook, and writes the audit with it. */
   function command(
     path: string,
@@ -104,18 +97,13 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
       request: FastifyRequest,
     ) => (session: Parameters<Parameters<typeof store.transaction>[0]>[0]) => Promise<boolean>,
   ): void {
-    app.route({
-      method: "POST",
-      url: `${URL}/:id/${path}`,
-      config: { access },
-      handler: async (request) => {
-        const work = change(request);
-        await store.transaction(async (session) => {
-          if (!(await work(session))) throw missing();
-          await auditCommand(session, name, [webhookOf(request).id], actorOf(request, now()));
-        });
-        return {};
-      },
+    app.post(`${URL}/:id/${path}`, { config: { access } }, async (request) => {
+      const work = change(request);
+      await store.transaction(async (session) => {
+        if (!(await work(session))) throw missing();
+        await auditCommand(session, name, [webhookOf(request).id], actorOf(request, now()));
+      });
+      return {};
     });
   }
   command("pause", "webhooks pause", (request) => {

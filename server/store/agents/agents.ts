@@ -1,7 +1,7 @@
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { AgentColumns } from "../database/schema.ts";
 
 // The agents of clinic PCs. An agent is registered when it pairs, or by its first heartbeat with a key that a person made.
@@ -69,22 +69,16 @@ function timestampOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
-const insert = query(
-  (db, p: AgentColumns) =>
-    db
-      .insertInto("agent")
-      .values({ fp: p.fp, clinic_id: p.clinic_id, api_key_id: p.api_key_id, paired_at: p.paired_at }),
-  noInvalidation,
+const insert = uncachedWrite((db, p: AgentColumns) =>
+  db.insertInto("agent").values({ fp: p.fp, clinic_id: p.clinic_id, api_key_id: p.api_key_id, paired_at: p.paired_at }),
 );
 
 const byKey = query((db, p: { keyId: number }) =>
   db.selectFrom("agent").select(["id", "fp"]).where("api_key_id", "=", p.keyId),
 );
 
-const move = query(
-  (db, p: { oldKeyId: number; newKeyId: number }) =>
-    db.updateTable("agent").set({ api_key_id: p.newKeyId }).where("api_key_id", "=", p.oldKeyId),
-  noInvalidation,
+const move = uncachedWrite((db, p: { oldKeyId: number; newKeyId: number }) =>
+  db.updateTable("agent").set({ api_key_id: p.newKeyId }).where("api_key_id", "=", p.oldKeyId),
 );
 
 const byFp = query((db, p: { fp: string }) =>

@@ -1,5 +1,5 @@
 import type { StoredCode } from "../../domain/pairing-code.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { PairingCodeColumns } from "../database/schema.ts";
 
 // Pairing codes: at most one for each clinic, so that a new code ends the one before.
@@ -56,7 +56,7 @@ const bySelector = query((db, p: { selector: string }) =>
     .where("selector", "=", p.selector),
 );
 
-const upsert = query((db, p: PairingCodeColumns) => {
+const upsert = uncachedWrite((db, p: PairingCodeColumns) => {
   const columns = {
     selector: p.selector,
     digest: p.digest,
@@ -69,7 +69,7 @@ const upsert = query((db, p: PairingCodeColumns) => {
     .insertInto("pairing_code")
     .values({ clinic_id: p.clinic_id, ...columns })
     .onConflict((conflict) => conflict.column("clinic_id").doUpdateSet(columns));
-}, noInvalidation);
+});
 
 const countOpen = query((db, p: { exceptClinicId: number; now: number }) =>
   db
@@ -80,22 +80,17 @@ const countOpen = query((db, p: { exceptClinicId: number; now: number }) =>
     .where("api_key_id", "is", null),
 );
 
-const forget = query(
-  (db, p: { before: number }) => db.deleteFrom("pairing_code").where("expires_at", "<", p.before),
-  noInvalidation,
+const forget = uncachedWrite((db, p: { before: number }) =>
+  db.deleteFrom("pairing_code").where("expires_at", "<", p.before),
 );
 
-const wrongTry = query(
-  (db, p: { clinicId: number }) =>
-    db
-      .updateTable("pairing_code")
-      .set((set) => ({ wrong_tries: set("wrong_tries", "+", 1) }))
-      .where("clinic_id", "=", p.clinicId),
-  noInvalidation,
+const wrongTry = uncachedWrite((db, p: { clinicId: number }) =>
+  db
+    .updateTable("pairing_code")
+    .set((set) => ({ wrong_tries: set("wrong_tries", "+", 1) }))
+    .where("clinic_id", "=", p.clinicId),
 );
 
-const use = query(
-  (db, p: { clinicId: number; keyId: number }) =>
-    db.updateTable("pairing_code").set({ api_key_id: p.keyId }).where("clinic_id", "=", p.clinicId),
-  noInvalidation,
+const use = uncachedWrite((db, p: { clinicId: number; keyId: number }) =>
+  db.updateTable("pairing_code").set({ api_key_id: p.keyId }).where("clinic_id", "=", p.clinicId),
 );

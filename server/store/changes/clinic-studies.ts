@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { type Session, uncachedWrite } from "../database/query.ts";
 import { eventsOfLostStudies, eventsOfNewStudies, eventsOfPatient, eventsOfStudy } from "./events.ts";
 
 // `clinic_study` has a row for each filed study that a clinic reads. Every write of a study, a patient or a connection brings
@@ -46,71 +46,63 @@ function stampOf(clinic: string, now: number) {
     where newest.clinic_id = ${sql.ref(clinic)} and newest.changed_at > ${now}), cast(${now} as bigint))`;
 }
 
-const stampStudy = query(
-  (db, p: { fp: string; patientId: number; now: number }) =>
-    db
-      .insertInto("clinic_study")
-      .columns(["clinic_id", "study_id", "changed_at"])
-      .expression((from) =>
-        from
-          .selectFrom("clinic_patient")
-          .innerJoin("study", "study.patient_id", "clinic_patient.patient_id")
-          .select(["clinic_patient.clinic_id", "study.id", stampOf("clinic_patient.clinic_id", p.now).as("changed_at")])
-          .where("study.fp", "=", p.fp)
-          .where("clinic_patient.patient_id", "=", p.patientId)
-          .where("clinic_patient.listed", "=", 1),
-      )
-      .onConflict((conflict) =>
-        conflict
-          .columns(["clinic_id", "study_id"])
-          .doUpdateSet((set) => ({ changed_at: set.ref("excluded.changed_at") })),
-      ),
-  noInvalidation,
+const stampStudy = uncachedWrite((db, p: { fp: string; patientId: number; now: number }) =>
+  db
+    .insertInto("clinic_study")
+    .columns(["clinic_id", "study_id", "changed_at"])
+    .expression((from) =>
+      from
+        .selectFrom("clinic_patient")
+        .innerJoin("study", "study.patient_id", "clinic_patient.patient_id")
+        .select(["clinic_patient.clinic_id", "study.id", stampOf("clinic_patient.clinic_id", p.now).as("changed_at")])
+        .where("study.fp", "=", p.fp)
+        .where("clinic_patient.patient_id", "=", p.patientId)
+        .where("clinic_patient.listed", "=", 1),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(["clinic_id", "study_id"])
+        .doUpdateSet((set) => ({ changed_at: set.ref("excluded.changed_at") })),
+    ),
 );
 
-const dropStudy = query(
-  (db, p: { fp: string; patientId: number | null }) =>
-    db
-      .deleteFrom("clinic_study")
-      .where("study_id", "=", (study) => study.selectFrom("study").select("id").where("fp", "=", p.fp))
-      .where("clinic_id", "not in", (listed) =>
-        listed
-          .selectFrom("clinic_patient")
-          .select("clinic_id")
-          .where("patient_id", "=", p.patientId)
-          .where("listed", "=", 1),
-      ),
-  noInvalidation,
+const dropStudy = uncachedWrite((db, p: { fp: string; patientId: number | null }) =>
+  db
+    .deleteFrom("clinic_study")
+    .where("study_id", "=", (study) => study.selectFrom("study").select("id").where("fp", "=", p.fp))
+    .where("clinic_id", "not in", (listed) =>
+      listed
+        .selectFrom("clinic_patient")
+        .select("clinic_id")
+        .where("patient_id", "=", p.patientId)
+        .where("listed", "=", 1),
+    ),
 );
 
-const dropStudiesOfPatient = query(
-  (db, p: { patientId: number }) =>
-    db
-      .deleteFrom("clinic_study")
-      .where("study_id", "in", (study) => study.selectFrom("study").select("id").where("patient_id", "=", p.patientId))
-      .where("clinic_id", "not in", (listed) =>
-        listed
-          .selectFrom("clinic_patient")
-          .select("clinic_id")
-          .where("patient_id", "=", p.patientId)
-          .where("listed", "=", 1),
-      ),
-  noInvalidation,
+const dropStudiesOfPatient = uncachedWrite((db, p: { patientId: number }) =>
+  db
+    .deleteFrom("clinic_study")
+    .where("study_id", "in", (study) => study.selectFrom("study").select("id").where("patient_id", "=", p.patientId))
+    .where("clinic_id", "not in", (listed) =>
+      listed
+        .selectFrom("clinic_patient")
+        .select("clinic_id")
+        .where("patient_id", "=", p.patientId)
+        .where("listed", "=", 1),
+    ),
 );
 
-const addStudiesOfPatient = query(
-  (db, p: { patientId: number; now: number }) =>
-    db
-      .insertInto("clinic_study")
-      .columns(["clinic_id", "study_id", "changed_at"])
-      .expression((from) =>
-        from
-          .selectFrom("clinic_patient")
-          .innerJoin("study", "study.patient_id", "clinic_patient.patient_id")
-          .select(["clinic_patient.clinic_id", "study.id", stampOf("clinic_patient.clinic_id", p.now).as("changed_at")])
-          .where("clinic_patient.patient_id", "=", p.patientId)
-          .where("clinic_patient.listed", "=", 1),
-      )
-      .onConflict((conflict) => conflict.columns(["clinic_id", "study_id"]).doNothing()),
-  noInvalidation,
+const addStudiesOfPatient = uncachedWrite((db, p: { patientId: number; now: number }) =>
+  db
+    .insertInto("clinic_study")
+    .columns(["clinic_id", "study_id", "changed_at"])
+    .expression((from) =>
+      from
+        .selectFrom("clinic_patient")
+        .innerJoin("study", "study.patient_id", "clinic_patient.patient_id")
+        .select(["clinic_patient.clinic_id", "study.id", stampOf("clinic_patient.clinic_id", p.now).as("changed_at")])
+        .where("clinic_patient.patient_id", "=", p.patientId)
+        .where("clinic_patient.listed", "=", 1),
+    )
+    .onConflict((conflict) => conflict.columns(["clinic_id", "study_id"]).doNothing()),
 );

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { WebhookEventType } from "../../../shared/dashboard/webhooks.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { DeliveryColumns } from "../database/schema.ts";
 import type { Store } from "../database/store.ts";
 
@@ -115,61 +115,49 @@ const dueOfWebhook = query((db, p: { webhookId: number; now: number; farAhead: n
     .limit(p.limit),
 );
 
-const claim = query(
-  (db, p: { id: number; until: number }) =>
-    db
-      .updateTable("webhook_delivery")
-      .set((set) => ({ state: "sending", attempts: set("attempts", "+", 1), next_at: p.until }))
-      .where("id", "=", p.id),
-  noInvalidation,
+const claim = uncachedWrite((db, p: { id: number; until: number }) =>
+  db
+    .updateTable("webhook_delivery")
+    .set((set) => ({ state: "sending", attempts: set("attempts", "+", 1), next_at: p.until }))
+    .where("id", "=", p.id),
 );
 
-const insertAttempt = query(
-  (db, p: { id: number; number: number; now: number }) =>
-    db
-      .insertInto("webhook_attempt")
-      .values({ delivery_id: p.id, number: p.number, started_at: p.now, ended_at: null, status: null, reason: null }),
-  noInvalidation,
+const insertAttempt = uncachedWrite((db, p: { id: number; number: number; now: number }) =>
+  db
+    .insertInto("webhook_attempt")
+    .values({ delivery_id: p.id, number: p.number, started_at: p.now, ended_at: null, status: null, reason: null }),
 );
 
-const updateAttempt = query(
-  (db, p: EndedAttempt) =>
-    db
-      .updateTable("webhook_attempt")
-      .set({ ended_at: p.now, status: p.status, reason: p.reason })
-      .where("delivery_id", "=", p.deliveryId)
-      .where("number", "=", p.number),
-  noInvalidation,
+const updateAttempt = uncachedWrite((db, p: EndedAttempt) =>
+  db
+    .updateTable("webhook_attempt")
+    .set({ ended_at: p.now, status: p.status, reason: p.reason })
+    .where("delivery_id", "=", p.deliveryId)
+    .where("number", "=", p.number),
 );
 
-const updateDelivery = query(
-  (db, p: EndedAttempt) =>
-    db
-      .updateTable("webhook_delivery")
-      .set({ state: p.state, next_at: p.nextAt })
-      .where("id", "=", p.deliveryId)
-      .where("attempts", "=", p.number),
-  noInvalidation,
+const updateDelivery = uncachedWrite((db, p: EndedAttempt) =>
+  db
+    .updateTable("webhook_delivery")
+    .set({ state: p.state, next_at: p.nextAt })
+    .where("id", "=", p.deliveryId)
+    .where("attempts", "=", p.number),
 );
 
 const ended: DeliveryColumns["state"][] = ["delivered", "given-up"];
 
-const pruneAttempts = query(
-  (db, p: { before: number }) =>
-    db
-      .deleteFrom("webhook_attempt")
-      .where("delivery_id", "in", (delivery) =>
-        delivery
-          .selectFrom("webhook_delivery")
-          .select("id")
-          .where("state", "in", ended)
-          .where("changed_at", "<", p.before),
-      ),
-  noInvalidation,
+const pruneAttempts = uncachedWrite((db, p: { before: number }) =>
+  db
+    .deleteFrom("webhook_attempt")
+    .where("delivery_id", "in", (delivery) =>
+      delivery
+        .selectFrom("webhook_delivery")
+        .select("id")
+        .where("state", "in", ended)
+        .where("changed_at", "<", p.before),
+    ),
 );
 
-const prune = query(
-  (db, p: { before: number }) =>
-    db.deleteFrom("webhook_delivery").where("state", "in", ended).where("changed_at", "<", p.before),
-  noInvalidation,
+const prune = uncachedWrite((db, p: { before: number }) =>
+  db.deleteFrom("webhook_delivery").where("state", "in", ended).where("changed_at", "<", p.before),
 );

@@ -1,6 +1,6 @@
 import type { ClinicSettings } from "../../../shared/dashboard/clinic-settings.ts";
 import type { Language } from "../../../shared/dashboard/session.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 
 // The clinics of the server, for the set-up of the dashboard, and their settings.
 
@@ -32,7 +32,7 @@ const insert = query(
   () => ({}),
 );
 
-const upsertSettings = query(
+const upsertSettings = uncachedWrite(
   (db, p: { clinicId: number; language: Language | null; timeZone: string | null }) =>
     db
       .insertInto("clinic_settings")
@@ -40,5 +40,4 @@ const upsertSettings = query(
       .onConflict((conflict) =>
         conflict.column("clinic_id").doUpdateSet({ language: p.language, time_zone: p.timeZone }),
       ),
-  noInvalidation,
 );

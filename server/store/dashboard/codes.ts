@@ -24,7 +24,7 @@ export async function listCodes(
   session: Session,
   clinicId: number,
 ): Promise<{ unknown: DeviceCode[]; mapped: MappedCode[] }> {
-  const seen = (await listUnknownCodes(session, clinicId)).map(({ clinic_fp: _clinic, ...code }) => code);
+  const seen = await listUnknownCodes(session, clinicId);
   const rows = await session.all(mappings, { clinicId });
   const mapped = rows.map(({ mapped_at, ...row }) => ({
     ...row,

@@ -1,5 +1,5 @@
 import type { Role } from "../../../shared/dashboard/session.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 
 // The users of one clinic.
 
@@ -64,10 +64,8 @@ const one = query((db, p: { clinicId: number; publicId: string }) =>
     .where("user.public_id", "=", p.publicId),
 );
 
-const remove = query(
-  (db, p: { clinicId: number; userId: number }) =>
-    db.deleteFrom("dashboard_user_clinic").where("clinic_id", "=", p.clinicId).where("user_id", "=", p.userId),
-  noInvalidation,
+const remove = uncachedWrite((db, p: { clinicId: number; userId: number }) =>
+  db.deleteFrom("dashboard_user_clinic").where("clinic_id", "=", p.clinicId).where("user_id", "=", p.userId),
 );
 
 const clinicsOf = query((db, p: { clinicId: number }) =>

@@ -1,5 +1,5 @@
 import { auditCommand } from "../audit.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { setConnection, stampAndRelist } from "../patients/connections.ts";
 
 /** The user who opens or closes a connection, and the clinic of the connection. */
@@ -44,7 +44,7 @@ const patientToConnect = query((db, p: { fp: string; clinicId: number }) =>
     .where("patient.deleted_at", "is", null),
 );
 
-const insertChange = query(
+const insertChange = uncachedWrite(
   (db, p: { clinicId: number; patientId: number; active: number; changedAt: number; userId: number }) =>
     db.insertInto("connection_change").values({
       clinic_id: p.clinicId,
@@ -53,5 +53,4 @@ const insertChange = query(
       changed_at: p.changedAt,
       user_id: p.userId,
     }),
-  noInvalidation,
 );

@@ -1,4 +1,4 @@
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { Store } from "../database/store.ts";
 
 // Studies that a user of a clinic saw. A later revision, or a later conflict, is unseen again.
@@ -65,7 +65,7 @@ const forClinic = query((db, p: { fp: string; clinicId: number }) =>
     .where("study.fp", "=", p.fp),
 );
 
-const upsert = query(
+const upsert = uncachedWrite(
   (db, p: { studyId: number; revision: number; clinicId: number; userId: number; now: number }) =>
     db
       .insertInto("study_seen")
@@ -81,5 +81,4 @@ const upsert = query(
           .columns(["clinic_id", "study_id"])
           .doUpdateSet({ revision: p.revision, seen_at: p.now, user_id: p.userId }),
       ),
-  noInvalidation,
 );

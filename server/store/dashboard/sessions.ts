@@ -1,5 +1,5 @@
 import { newUlid } from "../../../shared/api/fp.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 
 // Sessions of the dashboard. The store holds a digest of each cookie, so that a copy of the database signs nobody in.
 
@@ -73,22 +73,20 @@ export async function listSessionsOf(session: Session, userId: number, now: numb
   return session.all(ofUser, { userId, now, farAhead: now + AHEAD_MS_MAX });
 }
 
-const insert = query(
-  (db, p: NewSession & { publicId: string }) =>
-    db
-      .insertInto("dashboard_session")
-      .values({
-        public_id: p.publicId,
-        digest: p.digest,
-        user_id: p.userId,
-        created_at: p.now,
-        last_used_at: p.now,
-        expires_at: p.expiresAt,
-        address: p.address,
-        browser: p.browser,
-      })
-      .returning("id"),
-  noInvalidation,
+const insert = uncachedWrite((db, p: NewSession & { publicId: string }) =>
+  db
+    .insertInto("dashboard_session")
+    .values({
+      public_id: p.publicId,
+      digest: p.digest,
+      user_id: p.userId,
+      created_at: p.now,
+      last_used_at: p.now,
+      expires_at: p.expiresAt,
+      address: p.address,
+      browser: p.browser,
+    })
+    .returning("id"),
 );
 
 const byDigest = query((db, p: { digest: string; now: number; farAhead: number }) =>
@@ -104,48 +102,37 @@ const byDigest = query((db, p: { digest: string; now: number; farAhead: number }
     .where("user.disabled_at", "is", null),
 );
 
-const removeUnused = query(
-  (db, p: { userId: number; kept: number }) =>
-    db
-      .deleteFrom("dashboard_session")
-      .where("user_id", "=", p.userId)
-      .where("id", "not in", (kept) =>
-        kept
-          .selectFrom("dashboard_session")
-          .select("id")
-          .where("user_id", "=", p.userId)
-          .orderBy("last_used_at", "desc")
-          .orderBy("id", "desc")
-          .limit(p.kept),
-      ),
-  noInvalidation,
+const removeUnused = uncachedWrite((db, p: { userId: number; kept: number }) =>
+  db
+    .deleteFrom("dashboard_session")
+    .where("user_id", "=", p.userId)
+    .where("id", "not in", (kept) =>
+      kept
+        .selectFrom("dashboard_session")
+        .select("id")
+        .where("user_id", "=", p.userId)
+        .orderBy("last_used_at", "desc")
+        .orderBy("id", "desc")
+        .limit(p.kept),
+    ),
 );
 
-const touch = query(
-  (db, p: { id: number; now: number; expiresAt: number }) =>
-    db.updateTable("dashboard_session").set({ last_used_at: p.now, expires_at: p.expiresAt }).where("id", "=", p.id),
-  noInvalidation,
+const touch = uncachedWrite((db, p: { id: number; now: number; expiresAt: number }) =>
+  db.updateTable("dashboard_session").set({ last_used_at: p.now, expires_at: p.expiresAt }).where("id", "=", p.id),
 );
 
-const remove = query(
-  (db, p: { id: number }) => db.deleteFrom("dashboard_session").where("id", "=", p.id),
-  noInvalidation,
+const remove = uncachedWrite((db, p: { id: number }) => db.deleteFrom("dashboard_session").where("id", "=", p.id));
+
+const removeOfUser = uncachedWrite((db, p: { userId: number; exceptId: number }) =>
+  db.deleteFrom("dashboard_session").where("user_id", "=", p.userId).where("id", "!=", p.exceptId),
 );
 
-const removeOfUser = query(
-  (db, p: { userId: number; exceptId: number }) =>
-    db.deleteFrom("dashboard_session").where("user_id", "=", p.userId).where("id", "!=", p.exceptId),
-  noInvalidation,
-);
-
-const removeByPublicId = query(
-  (db, p: { userId: number; publicId: string }) =>
-    db
-      .deleteFrom("dashboard_session")
-      .where("user_id", "=", p.userId)
-      .where("public_id", "=", p.publicId)
-      .returning("id"),
-  noInvalidation,
+const removeByPublicId = uncachedWrite((db, p: { userId: number; publicId: string }) =>
+  db
+    .deleteFrom("dashboard_session")
+    .where("user_id", "=", p.userId)
+    .where("public_id", "=", p.publicId)
+    .returning("id"),
 );
 
 const ofUser = query((db, p: { userId: number; now: number; farAhead: number }) =>
@@ -159,10 +146,8 @@ const ofUser = query((db, p: { userId: number; now: number; farAhead: number }) 
     .orderBy("id", "desc"),
 );
 
-const removeEnded = query(
-  (db, p: { now: number; farAhead: number }) =>
-    db
-      .deleteFrom("dashboard_session")
-      .where((where) => where.or([where("expires_at", "<=", p.now), where("last_used_at", ">", p.farAhead)])),
-  noInvalidation,
+const removeEnded = uncachedWrite((db, p: { now: number; farAhead: number }) =>
+  db
+    .deleteFrom("dashboard_session")
+    .where((where) => where.or([where("expires_at", "<=", p.now), where("last_used_at", ">", p.farAhead)])),
 );

@@ -1,6 +1,6 @@
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { ClinicOfUser, Role } from "../../../shared/dashboard/session.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { removeSessionsOf } from "./sessions.ts";
 
 // Users of the dashboard and the clinics they belong to.
@@ -143,36 +143,28 @@ const allUsers = query((db) =>
     .orderBy("sign_in_name"),
 );
 
-const updatePassword = query(
-  (db, p: { id: number; password: string }) =>
-    db.updateTable("dashboard_user").set({ password: p.password }).where("id", "=", p.id),
-  noInvalidation,
+const updatePassword = uncachedWrite((db, p: { id: number; password: string }) =>
+  db.updateTable("dashboard_user").set({ password: p.password }).where("id", "=", p.id),
 );
 
-const updateSecondFactor = query(
-  (db, p: { id: number; secret: string | null; step: number | null }) =>
-    db.updateTable("dashboard_user").set({ totp_secret: p.secret, totp_last_step: p.step }).where("id", "=", p.id),
-  noInvalidation,
+const updateSecondFactor = uncachedWrite((db, p: { id: number; secret: string | null; step: number | null }) =>
+  db.updateTable("dashboard_user").set({ totp_secret: p.secret, totp_last_step: p.step }).where("id", "=", p.id),
 );
 
-const updateStep = query(
-  (db, p: { id: number; step: number }) =>
-    db
-      .updateTable("dashboard_user")
-      .set({ totp_last_step: p.step })
-      .where("id", "=", p.id)
-      .where((where) => where.or([where("totp_last_step", "is", null), where("totp_last_step", "<", p.step)]))
-      .returning("id"),
-  noInvalidation,
+const updateStep = uncachedWrite((db, p: { id: number; step: number }) =>
+  db
+    .updateTable("dashboard_user")
+    .set({ totp_last_step: p.step })
+    .where("id", "=", p.id)
+    .where((where) => where.or([where("totp_last_step", "is", null), where("totp_last_step", "<", p.step)]))
+    .returning("id"),
 );
 
-const updateDisabled = query(
-  (db, p: { id: number; disabledAt: number | null }) =>
-    db.updateTable("dashboard_user").set({ disabled_at: p.disabledAt }).where("id", "=", p.id),
-  noInvalidation,
+const updateDisabled = uncachedWrite((db, p: { id: number; disabledAt: number | null }) =>
+  db.updateTable("dashboard_user").set({ disabled_at: p.disabledAt }).where("id", "=", p.id),
 );
 
-const insert = query(
+const insert = uncachedWrite(
   (db, p: { publicId: string; name: string; signInName: string; password: string; now: number }) =>
     db
       .insertInto("dashboard_user")
@@ -184,16 +176,13 @@ const insert = query(
         created_at: p.now,
       })
       .returning(["id", "public_id"]),
-  noInvalidation,
 );
 
-const upsertRole = query(
-  (db, p: { userId: number; clinicId: number; role: Role }) =>
-    db
-      .insertInto("dashboard_user_clinic")
-      .values({ user_id: p.userId, clinic_id: p.clinicId, role: p.role })
-      .onConflict((conflict) => conflict.columns(["user_id", "clinic_id"]).doUpdateSet({ role: p.role })),
-  noInvalidation,
+const upsertRole = uncachedWrite((db, p: { userId: number; clinicId: number; role: Role }) =>
+  db
+    .insertInto("dashboard_user_clinic")
+    .values({ user_id: p.userId, clinic_id: p.clinicId, role: p.role })
+    .onConflict((conflict) => conflict.columns(["user_id", "clinic_id"]).doUpdateSet({ role: p.role })),
 );
 
 const memberships = query((db, p: { userId: number }) =>

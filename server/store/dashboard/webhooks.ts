@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { DeliveryState, WebhookRow, WebhookType } from "../../../shared/dashboard/webhooks.ts";
 import { testEvent } from "../changes/events.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 
 // Webhooks of a clinic for the dashboard. A webhook of another clinic counts as missing.
@@ -171,58 +171,49 @@ const idOf = query((db, p: OfClinic) =>
   db.selectFrom("webhook").select("id").where("clinic_id", "=", p.clinicId).where("public_id", "=", p.id),
 );
 
-const insert = query(
-  (db, p: Omit<WebhookToStore, "types"> & { types: string }) =>
-    db.insertInto("webhook").values({
-      public_id: p.id,
-      clinic_id: p.clinicId,
-      url: p.url,
-      secret: p.secret,
-      types: p.types,
-      created_at: p.now,
-      paused: 0,
-    }),
-  noInvalidation,
+const insert = uncachedWrite((db, p: Omit<WebhookToStore, "types"> & { types: string }) =>
+  db.insertInto("webhook").values({
+    public_id: p.id,
+    clinic_id: p.clinicId,
+    url: p.url,
+    secret: p.secret,
+    types: p.types,
+    created_at: p.now,
+    paused: 0,
+  }),
 );
 
-const pause = query(
-  (db, p: OfClinic & { paused: number }) =>
-    db
-      .updateTable("webhook")
-      .set({ paused: p.paused })
-      .where("clinic_id", "=", p.clinicId)
-      .where("public_id", "=", p.id)
-      .returning("id"),
-  noInvalidation,
+const pause = uncachedWrite((db, p: OfClinic & { paused: number }) =>
+  db
+    .updateTable("webhook")
+    .set({ paused: p.paused })
+    .where("clinic_id", "=", p.clinicId)
+    .where("public_id", "=", p.id)
+    .returning("id"),
 );
 
-const deleteAttempts = query(
-  (db, p: { id: number }) =>
-    db
-      .deleteFrom("webhook_attempt")
-      .where("delivery_id", "in", (delivery) =>
-        delivery.selectFrom("webhook_delivery").select("id").where("webhook_id", "=", p.id),
-      ),
-  noInvalidation,
+const deleteAttempts = uncachedWrite((db, p: { id: number }) =>
+  db
+    .deleteFrom("webhook_attempt")
+    .where("delivery_id", "in", (delivery) =>
+      delivery.selectFrom("webhook_delivery").select("id").where("webhook_id", "=", p.id),
+    ),
 );
 
-const deleteDeliveries = query(
-  (db, p: { id: number }) => db.deleteFrom("webhook_delivery").where("webhook_id", "=", p.id),
-  noInvalidation,
+const deleteDeliveries = uncachedWrite((db, p: { id: number }) =>
+  db.deleteFrom("webhook_delivery").where("webhook_id", "=", p.id),
 );
 
-const remove = query((db, p: { id: number }) => db.deleteFrom("webhook").where("id", "=", p.id), noInvalidation);
+const remove = uncachedWrite((db, p: { id: number }) => db.deleteFrom("webhook").where("id", "=", p.id));
 
-const resend = query(
-  (db, p: { webhookId: number; deliveryId: number; now: number }) =>
-    db
-      .updateTable("webhook_delivery")
-      .set({ state: "retrying", next_at: p.now })
-      .where("webhook_id", "=", p.webhookId)
-      .where("id", "=", p.deliveryId)
-      .where("state", "in", ["retrying", "delivered", "given-up"])
-      .returning("id"),
-  noInvalidation,
+const resend = uncachedWrite((db, p: { webhookId: number; deliveryId: number; now: number }) =>
+  db
+    .updateTable("webhook_delivery")
+    .set({ state: "retrying", next_at: p.now })
+    .where("webhook_id", "=", p.webhookId)
+    .where("id", "=", p.deliveryId)
+    .where("state", "in", ["retrying", "delivered", "given-up"])
+    .returning("id"),
 );
 
 interface PageOfDeliveries extends OfClinic {

@@ -1,4 +1,4 @@
-import { noInvalidation, type Query, query, type Session } from "./query.ts";
+import { type Query, query, type Session, uncachedWrite } from "./query.ts";
 
 // Cache invalidation by version: each clinic has two version numbers. The transaction that changes its data bumps them.
 
@@ -96,28 +96,22 @@ const clinicsOf = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId),
 );
 
-const bumpAnswers = query(
-  (db, p: { id: number; step: number }) =>
-    db
-      .updateTable("clinic")
-      .set((set) => ({ version: set("version", "+", p.step) }))
-      .where("id", "=", p.id),
-  noInvalidation,
+const bumpAnswers = uncachedWrite((db, p: { id: number; step: number }) =>
+  db
+    .updateTable("clinic")
+    .set((set) => ({ version: set("version", "+", p.step) }))
+    .where("id", "=", p.id),
 );
 
-const bumpLists = query(
-  (db, p: { id: number; step: number }) =>
-    db
-      .updateTable("clinic")
-      .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) }))
-      .where("id", "=", p.id),
-  noInvalidation,
+const bumpLists = uncachedWrite((db, p: { id: number; step: number }) =>
+  db
+    .updateTable("clinic")
+    .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) }))
+    .where("id", "=", p.id),
 );
 
-const bumpAll = query(
-  (db, p: { step: number }) =>
-    db
-      .updateTable("clinic")
-      .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) })),
-  noInvalidation,
+const bumpAll = uncachedWrite((db, p: { step: number }) =>
+  db
+    .updateTable("clinic")
+    .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) })),
 );

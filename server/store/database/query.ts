@@ -26,11 +26,6 @@ export interface CacheInvalidation {
   readonly lists?: true;
 }
 
-/** Returns an empty invalidation: the write changes no cached response. */
-export function noInvalidation(): CacheInvalidation {
-  return {};
-}
-
 /** Runs queries, each on its own or inside one transaction. */
 export interface Session {
   /** Returns the rows without the damaged ones, which are noted. */
@@ -84,6 +79,13 @@ export function query<Parameters, Row>(
     },
     ...(changes && { changes }),
   };
+}
+
+/** Describes a write that changes no cached response. */
+export function uncachedWrite<Parameters, Row>(
+  build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
+): Query<Parameters, Row> {
+  return query(build, () => ({}));
 }
 
 /** Creates placeholders for parameters; `whole` selects the object that has them. */

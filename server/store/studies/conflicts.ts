@@ -1,6 +1,5 @@
-import { sql } from "kysely";
 import type { Study } from "../../../shared/api/study.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { ConflictColumns } from "../database/schema.ts";
 import { inPublishedOrder, timestampOf } from "./study-content.ts";
 
@@ -13,13 +12,13 @@ export interface Conflict {
   study: Study;
 }
 
-/** Lists the conflicts of one study, of one clinic, or all, the oldest first. */
+/** Lists the conflicts of a study, of all clinics or of one, the oldest first. */
 export async function listConflicts(
   session: Session,
-  { fp, clinicId }: { fp?: string; clinicId?: number },
+  { fp, clinicId }: { fp: string; clinicId?: number },
 ): Promise<Conflict[]> {
   const clinics = { from: clinicId ?? 0, to: clinicId ?? Number.MAX_SAFE_INTEGER };
-  const rows = await session.all(conflicts, { fp: fp ?? "", ...clinics });
+  const rows = await session.all(conflicts, { fp, ...clinics });
   return rows.map(({ fp: about, received_at, revision, reason, body }) => ({
     fp: about,
     at: timestampOf(received_at),
@@ -29,14 +28,13 @@ export async function listConflicts(
   }));
 }
 
-// An empty fp stands for every study.
 const conflicts = query((db, p: { fp: string; from: number; to: number }) =>
   db
     .selectFrom("study_conflict")
     .innerJoin("study", "study.id", "study_conflict.study_id")
     .select(["study.fp", "study_conflict.clinic_id", "study_conflict.revision", "study_conflict.reason"])
     .select(["study_conflict.body", "study_conflict.received_at"])
-    .where((where) => where.or([sql<boolean>`${p.fp} = ''`, where("study.fp", "=", p.fp)]))
+    .where("study.fp", "=", p.fp)
     .where("study_conflict.clinic_id", ">=", p.from)
     .where("study_conflict.clinic_id", "<=", p.to)
     .orderBy("study_conflict.id"),
@@ -63,19 +61,17 @@ const countConflicts = query((db, p: { studyId: number; clinicId: number }) =>
     .where("clinic_id", "=", p.clinicId),
 );
 
-const insertConflict = query(
-  (db, p: ConflictColumns) =>
-    db
-      .insertInto("study_conflict")
-      .values({
-        study_id: p.study_id,
-        clinic_id: p.clinic_id,
-        content_hash: p.content_hash,
-        revision: p.revision,
-        reason: p.reason,
-        body: p.body,
-        received_at: p.received_at,
-      })
-      .onConflict((conflict) => conflict.columns(["study_id", "content_hash"]).doNothing()),
-  noInvalidation,
+const insertConflict = uncachedWrite((db, p: ConflictColumns) =>
+  db
+    .insertInto("study_conflict")
+    .values({
+      study_id: p.study_id,
+      clinic_id: p.clinic_id,
+      content_hash: p.content_hash,
+      revision: p.revision,
+      reason: p.reason,
+      body: p.body,
+      received_at: p.received_at,
+    })
+    .onConflict((conflict) => conflict.columns(["study_id", "content_hash"]).doNothing()),
 );

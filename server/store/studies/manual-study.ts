@@ -10,11 +10,6 @@ import { writeClinic } from "../keys.ts";
 import { currentRanges } from "../ranges.ts";
 import { insertStudy } from "./studies.ts";
 
-/** Lists the clinics that are connected to a patient. A typed study uses the intervals of one of them. */
-export async function clinicsOfPatient(session: Session, patientFp: string): Promise<{ id: number; fp: string }[]> {
-  return session.all(connectedClinics, { patientFp });
-}
-
 /** A typed study, its patient and its clinic. */
 export interface NewManualStudy {
   clinicId: number;
@@ -67,17 +62,6 @@ export async function addStudy(
   await auditCommand(session, "study add", [fp, patientFp], { ...actor, clinicId });
   return { fp };
 }
-
-const connectedClinics = query((db, p: { patientFp: string }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
-    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
-    .select(["clinic.id", "clinic.fp"])
-    .where("patient.fp", "=", p.patientFp)
-    .where("clinic_patient.listed", "=", 1)
-    .orderBy("clinic.fp"),
-);
 
 const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string }) =>
   db.selectFrom("study").select("fp").where("clinic_id", "=", p.clinicId).where("dedupe_key", "=", p.dedupeKey),

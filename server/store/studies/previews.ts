@@ -1,5 +1,5 @@
 import type { StudyPreview } from "../../../shared/dashboard/previews.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 
 // Small pictures of the images of a study, as the agent of its clinic drew them.
 
@@ -85,7 +85,8 @@ const picture = query((db, p: { studyId: number; position: number }) =>
   db.selectFrom("study_preview").select("png").where("study_id", "=", p.studyId).where("position", "=", p.position),
 );
 
-const upsert = query(
+// The read API shows no pictures.
+const upsert = uncachedWrite(
   (db, p: { studyId: number; position: number; width: number; height: number; png: string; now: number }) =>
     db
       .insertInto("study_preview")
@@ -102,6 +103,4 @@ const upsert = query(
           .columns(["study_id", "position"])
           .doUpdateSet({ width: p.width, height: p.height, png: p.png, received_at: p.now }),
       ),
-  // The read API shows no pictures.
-  noInvalidation,
 );

@@ -3,7 +3,7 @@ import type { PatientHint, Result, Study, StudySource } from "../../../shared/ap
 import { searchWords, severityOf } from "../../domain/study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { DamagedRecord } from "../database/damaged-records.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { StudyChecksum, StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
@@ -180,16 +180,14 @@ function studyValues(p: StudyRow): StudyRow {
   };
 }
 
-const insertRevision = query(
-  (db, p: Insertable<Tables["study_revision"]>) =>
-    db.insertInto("study_revision").values({
-      study_id: p.study_id,
-      revision: p.revision,
-      content_hash: p.content_hash,
-      body: p.body,
-      received_at: p.received_at,
-      replaced_at: p.replaced_at,
-      pushed_revision: p.pushed_revision,
-    }),
-  noInvalidation,
+const insertRevision = uncachedWrite((db, p: Insertable<Tables["study_revision"]>) =>
+  db.insertInto("study_revision").values({
+    study_id: p.study_id,
+    revision: p.revision,
+    content_hash: p.content_hash,
+    body: p.body,
+    received_at: p.received_at,
+    replaced_at: p.replaced_at,
+    pushed_revision: p.pushed_revision,
+  }),
 );

@@ -1,13 +1,12 @@
 import type { PushedStudy, Result } from "../../../shared/api/study.ts";
 import { codeNews, type UnknownCode } from "../../domain/unknown-codes.ts";
-import { noInvalidation, query, type Session } from "../database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { timestampOf } from "./study-content.ts";
 
 // The codes of the clinics' devices that the catalogue does not know, for the clinic to map them.
 
 /** An unknown code in the list for a user. */
 export interface ListedCode extends Omit<UnknownCode, "newStudies"> {
-  readonly clinic_fp: string;
   readonly device_id: string;
   /** Number of studies with the code. */
   readonly studies: number;
@@ -36,10 +35,9 @@ export async function recordCodes(
   await session.all(forgetOldest, device);
 }
 
-/** Lists the unknown codes of one clinic, or of all (null): by device, the most frequent code first. */
-export async function listUnknownCodes(session: Session, clinicId: number | null): Promise<ListedCode[]> {
-  const clinics = { from: clinicId ?? 0, to: clinicId ?? Number.MAX_SAFE_INTEGER };
-  const rows = await session.all(codesOf, clinics);
+/** Lists the unknown codes of a clinic: by device, the most frequent code first. */
+export async function listUnknownCodes(session: Session, clinicId: number): Promise<ListedCode[]> {
+  const rows = await session.all(codesOf, { clinicId });
   return rows.map(({ first_seen_at, last_seen_at, ...row }) => ({
     ...row,
     first_seen_at: timestampOf(first_seen_at),
@@ -53,74 +51,64 @@ interface DeviceKey {
 }
 
 // The list is no part of a cached response.
-const upsert = query(
-  (db, p: UnknownCode & DeviceKey & { now: number }) =>
-    db
-      .insertInto("unknown_code")
-      .values({
-        clinic_id: p.clinicId,
-        device_id: p.deviceId,
-        code: p.code,
-        label: p.label,
-        unit: p.unit,
-        value: p.value,
-        studies: 1,
-        first_seen_at: p.now,
-        last_seen_at: p.now,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(["clinic_id", "device_id", "code"]).doUpdateSet((set) => ({
-          label: set.fn.coalesce("excluded.label", "unknown_code.label"),
-          unit: set.ref("excluded.unit"),
-          value: set.ref("excluded.value"),
-          studies: set("unknown_code.studies", "+", p.newStudies),
-          last_seen_at: set.ref("excluded.last_seen_at"),
-        })),
-      ),
-  noInvalidation,
+const upsert = uncachedWrite((db, p: UnknownCode & DeviceKey & { now: number }) =>
+  db
+    .insertInto("unknown_code")
+    .values({
+      clinic_id: p.clinicId,
+      device_id: p.deviceId,
+      code: p.code,
+      label: p.label,
+      unit: p.unit,
+      value: p.value,
+      studies: 1,
+      first_seen_at: p.now,
+      last_seen_at: p.now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["clinic_id", "device_id", "code"]).doUpdateSet((set) => ({
+        label: set.fn.coalesce("excluded.label", "unknown_code.label"),
+        unit: set.ref("excluded.unit"),
+        value: set.ref("excluded.value"),
+        studies: set("unknown_code.studies", "+", p.newStudies),
+        last_seen_at: set.ref("excluded.last_seen_at"),
+      })),
+    ),
 );
 
-const forget = query(
-  (db, p: DeviceKey & { code: string }) =>
-    db
-      .deleteFrom("unknown_code")
-      .where("clinic_id", "=", p.clinicId)
-      .where("device_id", "=", p.deviceId)
-      .where("code", "=", p.code),
-  noInvalidation,
+const forget = uncachedWrite((db, p: DeviceKey & { code: string }) =>
+  db
+    .deleteFrom("unknown_code")
+    .where("clinic_id", "=", p.clinicId)
+    .where("device_id", "=", p.deviceId)
+    .where("code", "=", p.code),
 );
 
 /** Far more codes than a device can have. SQLite accepts no offset without a limit. */
 const ALL_ROWS = 1_000_000_000;
 
-const forgetOldest = query(
-  (db, p: DeviceKey) =>
-    db
-      .deleteFrom("unknown_code")
-      .where("id", "in", (from) =>
-        from
-          .selectFrom("unknown_code")
-          .select("id")
-          .where("clinic_id", "=", p.clinicId)
-          .where("device_id", "=", p.deviceId)
-          .orderBy("last_seen_at", "desc")
-          .orderBy("id", "desc")
-          .limit(ALL_ROWS)
-          .offset(CODES_MAX),
-      ),
-  noInvalidation,
+const forgetOldest = uncachedWrite((db, p: DeviceKey) =>
+  db
+    .deleteFrom("unknown_code")
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("unknown_code")
+        .select("id")
+        .where("clinic_id", "=", p.clinicId)
+        .where("device_id", "=", p.deviceId)
+        .orderBy("last_seen_at", "desc")
+        .orderBy("id", "desc")
+        .limit(ALL_ROWS)
+        .offset(CODES_MAX),
+    ),
 );
 
-const codesOf = query((db, p: { from: number; to: number }) =>
+const codesOf = query((db, p: { clinicId: number }) =>
   db
-    .selectFrom("unknown_code as code")
-    .innerJoin("clinic", "clinic.id", "code.clinic_id")
-    .select(["clinic.fp as clinic_fp", "code.device_id", "code.code", "code.label", "code.unit", "code.value"])
-    .select(["code.studies", "code.first_seen_at", "code.last_seen_at"])
-    .where("code.clinic_id", ">=", p.from)
-    .where("code.clinic_id", "<=", p.to)
-    .orderBy("clinic.fp")
-    .orderBy("code.device_id")
-    .orderBy("code.studies", "desc")
-    .orderBy("code.code"),
+    .selectFrom("unknown_code")
+    .select(["device_id", "code", "label", "unit", "value", "studies", "first_seen_at", "last_seen_at"])
+    .where("clinic_id", "=", p.clinicId)
+    .orderBy("device_id")
+    .orderBy("studies", "desc")
+    .orderBy("code"),
 );

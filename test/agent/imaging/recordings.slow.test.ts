@@ -4,16 +4,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { Scp, type ScpAction } from "../../../agent/protocols/dicom/scp.ts";
-import { recordAssociation } from "../../../agent/tools/simulator/record-association.ts";
 import { parseDicomTarget, parseKinds, playModality } from "../../../agent/tools/simulator/modality.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";
 import { parseRecording } from "../../support/dicom-recording.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
-import { freePort } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Each recording in fixtures/dicom/ is a regression test. Its device bytes go to a fresh provider in any segmentation, and the
-// responses must equal the recorded ones. Record one with `npm run agent -- record-association --listen ... --to ...`.
+// responses must equal the recorded ones.
 
 const used = useSpool();
 const served = useDicomServer(used);
@@ -90,18 +88,6 @@ describe("the simulator", () => {
     expect(() => parseKinds("cr,mr")).toThrow("unknown image kind mr, expected some of cr, us, es, sr");
     expect(() => parseDicomTarget("dicom://host")).toThrow("expected dicom://CALLING@host:port/CALLED");
     expect(parseDicomTarget("tcp://host:1")).toBe(null);
-  });
-
-  test("a recorded association of the simulator replays", async () => {
-    const port = await freePort();
-    const recording = await recordAssociation({ host: "127.0.0.1", port }, { host: "127.0.0.1", port: served.port });
-    await playModality({ ...target(), address: { host: "127.0.0.1", port } }, ["es", "sr"], patient, "20260504090000");
-    const text = (await recording.lines).join("\n");
-    const { turns, receiver } = read(text);
-    expect(text.split("\n").map((line) => line.slice(0, 4))).toEqual(
-      expect.arrayContaining(["< 01", "> 02", "< 04", "> 04", "< 05", "> 06"]),
-    );
-    expect(responsesTo(turns)).toBe(receiver);
   });
 });
 

@@ -53,7 +53,7 @@ function messageOfAgent(talk: readonly TranscriptLine[]): Uint8Array | null {
 
 function played(text: string, profile = "generic-astm"): Promise<string | null> {
   const talk = parseTranscript(text);
-  return playTranscript(talk, "device", linkAsPeer(talk, createLink(profileById(profile)!, fixedContext)));
+  return playTranscript(talk, linkAsPeer(talk, createLink(profileById(profile)!, fixedContext)));
 }
 
 test.each(talks)("%s plays without a difference", async (file) => {

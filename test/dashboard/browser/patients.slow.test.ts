@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { noInvalidation, query } from "../../../server/store/database/query.ts";
+import { uncachedWrite } from "../../../server/store/database/query.ts";
 import type { Entity } from "../../../server/import/lines.ts";
 import type { Result } from "../../../shared/api/study.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -268,17 +268,15 @@ async function isDrawn(page: Page, colour: string): Promise<boolean> {
   })()`);
 }
 
-const setZone = query(
-  (db, p: { fp: string; zone: string }) =>
-    db
-      .insertInto("clinic_settings")
-      .columns(["clinic_id", "time_zone"])
-      .expression((select) =>
-        select
-          .selectFrom("clinic")
-          .select(["id"])
-          .select((value) => value.val(p.zone).as("zone"))
-          .where("fp", "=", p.fp),
-      ),
-  noInvalidation,
+const setZone = uncachedWrite((db, p: { fp: string; zone: string }) =>
+  db
+    .insertInto("clinic_settings")
+    .columns(["clinic_id", "time_zone"])
+    .expression((select) =>
+      select
+        .selectFrom("clinic")
+        .select(["id"])
+        .select((value) => value.val(p.zone).as("zone"))
+        .where("fp", "=", p.fp),
+    ),
 );

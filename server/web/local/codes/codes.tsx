@@ -2,11 +2,10 @@ import { useSignal } from "@preact/signals";
 import type { LocalApplied } from "../../../../shared/local/configuration.ts";
 import type { LocalCode, LocalCodes } from "../../../../shared/local/queue.ts";
 import { call } from "../../api.ts";
-import { Empty, Loaded, Problem, useLocal } from "../../resource.tsx";
+import { Empty, Loaded, useLocal } from "../../resource.tsx";
+import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { useAction } from "../../ui/use-action.ts";
 import { t } from "./texts.ts";
 
 /** The codes of devices that the catalogue lacks, with an example of each. Mapping one changes the configuration. */
@@ -85,16 +84,12 @@ function MapDialog({
   close: () => void;
   done: () => Promise<void>;
 }) {
-  const { run, error, isRunning } = useAction();
   const outcome = useSignal<LocalApplied | null>(null);
   const analyte = useSignal(suggestions[0] ?? "");
-  const map = (event: SubmitEvent) => {
-    formValues(event);
-    void run(async () => {
-      const body = { device, code, analyte: analyte.value.trim(), mark };
-      outcome.value = await call<LocalApplied>("POST", "/codes", body);
-      if (outcome.value.outcome === "applied") await done();
-    });
+  const map = async () => {
+    const body = { device, code, analyte: analyte.value.trim(), mark };
+    outcome.value = await call<LocalApplied>("POST", "/codes", body);
+    if (outcome.value.outcome === "applied") await done();
   };
   if (outcome.value?.outcome === "applied") {
     return (
@@ -111,7 +106,7 @@ function MapDialog({
   }
   return (
     <Dialog title={t("map", { code })} close={close}>
-      <form onSubmit={map}>
+      <ActionForm act={map} button={t("apply")} leave={t("close")}>
         <Field label={t("analyte")} hint={t("hint")}>
           <input
             value={analyte.value}
@@ -133,17 +128,8 @@ function MapDialog({
         )}
         <p>{t("line", { device })}</p>
         <pre>{`codes: { ${JSON.stringify(code)}: ${analyte.value.trim() || "…"} }`}</pre>
-        {error !== undefined && <Problem error={error} />}
         {outcome.value !== null && <NotApplied of={outcome.value} />}
-        <p class="actions">
-          <button type="submit" class="primary" disabled={isRunning}>
-            {t("apply")}
-          </button>
-          <button type="button" onClick={close}>
-            {t("close")}
-          </button>
-        </p>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

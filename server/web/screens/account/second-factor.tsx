@@ -2,6 +2,7 @@ import type { NewSecondFactor, SecondFactorBody } from "../../../../shared/dashb
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
+import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
@@ -78,31 +79,18 @@ function OnDialog({ factor: { secret, uri }, close }: { factor: NewSecondFactor;
 }
 
 function OffDialog({ close }: { close: () => void }) {
-  const { run, error, isRunning } = useAction();
-  const submit = (event: SubmitEvent) => {
-    const { password = "" } = formValues(event);
-    void run(async () => {
-      await call("POST", "/account/second-factor/off", { password });
-      close();
-    });
+  const switchOff = async ({ password = "" }: Record<string, string>) => {
+    await call("POST", "/account/second-factor/off", { password });
+    close();
   };
   return (
     <Dialog title={t("switchFactorOff")} close={close}>
-      <form onSubmit={submit}>
+      <ActionForm act={switchOff} button={t("switchOff")} isDangerous>
         <p>{t("offWhy")}</p>
         <Field label={t("password")}>
           <input name="password" type="password" autocomplete="current-password" required />
         </Field>
-        {error !== undefined && <Problem error={error} />}
-        <p class="actions">
-          <button type="submit" class="danger" disabled={isRunning}>
-            {t("switchOff")}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </p>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

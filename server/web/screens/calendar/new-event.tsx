@@ -4,14 +4,12 @@ import type { EventList, NewEvent as NewEventBody } from "../../../../shared/das
 import type { NamedPatient } from "../../../../shared/dashboard/records.ts";
 import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
 import { call } from "../../api.ts";
-import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";
+import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
 import { PatientPicker } from "../../ui/patient-picker.tsx";
-import { useAction } from "../../ui/use-action.ts";
 import { t, typeName, types } from "./texts.ts";
 
 const LENGTH_MS = 30 * 60_000;
@@ -33,14 +31,14 @@ export function NewEvent({
   reload: () => Promise<void>;
   close: () => void;
 }) {
-  const { run, error, isRunning } = useAction();
   const [patient, choosePatient] = useState<NamedPatient | null>(null);
   const [times, setTimes] = useState<Times>({ start: `${day}T09:00`, end: `${day}T09:30` });
   const [isChecked, setChecked] = useState(false);
   const fault = faultOf(times);
-  const submit = (event: SubmitEvent) => {
-    const form = event.currentTarget as HTMLFormElement;
-    const { title = "", type = "", assigned_user_fp = "" } = formValues(event);
+  const add = async (
+    { title = "", type = "", assigned_user_fp = "" }: Record<string, string>,
+    form: HTMLFormElement,
+  ) => {
     setChecked(true);
     const [start, end] = [read(times.start), read(times.end)];
     if (start === null || end === null || fault !== null) return;
@@ -49,15 +47,13 @@ export function NewEvent({
       ...{ start_at: new Date(start).toISOString(), end_at: new Date(end).toISOString() },
       assigned_user_fp: assigned_user_fp === "" ? null : assigned_user_fp,
     };
-    void run(async () => {
-      await call("POST", `${clinicPath()}/calendar`, body);
-      form.closest("dialog")?.close();
-      await reload();
-    });
+    await call("POST", `${clinicPath()}/calendar`, body);
+    form.closest("dialog")?.close();
+    await reload();
   };
   return (
     <Dialog title={t("newEvent")} close={close}>
-      <form onSubmit={submit}>
+      <ActionForm act={add} button={t("add")} leave={t("back")}>
         <Field label={t("title")}>
           <input name="title" required maxLength={500} autocomplete="off" />
         </Field>
@@ -82,16 +78,7 @@ export function NewEvent({
             ))}
           </select>
         </Field>
-        {error !== undefined && <Problem error={error} />}
-        <p class="actions">
-          <button type="submit" class="primary" disabled={isRunning}>
-            {t("add")}
-          </button>
-          <button type="button" onClick={({ currentTarget }) => currentTarget.closest("dialog")?.close()}>
-            {t("back")}
-          </button>
-        </p>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

@@ -1,11 +1,11 @@
 import { useRef, useState } from "preact/hooks";
 import type { AgentDevices, AgentShown } from "../../../../shared/dashboard/devices.ts";
 import { call } from "../../api.ts";
-import { Loaded, Problem, useResource } from "../../resource.tsx";
+import { Loaded, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
+import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
-import { useAction } from "../../ui/use-action.ts";
 import { t } from "./texts.ts";
 
 /** Edits the devices of a PC as lines of YAML. The PC itself checks them, and says why it refuses some. */
@@ -37,19 +37,15 @@ interface EditorProps {
 }
 
 function Editor({ path, state, edited, problems, reload }: EditorProps) {
-  const { run, error, isRunning } = useAction();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(edited);
-  const save = (event: SubmitEvent) => {
-    event.preventDefault();
-    void run(async () => {
-      await call("PUT", `${clinicPath()}${path}`, { devices: text, edited });
-      await reload();
-    });
+  const save = async () => {
+    await call("PUT", `${clinicPath()}${path}`, { devices: text, edited });
+    await reload();
   };
   const isSaved = text === edited;
   return (
-    <form onSubmit={save}>
+    <ActionForm act={save} button={t("save")} isReady={!isSaved || state === "refused"} leave={t("close")}>
       <Field label={t("devicesText")} hint={t("devicesHint")}>
         <textarea
           class="devices-text"
@@ -79,16 +75,7 @@ function Editor({ path, state, edited, problems, reload }: EditorProps) {
           ))}
         </ul>
       )}
-      {error !== undefined && <Problem error={error} />}
-      <p class="actions">
-        <button type="submit" class="primary" disabled={isRunning || (isSaved && state !== "refused")}>
-          {t("save")}
-        </button>
-        <button type="button" onClick={({ currentTarget }) => currentTarget.closest("dialog")?.close()}>
-          {t("close")}
-        </button>
-      </p>
-    </form>
+    </ActionForm>
   );
 }
 

@@ -2,32 +2,27 @@ import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
 import type { OpenConnectionBody } from "../../../../shared/dashboard/patients.ts";
 import { call } from "../../api.ts";
-import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { texts } from "../../text.ts";
+import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { useAction } from "../../ui/use-action.ts";
 
 /** A sentence that the list says once, after a connection was closed. */
 export const notice = signal<string | null>(null);
 
 /** Asks for the fp of a patient of another clinic and connects it. There is no search: the owner or that clinic gives the fp. */
 export function OpenConnection({ close }: { close: () => void }) {
-  const { run, error, isRunning } = useAction();
   const { route } = useLocation();
-  const submit = (event: SubmitEvent) => {
-    const fp = (formValues(event)["fp"] ?? "").trim();
-    void run(async () => {
-      const body: OpenConnectionBody = { consent: true };
-      await call("PUT", connectionPath(fp), body);
-      route(`/dashboard/patients/${fp}`);
-    });
+  const open = async (fields: Record<string, string>) => {
+    const fp = (fields["fp"] ?? "").trim();
+    const body: OpenConnectionBody = { consent: true };
+    await call("PUT", connectionPath(fp), body);
+    route(`/dashboard/patients/${fp}`);
   };
   return (
     <Dialog title={t("open")} close={close}>
-      <form onSubmit={submit}>
+      <ActionForm act={open} button={t("openButton")}>
         <p>{t("openWhy")}</p>
         <Field label={t("fp")} hint={t("fpHint")}>
           <input name="fp" autocomplete="off" autocapitalize="off" spellcheck={false} maxLength={40} required />
@@ -37,45 +32,27 @@ export function OpenConnection({ close }: { close: () => void }) {
             <input type="checkbox" required /> <span>{t("consent")}</span>
           </label>
         </p>
-        {error !== undefined && <Problem error={error} />}
-        <p class="actions">
-          <button type="submit" class="primary" disabled={isRunning}>
-            {t("openButton")}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </p>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }
 
 /** Closes the clinic's connection. The patient is then out of sight, so the list says what happened. */
 export function CloseConnection({ fp, name, close }: { fp: string; name: string; close: () => void }) {
-  const { run, error, isRunning } = useAction();
   const { route } = useLocation();
-  const confirm = () =>
-    void run(async () => {
-      await call("DELETE", connectionPath(fp));
-      notice.value = t("closed", { name });
-      route("/dashboard/patients");
-    });
+  const end = async () => {
+    await call("DELETE", connectionPath(fp));
+    notice.value = t("closed", { name });
+    route("/dashboard/patients");
+  };
   return (
     <Dialog title={t("close", { name })} close={close}>
-      <p>{t("closeWhy")}</p>
-      <p>
-        {t("fp")}: <code>{fp}</code>
-      </p>
-      {error !== undefined && <Problem error={error} />}
-      <p class="actions">
-        <button type="button" class="danger" disabled={isRunning} onClick={confirm}>
-          {t("closeButton")}
-        </button>
-        <button type="button" onClick={close}>
-          {t("cancel")}
-        </button>
-      </p>
+      <ActionForm act={end} button={t("closeButton")} isDangerous>
+        <p>{t("closeWhy")}</p>
+        <p>
+          {t("fp")}: <code>{fp}</code>
+        </p>
+      </ActionForm>
     </Dialog>
   );
 }
@@ -92,7 +69,6 @@ const t = texts(
     fpHint: "As the other clinic gives it: patient_ and 26 characters",
     consent: "The patient's owner agreed that this clinic sees these records.",
     openButton: "Connect",
-    cancel: "Cancel",
     close: "Close the connection to {name}?",
     closeWhy:
       "This clinic then no longer sees the patient, its studies and records. Nothing is deleted. To connect it again you need its fp.",
@@ -106,7 +82,6 @@ const t = texts(
     fpHint: "Diğer kliniğin verdiği biçimde: patient_ ve 26 karakter",
     consent: "Hasta sahibi, bu kliniğin bu kayıtları görmesini kabul etti.",
     openButton: "Bağla",
-    cancel: "Vazgeç",
     close: "{name} bağlantısı kapatılsın mı?",
     closeWhy:
       "Bu klinik artık hastayı, tetkiklerini ve kayıtlarını görmez. Hiçbir şey silinmez. Yeniden bağlamak için fp'si gerekir.",

@@ -41,7 +41,6 @@ export const t = texts(
     nothing: "No analyte of the catalogue matches.",
     save: "Map to {analyte}",
     choose: "Choose an analyte",
-    cancel: "Cancel",
   },
   {
     title: "Bilinmeyen kodlar",
@@ -82,6 +81,5 @@ export const t = texts(
     nothing: "Katalogda uyan analit yok.",
     save: "{analyte} olarak eşle",
     choose: "Bir analit seçin",
-    cancel: "Vazgeç",
   },
 );

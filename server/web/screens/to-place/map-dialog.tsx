@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { AnalyteChoice, DeviceCode, MapCodeBody } from "../../../../shared/dashboard/codes.ts";
-import { Loaded, Problem, useResource } from "../../resource.tsx";
+import { Loaded, useResource } from "../../resource.tsx";
+import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
-import { useAction } from "../../ui/use-action.ts";
 import { t } from "./codes-texts.ts";
 import { printedValue } from "./printed-value.ts";
 
@@ -20,16 +20,15 @@ export function MapDialog({ code: seen, map, close }: MapDialogProps) {
   const choices = useResource<{ analytes: AnalyteChoice[] }>(`/codes/analytes?${query}`);
   const [text, setText] = useState("");
   const [analyte, setAnalyte] = useState<string | undefined>(undefined);
-  const { run, error, isRunning } = useAction();
-
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    if (analyte !== undefined && (await run(() => map({ device_id, code, analyte })))) close();
-  }
-
+  const save = async () => {
+    if (analyte === undefined) return;
+    await map({ device_id, code, analyte });
+    close();
+  };
+  const button = analyte === undefined ? t("choose") : t("save", { analyte });
   return (
     <Dialog title={t("mapTitle", { code })} close={close}>
-      <form onSubmit={(event) => void submit(event)}>
+      <ActionForm act={save} button={button} isReady={analyte !== undefined}>
         <p>{t("lastSeen", { device: device_id, value: printedValue(seen) })}</p>
         <Field label={t("search")}>
           <input
@@ -43,16 +42,7 @@ export function MapDialog({ code: seen, map, close }: MapDialogProps) {
         <Loaded of={choices}>
           {({ analytes }) => <Choices analytes={found(analytes, text)} chosen={analyte} choose={setAnalyte} />}
         </Loaded>
-        {error !== undefined && <Problem error={error} />}
-        <div class="actions">
-          <button type="submit" class="primary" disabled={isRunning || analyte === undefined}>
-            {analyte === undefined ? t("choose") : t("save", { analyte })}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </div>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

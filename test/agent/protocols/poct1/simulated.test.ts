@@ -5,7 +5,6 @@ import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import { type DeviceDialect, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { parseDialect } from "../../../../agent/tools/simulator/poct1.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { faultOf, type Line } from "./transcript.ts";
@@ -49,11 +48,11 @@ function converse(recording: Uint8Array, habits: Partial<DeviceDialect>) {
 }
 
 describe("a recorded device", () => {
-  const manners = ["strict", "strict,ack-request", "strict,no-ack-request"];
+  const manners = [{ strict: true }, { strict: true, ackRequest: true }, { strict: true, ackRequest: false }];
   const cases = recordings.flatMap((file) => manners.map((manner) => [file, manner] as const));
 
-  test.each(cases)("%s with %s sends everything and escapes nothing", (file, manner) => {
-    const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), parseDialect(manner));
+  test.each(cases)("%s with %j sends everything and escapes nothing", (file, manner) => {
+    const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), manner);
     expect({ outcome: device.outcome, hungUp }).toEqual({ outcome: null, hungUp: true });
     expect(faultOf(lines, file.startsWith("i-stat"))).toBe(null);
     expect(delivered.length).toBeGreaterThan(0);

@@ -2,20 +2,15 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
-import { encodeMllp } from "../../../../agent/protocols/mllp.ts";
-import { Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
-import { playHl7Device, playHl7Host } from "../../../../agent/tools/simulator/hl7.ts";
-import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
+import { playHl7Device } from "../../../../agent/tools/simulator/hl7.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { useLines } from "../../../support/lines.ts";
 import { until } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
-// Goal: the simulator behaves as an HL7 device, also with faults. Method: it talks to a connection of the agent over TCP, spool
-// included, or to itself in the other role.
+// Goal: the simulator behaves as an HL7 device. Method: it talks to a connection of the agent over TCP, spool included.
 
 const { listening, dial, twoEnds } = useLines(useSpool());
 
@@ -82,113 +77,5 @@ describe("a simulated HL7 device", () => {
     const never = frameOf(["MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.5|||NE|NE"]);
     const [, device] = await twoEnds();
     expect(await playHl7Device(never, device, ignored)).toMatchObject({ accepted: true, frames: 1 });
-  });
-});
-
-describe("a faulty HL7 line", () => {
-  async function playWith(faults: string, seed = 1) {
-    const { line, seen } = await connected();
-    const faulty = new FaultyLine(line, parseFaults(faults), seed);
-    const played = await playHl7Device(ten, faulty, ignored);
-    await faulty.close();
-    await until("the messages", () => new Set(seen.messages.map(idOf)).size >= 10);
-    return { played, ...seen };
-  }
-
-  test.each(["split:1", "split:7,delay:1", "noise"])(
-    "with %s delivers every message at the first try",
-    async (faults) => {
-      const { played, messages } = await playWith(faults);
-      expect(played).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
-      expect(messages.map(idOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
-    },
-  );
-
-  test("a faulty HL7 line drops an acknowledgment: the message is sent again with the same MSH-10", async () => {
-    const { played, messages } = await playWith("drop-ack:0.4", 3);
-    expect(played).toMatchObject({ accepted: true, frames: 10, reason: null });
-    expect(played.resent).toBeGreaterThan(0);
-    expect(messages).toHaveLength(10 + played.resent);
-    expect(new Set(messages).size).toBe(10);
-  });
-
-  test("a faulty HL7 line duplicates messages: each arrives twice, and the acknowledgments match", async () => {
-    const { played } = await playWith("dup");
-    expect(played).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
-  });
-
-  test("a faulty HL7 line flips a bit of MSH: the message is refused and sent again intact", async () => {
-    const { played, messages, warnings } = await playWith("flip:0.5", 2);
-    expect(played).toMatchObject({ accepted: true, frames: 10, reason: null });
-    expect(played.resent).toBeGreaterThan(0);
-    expect(messages.filter((message) => idOf(message) === "")).toHaveLength(played.resent);
-    expect(warnings).toHaveLength(played.resent);
-  });
-
-  test("a faulty HL7 line injects the same faults with the same seed", async () => {
-    const [one, other] = [await playWith("drop-ack:0.3,flip:0.3", 7), await playWith("drop-ack:0.3,flip:0.3", 7)];
-    expect(one.played).toEqual(other.played);
-    expect(one.messages).toEqual(other.messages);
-  });
-});
-
-describe("a simulated HL7 host", () => {
-  const header = (type: string, id: string) => `MSH|^~\\&|A|B|||20261121090000||${type}|${id}|P|2.3.1`;
-  const query = frameOf([header("QRY^Q02", "77"), "QRD|2026|R|D|1|||RD|V34679AC|OTH|||T|"]);
-
-  test("a simulated HL7 host receives messages, acknowledges and reports them", async () => {
-    const [device, lis] = await twoEnds();
-    const received: ReceivedMessage[] = [];
-    const served = playHl7Host(lis, 10, null, (message) => received.push(message));
-    expect(await playHl7Device(ten, device, ignored)).toMatchObject({ accepted: true, frames: 10, resent: 0 });
-    expect(await served).toBe(null);
-    expect(received.map(({ message }) => Buffer.from(message).toString())).toEqual(
-      ten.toString().slice(1, -2).split("\x1c\r\x0b"),
-    );
-  });
-
-  test("a simulated HL7 host replies to a query with the fixture, readdressed to the query; the device acknowledges DSR", async () => {
-    const [device, lis] = await twoEnds();
-    const answer = Buffer.concat([
-      frameOf([header("QCK^Q02", "1"), "MSA|AA|1", "QAK|SR|OK"]),
-      frameOf([header("DSR^Q03", "2"), "MSA|AA|1", "DSP|1||V34679AC"]),
-    ]);
-    const served = playHl7Host(lis, 1, answer, ignored);
-    const heard: string[] = [];
-    const played = await playHl7Device(query, device, ({ message }) => heard.push(Buffer.from(message).toString()));
-    expect(played).toMatchObject({ accepted: true, frames: 1, resent: 0 });
-    expect(await served).toBe(null);
-    expect(heard.map((message) => message.split("\r").slice(0, 2))).toEqual([
-      [header("QCK^Q02", "1"), "MSA|AA|77"],
-      [header("DSR^Q03", "2"), "MSA|AA|77"],
-    ]);
-  });
-
-  test("a simulated HL7 host replies not found without a fixture", async () => {
-    const [device, lis] = await twoEnds();
-    const served = playHl7Host(lis, 1, null, ignored);
-    const heard: string[] = [];
-    await playHl7Device(query, device, ({ message }) => heard.push(Buffer.from(message).toString()));
-    expect(await served).toBe(null);
-    expect(heard).toEqual([expect.stringContaining("QAK|SR|NF\r")]);
-  });
-
-  test("a simulated HL7 host reports an order that the device refuses", async () => {
-    const [device, lis] = await twoEnds();
-    const served = playHl7Host(lis, 1, encodeMllp(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
-    device.send(query);
-    const refusing = new Hl7Link(() => ({ time: "", id: "1" }));
-    for (let byte = await device.reply(5_000); byte !== null; byte = await device.reply(500)) {
-      for (const action of refusing.receive(Uint8Array.of(byte))) if (action.do === "reply") device.send(action.bytes);
-    }
-    expect(await served).toBe('the reply was not accepted: the device answered it with "AR"');
-  });
-
-  test("a simulated HL7 host reports a device that leaves too early", async () => {
-    const [device, lis] = await twoEnds();
-    const served = playHl7Host(lis, 11, null, ignored);
-    await playHl7Device(ten, device, ignored);
-    await device.close();
-    expect(await served).toBe("the line closed after 10 of 11 messages");
   });
 });

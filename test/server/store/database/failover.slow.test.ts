@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import { createKey } from "../../../../server/http/auth/api-keys.ts";
 import { openServedStore } from "../../../../server/cli/served-store.ts";
-import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { query, StoreUnavailable, uncachedWrite } from "../../../../server/store/database/query.ts";
 import { openPostgres } from "../../../../server/store/database/postgres.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
@@ -91,7 +91,7 @@ async function startProxy(node: Postgres): Promise<{ host: string; mark: string 
 }
 
 const customers = query((db) => db.selectFrom("customer").select("fp"));
-const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), noInvalidation);
+const addCustomer = uncachedWrite((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }));
 
 /** @returns the outcomes; null for a 503 */
 async function push(app: FastifyInstance, key: string, ...studies: unknown[]): Promise<Outcome[] | null> {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { query, StoreUnavailable, uncachedWrite } from "../../../../server/store/database/query.ts";
 import { openExistingStore, openStore } from "../../../../server/store/database/open.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../../harness.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
-const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);
+const insert = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
 
 describe("the store", () => {
   test("concurrent openings create one store, and a later opening reads its data", async () => {

@@ -7,7 +7,7 @@ import { importFile } from "../../../../server/import/importer.ts";
 import { MemoryCounters } from "../../../../server/http/rate-limit/memory-counters.ts";
 import { type Cost, storeCounters } from "../../../../server/store/rate-limit-counters.ts";
 import { listKeys } from "../../../../server/store/keys.ts";
-import { noInvalidation, query, type Session, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { query, type Session, StoreUnavailable, uncachedWrite } from "../../../../server/store/database/query.ts";
 import { migrate } from "../../../../server/store/database/postgres-schema.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
@@ -32,11 +32,8 @@ import { item } from "../../records.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const customers = query((db) => db.selectFrom("customer").select("fp").orderBy("id"));
-const addClinic = query(
-  (db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }),
-  noInvalidation,
-);
-const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), noInvalidation);
+const addClinic = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
+const addCustomer = uncachedWrite((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }));
 const counted = query((db) => db.selectFrom("request_count").select("name").orderBy("name"));
 
 /** Opens the stores of two servers on one database. */

@@ -2,7 +2,7 @@ import { closeSync, openSync, renameSync, statSync, writeFileSync, writeSync } f
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { query, StoreUnavailable, uncachedWrite } from "../../../../server/store/database/query.ts";
 import { connect } from "../../../../server/store/database/sqlite.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../harness.ts";
 
 // Tests of SQLite alone.
 
-const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);
+const insert = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
 
 describe("the store on SQLite", () => {
   test("writes to a removed or replaced file are refused until the file is put back", async () => {
@@ -38,7 +38,7 @@ describe("the store on SQLite", () => {
   test("the file uses WAL, synchronous FULL and foreign keys, so that a power cut loses no commit", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
-    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), noInvalidation);
+    const orphan = uncachedWrite((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }));
     await expect(store.transaction((session) => session.all(orphan, {}))).rejects.toThrow("FOREIGN KEY");
     // The pragma belongs to a connection, so that the test reads it on such a connection.
     const file = connect(join(folder, "vetwire.db"), 0);
@@ -108,7 +108,7 @@ describe("the store on SQLite", () => {
     await (await openStore(folder)).close();
     const file = damage(folder, "clinic");
     const store = await openStore(folder);
-    const clinics = query((db) => db.selectFrom("clinic").selectAll(), noInvalidation);
+    const clinics = query((db) => db.selectFrom("clinic").selectAll());
     const damaged = `${file} is damaged (database disk image is malformed): copy it with its -wal file`;
     await expect(store.all(clinics, {})).rejects.toThrow(damaged);
     const write = store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));

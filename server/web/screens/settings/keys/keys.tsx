@@ -1,13 +1,12 @@
 import type { KeyEntry, KeyList } from "../../../../../shared/dashboard/keys.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
-import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
+import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago, date, dateTime } from "../../../text.ts";
+import { ActionForm } from "../../../ui/action-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { useAction } from "../../../ui/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
-import { Buttons } from "./buttons.tsx";
 import { NewKeyDialog, RollDialog } from "./make-key.tsx";
 import { t } from "./texts.ts";
 import "./keys.css";
@@ -150,25 +149,19 @@ function endsSoon(expiresAt: string): boolean {
 }
 
 function RevokeDialog({ of: key, close }: { of: KeyEntry; close: () => void }) {
-  const { run, error, isRunning } = useAction();
-  const revoke = () =>
-    void run(async () => {
-      await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
-      close();
-    });
+  const revoke = async () => {
+    await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
+    close();
+  };
   return (
     <Dialog title={t("revokeTitle", { name: key.name })} close={close}>
-      <p>{t("revokeWhy")}</p>
-      <p>
-        <code>{key.key}</code> ·{" "}
-        {key.last_used_at === null ? t("never") : t("usedAgo", { time: ago(key.last_used_at) })}
-      </p>
-      {error !== undefined && <Problem error={error} />}
-      <Buttons>
-        <button type="button" class="danger" disabled={isRunning} onClick={revoke}>
-          {t("revoke")}
-        </button>
-      </Buttons>
+      <ActionForm act={revoke} button={t("revoke")} isDangerous>
+        <p>{t("revokeWhy")}</p>
+        <p>
+          <code>{key.key}</code> ·{" "}
+          {key.last_used_at === null ? t("never") : t("usedAgo", { time: ago(key.last_used_at) })}
+        </p>
+      </ActionForm>
     </Dialog>
   );
 }

@@ -9,27 +9,22 @@ import type {
 import { agentPermissions, keyPermissions } from "../../../../../shared/dashboard/keys.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
-import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { CheckList } from "../../../ui/check-list.tsx";
+import { ActionForm } from "../../../ui/action-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
-import { Buttons } from "./buttons.tsx";
 import { Secret } from "./secret.tsx";
 import { t } from "./texts.ts";
 
 // Dialogs that make a key and show it once.
 
 export function NewKeyDialog({ close }: { close: () => void }) {
-  const { made, run, error, isRunning } = useMadeKey();
+  const { made, make } = useMadeKey();
   const [type, setType] = useState<KeyHolder>("integration");
   const [chosen, setChosen] = useState<readonly KeyPermission[]>([]);
-  const submit = (event: SubmitEvent) => {
-    const { name = "", days = "" } = formValues(event);
-    run("/keys", { name, type, permissions: [...chosen], expires_in_days: daysOf(days) } satisfies NewKeyBody);
-  };
+  const create = ({ name = "", days = "" }: Record<string, string>) =>
+    make("/keys", { name, type, permissions: [...chosen], expires_in_days: daysOf(days) } satisfies NewKeyBody);
   const choose = (holder: KeyHolder) => {
     setType(holder);
     setChosen(holder === "device" ? agentPermissions : []);
@@ -39,7 +34,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
       {made !== null ? (
         <Secret of={made} label={t("theKey")} note={t("copyNow")} />
       ) : (
-        <form onSubmit={submit}>
+        <ActionForm act={create} button={t("create")} isReady={chosen.length > 0}>
           <Field label={t("name")} hint={t("nameHint")}>
             <input name="name" maxLength={100} autocomplete="off" required />
           </Field>
@@ -62,13 +57,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
             choose={setChosen}
           />
           <EndChoice />
-          {error !== undefined && <Problem error={error} />}
-          <Buttons>
-            <button type="submit" class="primary" disabled={isRunning || chosen.length === 0}>
-              {t("create")}
-            </button>
-          </Buttons>
-        </form>
+        </ActionForm>
       )}
     </Dialog>
   );
@@ -101,18 +90,15 @@ function daysOf(text: string): number | null {
 }
 
 export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void }) {
-  const { made, run, error, isRunning } = useMadeKey();
-  const submit = (event: SubmitEvent) => {
-    const { grace = "", days = "" } = formValues(event);
-    const body: RollBody = { grace_hours: Number(grace), expires_in_days: daysOf(days) };
-    run(`/keys/${key.id}/roll`, body);
-  };
+  const { made, make } = useMadeKey();
+  const roll = ({ grace = "", days = "" }: Record<string, string>) =>
+    make(`/keys/${key.id}/roll`, { grace_hours: Number(grace), expires_in_days: daysOf(days) } satisfies RollBody);
   return (
     <Dialog title={made === null ? t("rollTitle", { name: key.name }) : t("made")} close={close}>
       {made !== null ? (
         <Secret of={made} label={t("theKey")} note={t("copyNow")} />
       ) : (
-        <form onSubmit={submit}>
+        <ActionForm act={roll} button={t("roll")}>
           <p>{t("rollWhy")}</p>
           <Field label={t("grace")} hint={t("graceHint")}>
             <select name="grace">
@@ -126,13 +112,7 @@ export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void
             </select>
           </Field>
           <EndChoice />
-          {error !== undefined && <Problem error={error} />}
-          <Buttons>
-            <button type="submit" class="primary" disabled={isRunning}>
-              {t("roll")}
-            </button>
-          </Buttons>
-        </form>
+        </ActionForm>
       )}
     </Dialog>
   );
@@ -140,12 +120,10 @@ export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void
 
 /** Asks the server for a key, which stays in this component alone. */
 function useMadeKey() {
-  const { run, error, isRunning } = useAction();
   const [made, setMade] = useState<string | null>(null);
-  const make = (path: string, body: NewKeyBody | RollBody) =>
-    void run(async () => {
-      const { key } = await call<MadeKey>("POST", `${clinicPath()}${path}`, body);
-      setMade(key);
-    });
-  return { made, run: make, error, isRunning };
+  const make = async (path: string, body: NewKeyBody | RollBody) => {
+    const { key } = await call<MadeKey>("POST", `${clinicPath()}${path}`, body);
+    setMade(key);
+  };
+  return { made, make };
 }

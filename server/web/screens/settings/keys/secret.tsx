@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { closeDialog } from "./buttons.tsx";
+import { closeDialog } from "../../../ui/action-form.tsx";
 import { t } from "./texts.ts";
 
 /** Shows a new key or secret, once, with a button that copies it. */

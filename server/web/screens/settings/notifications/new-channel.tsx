@@ -1,26 +1,21 @@
 import type { MadeChannel, NewChannelBody } from "../../../../../shared/dashboard/notifications.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
-import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
+import { ActionForm } from "../../../ui/action-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
 import { t } from "./texts.ts";
 
 /** Adds an e-mail address or a webhook. The secret of a webhook is shown once. */
 export function NewChannelDialog({ close }: { close: () => void }) {
-  const { run, error, isRunning } = useAction();
   const [type, setType] = useState<NewChannelBody["type"]>("email");
   const [secret, setSecret] = useState<string | null>(null);
-  const submit = (event: SubmitEvent) => {
-    const body: NewChannelBody = { type, target: formValues(event)["target"] ?? "" };
-    void run(async () => {
-      const made = await call<MadeChannel>("POST", `${clinicPath()}/notifications/channels`, body);
-      if (made.secret === null) close();
-      else setSecret(made.secret);
-    });
+  const add = async ({ target = "" }: Record<string, string>) => {
+    const body: NewChannelBody = { type, target };
+    const made = await call<MadeChannel>("POST", `${clinicPath()}/notifications/channels`, body);
+    if (made.secret === null) close();
+    else setSecret(made.secret);
   };
   const choose = (event: Event) => setType((event.currentTarget as HTMLSelectElement).value as NewChannelBody["type"]);
   return (
@@ -28,7 +23,7 @@ export function NewChannelDialog({ close }: { close: () => void }) {
       {secret !== null ? (
         <MadeSecret secret={secret} close={close} />
       ) : (
-        <form onSubmit={submit}>
+        <ActionForm act={add} button={t("save")}>
           <Field label={t("kind")}>
             <select value={type} onChange={choose}>
               <option value="email">{t("email")}</option>
@@ -44,16 +39,7 @@ export function NewChannelDialog({ close }: { close: () => void }) {
               <input name="target" type="url" maxLength={2000} autocomplete="off" required />
             </Field>
           )}
-          {error !== undefined && <Problem error={error} />}
-          <p class="actions">
-            <button type="submit" class="primary" disabled={isRunning}>
-              {t("save")}
-            </button>
-            <button type="button" onClick={close}>
-              {t("cancel")}
-            </button>
-          </p>
-        </form>
+        </ActionForm>
       )}
     </Dialog>
   );

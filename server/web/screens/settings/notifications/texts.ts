@@ -40,7 +40,6 @@ export const t = texts(
     exempt: "Send critical values at once all the same",
     save: "Save",
     saved: "Saved.",
-    cancel: "Cancel",
   },
   {
     intro:
@@ -82,6 +81,5 @@ export const t = texts(
     exempt: "Kritik değerler yine de hemen bildirilsin",
     save: "Kaydet",
     saved: "Kaydedildi.",
-    cancel: "Vazgeç",
   },
 );

@@ -4,34 +4,29 @@ import type { AddUserBody, GivenPassword, NewUserBody } from "../../../../../sha
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
+import { ActionForm } from "../../../ui/action-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
-import { Fault, Given } from "./parts.tsx";
+import { Given } from "./parts.tsx";
 import { t } from "./texts.ts";
 
 // Dialogs that bring a user into the clinic.
 
 /** Makes a user, and shows the first password once. */
 export function NewUserDialog({ close }: { close: () => void }) {
-  const { run, error, isRunning } = useAction();
   const [given, setGiven] = useState<GivenPassword | null>(null);
-  const submit = (event: SubmitEvent) => {
-    const { name = "", role, password = "" } = formValues(event);
+  const create = async ({ name = "", role, password = "" }: Record<string, string>) => {
     const body: NewUserBody = { name, role: role as Role, ...(password !== "" && { password }) };
-    void run(async () => {
-      const answer = await call<GivenPassword>("POST", `${clinicPath()}/users`, body);
-      if (answer.password === null) close();
-      else setGiven(answer);
-    });
+    const answer = await call<GivenPassword>("POST", `${clinicPath()}/users`, body);
+    if (answer.password === null) close();
+    else setGiven(answer);
   };
   return (
     <Dialog title={t("newUser")} close={close}>
       {given !== null ? (
         <Given of={given} close={close} />
       ) : (
-        <form onSubmit={submit}>
+        <ActionForm act={create} button={t("create")} sentences={{ "RECORD.REFUSED": t("taken") }}>
           <Field label={t("name")} hint={t("nameHint")}>
             <input name="name" maxLength={100} autocomplete="off" required />
           </Field>
@@ -39,16 +34,7 @@ export function NewUserDialog({ close }: { close: () => void }) {
           <Field label={t("firstPassword")} hint={t("firstPasswordHint", { count: PASSWORD_CHARS_MIN })}>
             <input name="password" minLength={PASSWORD_CHARS_MIN} autocomplete="off" />
           </Field>
-          <Fault error={error} sentences={{ "RECORD.REFUSED": t("taken") }} />
-          <p class="actions">
-            <button type="submit" class="primary" disabled={isRunning}>
-              {t("create")}
-            </button>
-            <button type="button" onClick={close}>
-              {t("cancel")}
-            </button>
-          </p>
-        </form>
+        </ActionForm>
       )}
     </Dialog>
   );
@@ -56,32 +42,20 @@ export function NewUserDialog({ close }: { close: () => void }) {
 
 /** Gives a user of another clinic a role in this one. */
 export function AddUserDialog({ close }: { close: () => void }) {
-  const { run, error, isRunning } = useAction();
-  const submit = (event: SubmitEvent) => {
-    const { name = "", role } = formValues(event);
-    void run(async () => {
-      await call("POST", `${clinicPath()}/users/add`, { name, role: role as Role } satisfies AddUserBody);
-      close();
-    });
+  const add = async ({ name = "", role }: Record<string, string>) => {
+    await call("POST", `${clinicPath()}/users/add`, { name, role: role as Role } satisfies AddUserBody);
+    close();
   };
+  const sentences = { "RECORD.NOT_FOUND": t("nobody"), "RECORD.REFUSED": t("already") };
   return (
     <Dialog title={t("addUser")} close={close}>
-      <form onSubmit={submit}>
+      <ActionForm act={add} button={t("add")} sentences={sentences}>
         <p>{t("addWhy")}</p>
         <Field label={t("name")}>
           <input name="name" maxLength={100} autocomplete="off" required />
         </Field>
         <RoleField />
-        <Fault error={error} sentences={{ "RECORD.NOT_FOUND": t("nobody"), "RECORD.REFUSED": t("already") }} />
-        <p class="actions">
-          <button type="submit" class="primary" disabled={isRunning}>
-            {t("add")}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </p>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

@@ -2,17 +2,15 @@ import type { NewWebhook, WebhookList, WebhookRow, WebhookType } from "../../../
 import { webhookTypes } from "../../../../../shared/dashboard/webhooks.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
-import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
+import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago } from "../../../text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { CheckList } from "../../../ui/check-list.tsx";
+import { ActionForm } from "../../../ui/action-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
-import { Buttons } from "../keys/buttons.tsx";
 import { Secret } from "../keys/secret.tsx";
 import { t } from "./texts.ts";
 import "../keys/keys.css";
@@ -108,22 +106,18 @@ export function WebhookState({ of: { paused, waiting, given_up } }: { of: Webhoo
 }
 
 function NewWebhookDialog({ isPrivateAllowed, close }: { isPrivateAllowed: boolean; close: () => void }) {
-  const { run, error, isRunning } = useAction();
   const [secret, setSecret] = useState<string | null>(null);
   const [chosen, setChosen] = useState<readonly WebhookType[]>(webhookTypes);
-  const submit = (event: SubmitEvent) => {
-    const { url = "" } = formValues(event);
-    void run(async () => {
-      const made = await call<NewWebhook>("POST", `${clinicPath()}/webhooks`, { url, types: [...chosen] });
-      setSecret(made.secret);
-    });
+  const create = async ({ url = "" }: Record<string, string>) => {
+    const made = await call<NewWebhook>("POST", `${clinicPath()}/webhooks`, { url, types: [...chosen] });
+    setSecret(made.secret);
   };
   return (
     <Dialog title={t(secret === null ? "newWebhook" : "made")} close={close}>
       {secret !== null ? (
         <Secret of={secret} label={t("theSecret")} note={t("copyNow")} />
       ) : (
-        <form onSubmit={submit}>
+        <ActionForm act={create} button={t("create")} isReady={chosen.length > 0}>
           <Field label={t("url")} hint={isPrivateAllowed ? t("urlPrivateHint") : t("urlHint")}>
             <input name="url" type="url" maxLength={2000} autocomplete="off" required />
           </Field>
@@ -133,13 +127,7 @@ function NewWebhookDialog({ isPrivateAllowed, close }: { isPrivateAllowed: boole
             chosen={chosen}
             choose={setChosen}
           />
-          {error !== undefined && <Problem error={error} />}
-          <Buttons>
-            <button type="submit" class="primary" disabled={isRunning || chosen.length === 0}>
-              {t("create")}
-            </button>
-          </Buttons>
-        </form>
+        </ActionForm>
       )}
     </Dialog>
   );
