@@ -1,0 +1,516 @@
+// Types of the read API, made from its OpenAPI document: npm run contract.
+
+/** A patient, without its records. */
+export interface Patient {
+  /** Fingerprint of the patient. */
+  fp: string;
+
+  /** Name of the patient. */
+  name: string;
+
+  /** Species in lower case: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. */
+  species: string;
+
+  /** Breed, in the clinic's words; null if unknown. */
+  breed: string | null;
+
+  /** Sex, in the clinic's words; null if unknown. */
+  sex: string | null;
+
+  /** Date of birth, without a time; null if unknown. */
+  date_of_birth: string | null;
+
+  /** Weight in kilograms; null if unknown. */
+  weight_kg: number | null;
+
+  /** Fingerprint of the owner. */
+  owner_customer_fp: string;
+
+  /** Time at which the patient was created. */
+  created_at: string;
+
+  /** Time of the last change, or of the last connection to a clinic. `updated_since` compares it. */
+  updated_at: string;
+}
+
+/** One page of a list. */
+export interface PatientPage {
+  /** The records of this page. */
+  items: Patient[];
+
+  /** Number of all matches, not only of those on this page. */
+  total: number;
+
+  /** Number of this page. */
+  page: number;
+
+  /** Greatest number of records on a page. */
+  page_size: number;
+
+  /** True if more pages follow. */
+  has_more: boolean;
+}
+
+/** A success. */
+export interface PatientPageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: PatientPage;
+
+  /** A word for people; programs read `success`. */
+  message: string;
+}
+
+/** A success. */
+export interface PatientEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: Patient;
+
+  /** A word for people; programs read `success`. */
+  message: string;
+}
+
+/** A SOAP examination record. */
+export interface SoapRecord {
+  /** Fingerprint of the record. */
+  fp: string;
+
+  /** Fingerprint of the patient. */
+  patient_fp: string;
+
+  /** Type of the record in upper case, such as `EXAMINATION`. */
+  soap_type: string;
+
+  /** Stage of the record, in this order. A `SIGNED` or `LOCKED` record is immutable. */
+  status: "DRAFT" | "IN_PROGRESS" | "SIGNED" | "LOCKED";
+
+  /** The owner's report, as free text; null if not recorded. */
+  subjective: string | null;
+
+  /** Findings of the examination, as free text; null if not recorded. */
+  objective: string | null;
+
+  /** Assessment of the findings, as free text; null if not recorded. */
+  assessment: string | null;
+
+  /** Summary of the plan, as free text, without the structured plan items; null if not recorded. */
+  plan: string | null;
+
+  /** Fingerprint of the clinic that owns the record. */
+  performed_by_clinic_fp: string;
+
+  /** Time of the signature; null until `SIGNED`. */
+  signed_at: string | null;
+
+  /** Time at which the record was created. */
+  created_at: string;
+}
+
+/** A success. */
+export interface SoapEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: SoapRecord;
+}
+
+/** One analyte of a study. */
+export interface AnalyteResult {
+  /** Short code of the analyte, such as `GLU`; the device's own code if `code_source` is `device`. */
+  analyte: string;
+
+  /** The measured value, in `unit`; null for a value in words, which stands in `value_text`. */
+  value: number | null;
+
+  /** Unit of `value`; null if it has none. */
+  unit: string | null;
+
+  /** Lower and upper bound with an ASCII hyphen, such as `3.3-6.1`; null if no interval applies. */
+  reference_range: string | null;
+
+  /** The value against the reference interval of the patient's species at `acquired_at`. A bound is `normal`, a value beyond a critical limit `critical`; null if no interval applies, which does not mean normal. */
+  flag: "normal" | "low" | "high" | "critical" | null;
+
+  /** Present if `value` is a bound: a printed `<0.2` is the value 0.2 with the comparator `<`. */
+  comparator?: "<" | "<=" | ">" | ">=";
+
+  /** The value as printed: the words if `value` is null, such as `Positive`, or the grade if `value` is the rank of an ordinal result, such as `2+`. */
+  value_text?: string;
+
+  /** Origin of `analyte`; absent for a code that the catalogue found. `device`: the device's own code, so that `reference_range` and `flag` are null. `clinic`: the clinic mapped the device's code to this analyte. */
+  code_source?: "device" | "clinic";
+
+  /** Present if the device doubts the value: its reason, in words. `flag` is then null. */
+  comment?: string;
+}
+
+/** A lab or imaging study in a list. */
+export interface ListedStudy {
+  /** Fingerprint of the study. */
+  fp: string;
+
+  /** Fingerprint of the patient. */
+  patient_fp: string;
+
+  /** Kind of the study: the first three are lab studies, the others imaging studies. */
+  modality: "HEMATOLOGY" | "BIOCHEMISTRY" | "URINALYSIS" | "RADIOLOGY" | "ULTRASOUND" | "ENDOSCOPY";
+
+  /** Name of the instrument. */
+  device_name: string;
+
+  /** Every study is completed. */
+  status: "COMPLETED";
+
+  /** Time of the measurement or of the images. */
+  acquired_at: string;
+
+  /** Empty for an imaging study without measurements. */
+  results: AnalyteResult[];
+
+  /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
+  updated_at: string;
+}
+
+/** One page of a list. */
+export interface StudyPage {
+  /** The records of this page. */
+  items: ListedStudy[];
+
+  /** Number of all matches, not only of those on this page. */
+  total: number;
+
+  /** Number of this page. */
+  page: number;
+
+  /** Greatest number of records on a page. */
+  page_size: number;
+
+  /** True if more pages follow. */
+  has_more: boolean;
+}
+
+/** A success. */
+export interface StudyPageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: StudyPage;
+}
+
+/** A lab or imaging study. */
+export interface DiagnosticStudy {
+  /** Fingerprint of the study. */
+  fp: string;
+
+  /** Fingerprint of the patient. */
+  patient_fp: string;
+
+  /** Kind of the study: the first three are lab studies, the others imaging studies. */
+  modality: "HEMATOLOGY" | "BIOCHEMISTRY" | "URINALYSIS" | "RADIOLOGY" | "ULTRASOUND" | "ENDOSCOPY";
+
+  /** Name of the instrument. */
+  device_name: string;
+
+  /** Every study is completed. */
+  status: "COMPLETED";
+
+  /** Time of the measurement or of the images. */
+  acquired_at: string;
+
+  /** Empty for an imaging study without measurements. */
+  results: AnalyteResult[];
+}
+
+/** A success. */
+export interface StudyEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: DiagnosticStudy;
+}
+
+/** An event of the clinic's calendar. Its times are UTC; it has no time zone of its own. */
+export interface CalendarEvent {
+  /** Fingerprint of the event. */
+  fp: string;
+
+  /** Title of the event. */
+  title: string;
+
+  /** Type of the event. */
+  type: "APPOINTMENT" | "SURGERY" | "VACCINATION" | "CHECKUP" | "EMERGENCY" | "SALE";
+
+  /** Stage of the event, in this order; `CANCELLED` is an end of its own. */
+  status: "SCHEDULED" | "CHECKED_IN" | "IN_PROGRESS" | "PENDING_CHECKOUT" | "CLOSED" | "CANCELLED";
+
+  /** Start of the event. `start_date` and `end_date` compare it. */
+  start_at: string;
+
+  /** End of the event. */
+  end_at: string;
+
+  /** Fingerprint of the patient; null if there is none. */
+  patient_fp: string | null;
+
+  /** Fingerprint of the assigned user; null if there is none. */
+  assigned_user_fp: string | null;
+}
+
+/** All matching events. */
+export type CalendarEventList = CalendarEvent[];
+
+/** An item of the clinic's inventory. */
+export interface InventoryItem {
+  /** Fingerprint of the item. */
+  fp: string;
+
+  /** Name of the item. */
+  name: string;
+
+  /** Category in upper case: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` and others. */
+  category: string;
+
+  /** Stock keeping unit; null if the item has none. */
+  sku: string | null;
+
+  /** Unit of stock, such as `vial`. */
+  unit: string;
+
+  /** Quantity in stock, in `unit`. */
+  quantity_on_hand: number;
+
+  /** A quantity below it is low stock; an equal one is not. */
+  low_stock_threshold: number;
+
+  /** Unit price in the smallest unit of the currency: 45000 is 450.00. */
+  unit_price_cents: number;
+
+  /** Currency of the price (ISO 4217). */
+  currency: "TRY" | "USD" | "EUR" | "GBP";
+
+  /** True if the item has no physical stock: a fee, a procedure. */
+  is_virtual: boolean;
+}
+
+/** One page of a list. */
+export interface InventoryItemPage {
+  /** The records of this page. */
+  items: InventoryItem[];
+
+  /** Number of all matches, not only of those on this page. */
+  total: number;
+
+  /** Number of this page. */
+  page: number;
+
+  /** Greatest number of records on a page. */
+  page_size: number;
+
+  /** True if more pages follow. */
+  has_more: boolean;
+}
+
+/** A success. */
+export interface InventoryItemPageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: InventoryItemPage;
+}
+
+/** Codes of the errors. A later server may have more. */
+export type ErrorCode =
+  | "REQUEST.MALFORMED"
+  | "REQUEST.INVALID_PARAMETER"
+  | "AUTH.UNAUTHORIZED"
+  | "AUTH.FORBIDDEN"
+  | "SERVER.INTERNAL"
+  | "RECORD.DAMAGED"
+  | "SERVER.UNAVAILABLE"
+  | "API_KEY.RATE_LIMIT_EXCEEDED"
+  | "PATIENT.ACCESS_DENIED"
+  | "PATIENT.NOT_FOUND"
+  | "REQUEST.URL_TOO_LONG"
+  | "AUTH.RATE_LIMITED"
+  | "CALENDAR.INVALID_RANGE"
+  | "REQUEST.TIMEOUT"
+  | "REQUEST.HEADERS_TOO_LARGE"
+  | "ROUTE.NOT_FOUND"
+  | "ROUTE.METHOD_NOT_ALLOWED";
+
+/** The envelope of every error. */
+
+export interface ErrorEnvelope {
+  success: false;
+  error: { code: ErrorCode; message: string; severity: "error" | "warning"; details?: Record<string, unknown> };
+}
+
+/** The operations by their paths. */
+
+export interface paths {
+  /** List patients. */
+  "/api/v1/patients": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: {
+          /** Page number; the first page is 1. */
+          page?: number;
+
+          /** Greatest number of records on a page. */
+          page_size?: number;
+
+          /** Only this species: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. Another value matches nothing. */
+          species?: string;
+
+          /** Only patients updated at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+          updated_since?: string;
+        };
+        path?: never;
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": PatientPageEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** Get a patient. */
+  "/api/v1/patients/{fp}": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: never;
+        path: {
+          /** Fingerprint of the record, `patient_` and a ULID. */
+          fp: string;
+        };
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": PatientEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** Get a SOAP record. */
+  "/api/v1/soap/{fp}": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: never;
+        path: {
+          /** Fingerprint of the record, `soap_` and a ULID. */
+          fp: string;
+        };
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": SoapEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** List diagnostic studies. */
+  "/api/v1/lab/diagnostics": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: {
+          /** Page number; the first page is 1. */
+          page?: number;
+
+          /** Greatest number of records on a page. */
+          page_size?: number;
+
+          /** Only studies of this patient. One without an active connection to the clinic has none. */
+          patient_fp?: string;
+
+          /** Only studies updated at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+          updated_since?: string;
+        };
+        path?: never;
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": StudyPageEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** Get a diagnostic study. */
+  "/api/v1/lab/diagnostics/{fp}": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: never;
+        path: {
+          /** Fingerprint of the record, `cds_` and a ULID. */
+          fp: string;
+        };
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": StudyEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** List calendar events. */
+  "/api/v1/calendar/events": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: {
+          /** First instant of the range; by default the start of today in UTC. A date alone is its first instant, a time without a zone is UTC. */
+          start_date?: string;
+
+          /** First instant after the range, at most 90 days after `start_date`; by default 30 days from today. A date alone is its first instant, a time without a zone is UTC. */
+          end_date?: string;
+
+          /** Only events of this type. */
+          type?: "APPOINTMENT" | "SURGERY" | "VACCINATION" | "CHECKUP" | "EMERGENCY" | "SALE";
+
+          /** Only events in this status. */
+          status?: "SCHEDULED" | "CHECKED_IN" | "IN_PROGRESS" | "PENDING_CHECKOUT" | "CLOSED" | "CANCELLED";
+        };
+        path?: never;
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": CalendarEventList } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** List inventory items. */
+  "/api/v1/inventory": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: {
+          /** Page number; the first page is 1. */
+          page?: number;
+
+          /** Greatest number of records on a page. */
+          page_size?: number;
+
+          /** Only this category: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` or another, in upper case. */
+          category?: string;
+
+          /** If true, only items below their `low_stock_threshold`. */
+          low_stock_only?: boolean;
+        };
+        path?: never;
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": InventoryItemPageEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+}
