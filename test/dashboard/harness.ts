@@ -98,7 +98,8 @@ export async function startDashboard(...entities: Parameters<typeof startServer>
 /** Opens an empty page without a session. The test fails on a fault in the page's console, or a request to another host. */
 export async function openPage(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1280, height: 900 } });
-  context.setDefaultTimeout(WAIT_MS);
+  // Half of a test, so that the step that waits is named and not the test alone.
+  context.setDefaultTimeout(WAIT_MS / 2);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
