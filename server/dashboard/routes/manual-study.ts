@@ -35,10 +35,8 @@ const typed = {
     { maxItems: RESULTS_MAX },
   ),
 };
-const previewBody = bodyReader(Type.Object(typed, closed));
-const saveBody = bodyReader(
-  Type.Object({ ...typed, entry_id: Type.String({ pattern: "^[A-Za-z0-9]{20,40}$" }) }, closed),
-);
+const previewBody = bodyReader(typed);
+const saveBody = bodyReader({ ...typed, entry_id: Type.String({ pattern: "^[A-Za-z0-9]{20,40}$" }) });
 
 const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name, modality, value_type, units }) => {
   return { code, api_code, name, modality, value_type, units: units.map(({ unit }) => unit) };

@@ -27,24 +27,14 @@ import type { DashboardContext } from "../context.ts";
 const closed = { additionalProperties: false };
 const Time = Type.String({ pattern: WALL_TIME });
 
-const quietBody = bodyReader(
-  Type.Object(
-    {
-      quiet: Type.Union([
-        Type.Object({ from: Time, until: Time, exempt_critical: Type.Boolean() }, closed),
-        Type.Null(),
-      ]),
-    },
-    closed,
-  ),
-);
+const quietBody = bodyReader({
+  quiet: Type.Union([Type.Object({ from: Time, until: Time, exempt_critical: Type.Boolean() }, closed), Type.Null()]),
+});
 
-const newChannelBody = bodyReader(
-  Type.Object(
-    { type: Type.Enum(["email", "webhook"]), target: Type.String({ minLength: 1, maxLength: 2000 }) },
-    closed,
-  ),
-);
+const newChannelBody = bodyReader({
+  type: Type.Enum(["email", "webhook"]),
+  target: Type.String({ minLength: 1, maxLength: 2000 }),
+});
 
 const URL = "/clinic/v1/clinics/:clinic/notifications";
 
