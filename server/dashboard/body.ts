@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { ClosedObject } from "../../shared/api/schema.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 import { ApiError } from "../http/errors.ts";
 
@@ -14,7 +15,7 @@ const FAULTS_MAX = 5;
  * another body.
  */
 export function bodyReader<T extends TProperties>(properties: T): (body: unknown) => Static<TObject<T>> {
-  const compiled = Compile(Type.Object(properties, { additionalProperties: false }));
+  const compiled = Compile(ClosedObject(properties));
   return (body) => {
     const faults = compiled.Check(body) ? nulProblems(body) : problems(compiled, body, FAULTS_MAX);
     if (faults.length === 0) return body as Static<TObject<T>>;
