@@ -30,7 +30,6 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "messages --since 24h",
       "messages --state unmatched --state quarantined",
       "messages --device chem-1 --follow",
-      "messages --bytes",
       "messages --json",
     ],
   },

@@ -5,10 +5,8 @@ import { plural, printError, printJson, printLine } from "../../shared/cli/outpu
 import { MESSAGE_STATES, type MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { readSpool } from "../spool/access.ts";
 import { readRetention } from "../spool/queries/retention.ts";
-import { readStatus } from "../spool/queries/status.ts";
 import { retentionLines } from "./care-text.ts";
 import { isWanted, MessageFeed, messageTable } from "./message-list.ts";
-import { noiseLines } from "./noise-lines.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 
 /** Interval at which `--follow` reads the spool. */
@@ -21,9 +19,6 @@ export const messagesCommand = new Command("messages")
   .option("--device <id>", "only messages of the device; repeatable", collect, [])
   .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
   .option("--follow", "continue with new messages until Ctrl-C")
-  .addOption(
-    new Option("--bytes", "in place of messages, the bytes of each device that belong to none").conflicts("follow"),
-  )
   .addOption(new Option("--json", "print a JSON array").conflicts("follow"))
   .action(listMessages);
 
@@ -32,7 +27,6 @@ interface MessagesOptions extends ConfigOption {
   readonly device: readonly string[];
   readonly since: number;
   readonly follow?: boolean;
-  readonly bytes?: boolean;
   readonly json?: boolean;
 }
 
@@ -43,7 +37,6 @@ async function listMessages(options: MessagesOptions): Promise<void> {
   const ids = [...new Set([...devices.map(({ id }) => id), ...all.map((message) => message.device)])];
   const unknown = options.device.find((id) => !ids.includes(id));
   if (unknown !== undefined) throw new Error(`--device is ${unknown}, expected one of ${ids.join(", ")}`);
-  if (options.bytes) return listNoise(options, data);
   const filter = { states: options.state, devices: options.device, since: options.since };
   const messages = all.filter((message) => isWanted(message, filter));
   if (options.json) return printJson(messages);
@@ -58,15 +51,4 @@ async function listMessages(options: MessagesOptions): Promise<void> {
   for await (const _ of setInterval(FOLLOW_MS)) {
     for (const message of feed.next()) if (isWanted(message, filter)) printLine(row(message));
   }
-}
-
-/** Lists the bytes since the last message of each device, and since the start of the agent, that belong to no message. */
-function listNoise({ device, json }: MessagesOptions, data: string): void {
-  const { running, devices } = readSpool(data, (db) => readStatus(db, data));
-  const noisy = devices.flatMap(({ id, noise }) =>
-    noise !== undefined && (device.length === 0 || device.includes(id)) ? [{ device: id, ...noise }] : [],
-  );
-  if (json) return printJson(noisy);
-  for (const line of noisy.flatMap(noiseLines)) printLine(line);
-  if (noisy.length === 0) printError(running ? "all bytes belong to messages" : "the agent is not running");
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { ClosedObject } from "../../shared/api/schema.ts";
 import { Modality } from "../../shared/api/study.ts";
 import { type BackupSchedule, TIME_OF_DAY } from "../../shared/care/schedule.ts";
 import { BUCKET_PATTERN, PREFIX_PATTERN } from "../../shared/objects/object-target.ts";
@@ -13,161 +14,126 @@ import type { ImageLimits } from "./image-limits.ts";
 /** The profile of imaging devices. They send files instead of messages. */
 export const DICOM = "dicom";
 
-const closed = { additionalProperties: false };
+export const SerialSchema = ClosedObject({
+  path: Type.String({ minLength: 1 }),
+  baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
+  dataBits: Type.Optional(Type.Enum([7, 8])),
+  parity: Type.Optional(Type.Enum(["none", "even", "odd", "mark", "space"])),
+  stopBits: Type.Optional(Type.Enum([1, 2])),
+  rtscts: Type.Optional(Type.Boolean()),
+});
 
-export const SerialSchema = Type.Object(
-  {
-    path: Type.String({ minLength: 1 }),
-    baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
-    dataBits: Type.Optional(Type.Enum([7, 8])),
-    parity: Type.Optional(Type.Enum(["none", "even", "odd", "mark", "space"])),
-    stopBits: Type.Optional(Type.Enum([1, 2])),
-    rtscts: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const ReplyConnectionSchema = ClosedObject({
+  listen: Type.Optional(Type.String()),
+  dial: Type.Optional(Type.String()),
+});
 
-export const ReplyConnectionSchema = Type.Object(
-  { listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) },
-  closed,
-);
-
-export const TlsSchema = Type.Object(
-  {
-    certificate: Type.Optional(Type.String({ minLength: 1 })),
-    key: Type.Optional(Type.String({ minLength: 1 })),
-    ca: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  closed,
-);
+export const TlsSchema = ClosedObject({
+  certificate: Type.Optional(Type.String({ minLength: 1 })),
+  key: Type.Optional(Type.String({ minLength: 1 })),
+  ca: Type.Optional(Type.String({ minLength: 1 })),
+});
 
 /** PS3.5 §6.2: no backslash and no control characters; leading and trailing spaces are not significant. */
 const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
 
-export const DeviceSchema = Type.Object(
-  {
-    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
-    profile: Type.String(),
-    connection: Type.Object(
-      {
-        serial: Type.Optional(SerialSchema),
-        listen: Type.Optional(Type.String()),
-        dial: Type.Optional(Type.String()),
-        replyConnection: Type.Optional(ReplyConnectionSchema),
-      },
-      closed,
-    ),
-    tls: Type.Optional(TlsSchema),
-    allow: Type.Optional(Type.Array(Type.String())),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    timeZone: Type.Optional(Type.String()),
-    charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
-    ackMode: Type.Optional(Type.Enum(ACK_MODES)),
-    operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
-    /** The clinic's analytes of the device's own codes: `{"413": GLU}`. */
-    codes: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
-    /** A sample number names the patient like a typed identifier. */
-    matchBySampleId: Type.Optional(Type.Boolean()),
-    // Keys of imaging devices.
-    aeTitle: Type.Optional(AeTitle),
-    callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
-    quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
-    modality: Type.Optional(Modality),
-    /** Address at which the device receives the reports of storage commitment. */
-    commitmentScp: Type.Optional(Type.String()),
-  },
-  closed,
-);
+export const DeviceSchema = ClosedObject({
+  id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+  profile: Type.String(),
+  connection: ClosedObject({
+    serial: Type.Optional(SerialSchema),
+    listen: Type.Optional(Type.String()),
+    dial: Type.Optional(Type.String()),
+    replyConnection: Type.Optional(ReplyConnectionSchema),
+  }),
+  tls: Type.Optional(TlsSchema),
+  allow: Type.Optional(Type.Array(Type.String())),
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  timeZone: Type.Optional(Type.String()),
+  charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
+  ackMode: Type.Optional(Type.Enum(ACK_MODES)),
+  operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
+  /** The clinic's analytes of the device's own codes: `{"413": GLU}`. */
+  codes: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
+  /** A sample number names the patient like a typed identifier. */
+  matchBySampleId: Type.Optional(Type.Boolean()),
+  // Keys of imaging devices.
+  aeTitle: Type.Optional(AeTitle),
+  callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
+  quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+  modality: Type.Optional(Modality),
+  /** Address at which the device receives the reports of storage commitment. */
+  commitmentScp: Type.Optional(Type.String()),
+});
 
 /** A bucket of a store with the S3 protocol. */
-export const BucketSchema = Type.Object(
-  {
-    endpoint: Type.String({ minLength: 1 }),
-    bucket: Type.String({ pattern: BUCKET_PATTERN }),
-    region: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),
-    prefix: Type.Optional(Type.String({ pattern: PREFIX_PATTERN, maxLength: 500 })),
-    accessKeyId: Type.String({ pattern: "^[!-.0-~]{1,128}$" }),
-    secretFile: Type.String({ minLength: 1 }),
-    encryption: Type.Optional(Type.Enum(["AES256", "aws:kms"])),
-    kmsKeyId: Type.Optional(Type.String({ pattern: "^[!-~]{1,2048}$" })),
-    pathStyle: Type.Optional(Type.Boolean()),
-    ca: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  closed,
-);
+export const BucketSchema = ClosedObject({
+  endpoint: Type.String({ minLength: 1 }),
+  bucket: Type.String({ pattern: BUCKET_PATTERN }),
+  region: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),
+  prefix: Type.Optional(Type.String({ pattern: PREFIX_PATTERN, maxLength: 500 })),
+  accessKeyId: Type.String({ pattern: "^[!-.0-~]{1,128}$" }),
+  secretFile: Type.String({ minLength: 1 }),
+  encryption: Type.Optional(Type.Enum(["AES256", "aws:kms"])),
+  kmsKeyId: Type.Optional(Type.String({ pattern: "^[!-~]{1,2048}$" })),
+  pathStyle: Type.Optional(Type.Boolean()),
+  ca: Type.Optional(Type.String({ minLength: 1 })),
+});
 
 /** A PACS or another archive that gets a copy of each image. */
-export const DestinationSchema = Type.Object(
-  {
-    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
-    dial: Type.Optional(Type.String()),
-    aeTitle: Type.Optional(AeTitle),
-    callingAeTitle: Type.Optional(AeTitle),
-    stow: Type.Optional(Type.String({ pattern: "^https?://" })),
-    authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
-    s3: Type.Optional(BucketSchema),
-  },
-  closed,
-);
+export const DestinationSchema = ClosedObject({
+  id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+  dial: Type.Optional(Type.String()),
+  aeTitle: Type.Optional(AeTitle),
+  callingAeTitle: Type.Optional(AeTitle),
+  stow: Type.Optional(Type.String({ pattern: "^https?://" })),
+  authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
+  s3: Type.Optional(BucketSchema),
+});
 
 /** Retention of images, and the space that stays free on their disk. */
-export const ImagesSchema = Type.Object(
-  {
-    retainDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
-    maxGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
-    minFreeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
-  },
-  closed,
-);
+export const ImagesSchema = ClosedObject({
+  retainDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+  maxGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
+  minFreeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+});
 
 /** Backups that the agent makes by itself each day. */
-export const BackupSchema = Type.Object(
-  {
-    folder: Type.String({ minLength: 1 }),
-    at: Type.Optional(Type.String({ pattern: TIME_OF_DAY })),
-    keep: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-    images: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const BackupSchema = ClosedObject({
+  folder: Type.String({ minLength: 1 }),
+  at: Type.Optional(Type.String({ pattern: TIME_OF_DAY })),
+  keep: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  images: Type.Optional(Type.Boolean()),
+});
 
 /** A log file beside stdout. */
-export const LogSchema = Type.Object(
-  {
-    file: Type.String({ minLength: 1 }),
-    maxMegabytes: Type.Optional(Type.Number({ minimum: 0.01, maximum: 10_000 })),
-    keep: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
-  },
-  closed,
-);
+export const LogSchema = ClosedObject({
+  file: Type.String({ minLength: 1 }),
+  maxMegabytes: Type.Optional(Type.Number({ minimum: 0.01, maximum: 10_000 })),
+  keep: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+});
 
 /** Keys of devices that send messages. */
 export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
 
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 
-export const ConfigSchema = Type.Object(
-  {
-    server: Type.Object(
-      { url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) },
-      closed,
-    ),
-    data: Type.String({ minLength: 1 }),
-    timeZone: Type.String(),
-    /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */
-    matchPatientsByName: Type.Optional(Type.Boolean()),
-    status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
-    /** Empty after pairing, before the first device. */
-    devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
-    destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
-    images: Type.Optional(ImagesSchema),
-    backup: Type.Optional(BackupSchema),
-    log: Type.Optional(LogSchema),
-    /** False keeps the devices of this file: the agent takes none from the server. */
-    managed: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const ConfigSchema = ClosedObject({
+  server: ClosedObject({ url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) }),
+  data: Type.String({ minLength: 1 }),
+  timeZone: Type.String(),
+  /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */
+  matchPatientsByName: Type.Optional(Type.Boolean()),
+  status: Type.Optional(ClosedObject({ listen: Type.String() })),
+  /** Empty after pairing, before the first device. */
+  devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
+  destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
+  images: Type.Optional(ImagesSchema),
+  backup: Type.Optional(BackupSchema),
+  log: Type.Optional(LogSchema),
+  /** False keeps the devices of this file: the agent takes none from the server. */
+  managed: Type.Optional(Type.Boolean()),
+});
 
 export type ConfigFile = Static<typeof ConfigSchema>;
 

@@ -5,8 +5,6 @@ import { byteText, printError, printLine, progressLine } from "../../shared/cli/
 import { localTime } from "../../shared/runtime/local-time.ts";
 import { damagedStudies } from "./damaged-studies.ts";
 import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
-import { copier } from "./object-copy.ts";
-import { type ObjectOptions, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 
 export const backupCommand = new Command("backup")
@@ -15,14 +13,10 @@ export const backupCommand = new Command("backup")
   .addOption(dataOption())
   .action(backup);
 
-withObjectOptions(backupCommand);
-
-async function backup(file: string, { data, ...objects }: DataOption & ObjectOptions): Promise<void> {
-  const copy = copier(objects);
+async function backup(file: string, { data }: DataOption): Promise<void> {
   const line = progressLine();
   const made = await makeBackup(backupSource(data), file, line.progress).finally(line.end);
   printLine(`${made.file}: ${byteText(made.bytes)}, everything up to ${localTime(made.manifest.made_at)}`);
   const damage = await damagedStudies(path.join(data, SERVER_BACKUP.database));
   if (damage !== null) printError(`warning: ${damage}`);
-  await copy(file, "application/octet-stream");
 }

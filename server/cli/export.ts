@@ -4,8 +4,6 @@ import { Command } from "commander";
 import { printError } from "../../shared/cli/output.ts";
 import { countUnmatched, exportEntities } from "../import/export.ts";
 import type { Session } from "../store/database/query.ts";
-import { copier } from "./object-copy.ts";
-import { type ObjectOptions, withObjectOptions } from "./object-options.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { requireRegularFile } from "./regular-file.ts";
 import { textChunks } from "./text-chunks.ts";
@@ -17,11 +15,7 @@ export const exportCommand = new Command("export")
   .addOption(dataOption())
   .action(exportToFile);
 
-withObjectOptions(exportCommand);
-
-async function exportToFile(path: string | undefined, { data, ...objects }: DataOption & ObjectOptions): Promise<void> {
-  const copy = copier(objects);
-  if (path === undefined && objects.objects !== undefined) throw new Error("--objects needs the file that is copied");
+async function exportToFile(path: string | undefined, { data }: DataOption): Promise<void> {
   // The file gets its name only when it is complete.
   const draft = `${path}.part`;
   if (path !== undefined) for (const file of [path, draft]) requireRegularFile(file);
@@ -33,7 +27,6 @@ async function exportToFile(path: string | undefined, { data, ...objects }: Data
       if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);
     }),
   );
-  if (path !== undefined) await copy(path, "application/x-ndjson");
 }
 
 async function* entityLines(session: Session): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { ClosedObject } from "../../shared/api/schema.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 import { ApiError } from "../http/errors.ts";
 
@@ -9,12 +10,15 @@ export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }
 /** Max faults of a body that an error names. */
 const FAULTS_MAX = 5;
 
-/** Makes a function that returns the body of a request, or throws 400 with its faults if the schema does not fit. */
-export function bodyReader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
-  const compiled = Compile(schema);
+/**
+ * Makes a function that returns the body of a request, an object with these properties alone. It throws 400 with the faults of
+ * another body.
+ */
+export function bodyReader<T extends TProperties>(properties: T): (body: unknown) => Static<TObject<T>> {
+  const compiled = Compile(ClosedObject(properties));
   return (body) => {
     const faults = compiled.Check(body) ? nulProblems(body) : problems(compiled, body, FAULTS_MAX);
-    if (faults.length === 0) return body as Static<T>;
+    if (faults.length === 0) return body as Static<TObject<T>>;
     throw new ApiError("REQUEST.INVALID_BODY", `${faults.join("; ")}.`);
   };
 }

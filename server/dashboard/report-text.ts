@@ -1,8 +1,10 @@
+import { studyEnglish, studyTurkish } from "../../shared/dashboard/study-words.ts";
 import type { Language } from "../../shared/dashboard/session.ts";
 
 // The words of printed reports and CSV files.
 
 const english = {
+  ...studyEnglish,
   title: "Laboratory result",
   patient: "Patient",
   species: "Species",
@@ -39,20 +41,6 @@ const english = {
   critical: "critical",
   criticalLow: "critical low",
   criticalHigh: "critical high",
-  HEMATOLOGY: "Hematology",
-  BIOCHEMISTRY: "Biochemistry",
-  URINALYSIS: "Urinalysis",
-  RADIOLOGY: "Radiology",
-  ULTRASOUND: "Ultrasound",
-  ENDOSCOPY: "Endoscopy",
-  dog: "dog",
-  cat: "cat",
-  rabbit: "rabbit",
-  bird: "bird",
-  reptile: "reptile",
-  exotic: "exotic",
-  horse: "horse",
-  cow: "cow",
   male: "male",
   female: "female",
   male_neutered: "male, neutered",
@@ -61,6 +49,7 @@ const english = {
 };
 
 const turkish: Record<keyof typeof english, string> = {
+  ...studyTurkish,
   title: "Laboratuvar sonucu",
   patient: "Hasta",
   species: "Tür",
@@ -97,20 +86,6 @@ const turkish: Record<keyof typeof english, string> = {
   critical: "kritik",
   criticalLow: "kritik düşük",
   criticalHigh: "kritik yüksek",
-  HEMATOLOGY: "Hematoloji",
-  BIOCHEMISTRY: "Biyokimya",
-  URINALYSIS: "İdrar tahlili",
-  RADIOLOGY: "Radyoloji",
-  ULTRASOUND: "Ultrason",
-  ENDOSCOPY: "Endoskopi",
-  dog: "köpek",
-  cat: "kedi",
-  rabbit: "tavşan",
-  bird: "kuş",
-  reptile: "sürüngen",
-  exotic: "egzotik",
-  horse: "at",
-  cow: "sığır",
   male: "erkek",
   female: "dişi",
   male_neutered: "erkek, kısırlaştırılmış",
@@ -119,9 +94,6 @@ const turkish: Record<keyof typeof english, string> = {
 };
 
 export type ReportWord = keyof typeof english;
-
-/** The species that have a word here. */
-export const speciesWords = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"] as const;
 
 /** Returns the word in a language. */
 export function reportWord(language: Language, word: ReportWord): string {

@@ -1,8 +1,9 @@
 import { DateTime } from "luxon";
 import type { ReportQuery, StudyPage, StudyRow } from "../../shared/dashboard/results.ts";
+import { isStudyWord } from "../../shared/dashboard/study-words.ts";
 import type { CsvCell } from "./csv.ts";
 import type { PdfContent, PdfDocument } from "./pdf.ts";
-import { reportWord, type ReportWord, speciesWords } from "./report-text.ts";
+import { reportWord, type ReportWord } from "./report-text.ts";
 
 // One study on paper and as a table for a spreadsheet.
 
@@ -67,7 +68,7 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
   return [
     facts([
       ["patient", patient === null ? `${study.hint?.name ?? ""} (${word("noPatient")})`.trim() : patient.name],
-      ["species", patient === null ? null : speciesText(patient.species, word)],
+      ["species", patient === null ? null : isStudyWord(patient.species) ? word(patient.species) : patient.species],
       ["breed", patient?.breed ?? null],
       ["sex", patient === null ? null : sexText(patient.sex, word)],
       ["born", patient?.date_of_birth ?? null],
@@ -81,11 +82,6 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
       ["revision", String(study.revision)],
     ]),
   ];
-}
-
-function speciesText(species: string, word: Words): string {
-  const known = speciesWords.find((each) => each === species);
-  return known === undefined ? species : word(known);
 }
 
 function sexText(sex: string | null, word: Words): string | null {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
-import { Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
+import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
 import { Modality, type Result, RESULTS_MAX, type RowSnapshot } from "../../shared/api/study.ts";
 import { isRealInstant } from "../../shared/api/timestamp.ts";
 import { findAnalyte } from "../../shared/clinical/analytes.ts";
@@ -15,26 +15,20 @@ import { readValue } from "../../shared/clinical/value.ts";
 // Reads a study that a user typed. The server computes ranges and flags.
 
 /** A study as a user types it. */
-export const ManualStudy = Type.Object(
-  {
-    modality: Modality,
-    acquired_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
-    device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    results: Type.Array(
-      Type.Object(
-        {
-          analyte: Type.String({ minLength: 1, maxLength: 64 }),
-          /** A number, or printed text: `<0.2`, `7,1`, `2+`, `Positive`. */
-          value: Type.Union([Type.Number(), Type.String()]),
-          unit: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
-        },
-        { additionalProperties: false },
-      ),
-      { maxItems: RESULTS_MAX },
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ManualStudy = ClosedObject({
+  modality: Modality,
+  acquired_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+  device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  results: Type.Array(
+    ClosedObject({
+      analyte: Type.String({ minLength: 1, maxLength: 64 }),
+      /** A number, or printed text: `<0.2`, `7,1`, `2+`, `Positive`. */
+      value: Type.Union([Type.Number(), Type.String()]),
+      unit: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
+    }),
+    { maxItems: RESULTS_MAX },
+  ),
+});
 export type ManualStudy = Static<typeof ManualStudy>;
 
 const manualStudy = Compile(ManualStudy);

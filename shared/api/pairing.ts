@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { ClosedObject } from "./schema.ts";
 import { fpPattern } from "./fp.ts";
 
 // The exchange in which the agent of a clinic PC gets its access. The agent makes its own key and sends it in X-API-Key with the
@@ -33,14 +34,11 @@ export function readCode(text: string): string | null {
 }
 
 /** The body of `POST /agent/v1/pair`. */
-export const PairBody = Type.Object(
-  {
-    code: Type.String({ maxLength: 40 }),
-    /** The name by which people know the PC. */
-    name: Type.String({ minLength: 1, maxLength: PC_NAME_CHARS_MAX, pattern: "\\S" }),
-  },
-  { additionalProperties: false },
-);
+export const PairBody = ClosedObject({
+  code: Type.String({ maxLength: 40 }),
+  /** The name by which people know the PC. */
+  name: Type.String({ minLength: 1, maxLength: PC_NAME_CHARS_MAX, pattern: "\\S" }),
+});
 export type PairBody = Static<typeof PairBody>;
 
 /** The answer: who the agent is from now on. */

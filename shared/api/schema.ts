@@ -12,3 +12,8 @@ export const DATE_PATTERN = "^\\d{4}-\\d\\d-\\d\\d$";
 export function Nullable<T extends Type.TSchema>(schema: T): Type.TUnion<[T, Type.TNull]> {
   return Type.Union([schema, Type.Null()]);
 }
+
+/** An object that has no other properties. */
+export function ClosedObject<T extends Type.TProperties>(properties: T): Type.TObject<T> {
+  return Type.Object(properties, { additionalProperties: false });
+}

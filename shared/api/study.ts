@@ -3,7 +3,7 @@ import { RELEASE_WORD_CHARS_MAX, UpgradeReport } from "./upgrade.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
-import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
+import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
 // Diagnostic studies, as GET /api/v1/lab/diagnostics/{fp} returns them and as the agent pushes them to POST /agent/v1/studies.
 
@@ -118,47 +118,41 @@ export type ListedStudy = Static<typeof ListedStudy>;
 const hint = () => Nullable(Type.String({ maxLength: 200 }));
 
 /** The device's description of the patient, for manual matching. */
-export const PatientHint = Type.Object(
-  {
-    identifier: hint(),
-    name: hint(),
-    species: hint(),
-    breed: hint(),
-    sex: hint(),
-    owner: hint(),
-    date_of_birth: hint(),
-    weight_kg: Nullable(Type.Number()),
-  },
-  { additionalProperties: false },
-);
+export const PatientHint = ClosedObject({
+  identifier: hint(),
+  name: hint(),
+  species: hint(),
+  breed: hint(),
+  sex: hint(),
+  owner: hint(),
+  date_of_birth: hint(),
+  weight_kg: Nullable(Type.Number()),
+});
 export type PatientHint = Static<typeof PatientHint>;
 
 /** Inputs of one result, at the same index as the result in its study. */
-export const RowSnapshot = Type.Object(
-  {
-    analyte: Result.properties.analyte,
-    /** Code of the catalogue, such as UGLU for a urine pad's GLU. The concept of a measurement in images: `LN 18043-0`. */
-    code: Type.String(),
-    /** Id of a row of the catalogue, `clinic:` and the id of a row of the clinic, or "device". */
-    interval_id: Nullable(Type.String()),
-    /** Reason why the range or the flag is null. */
-    reason: Nullable(Type.String()),
-    /** As printed. */
-    text: Type.String(),
-    device_range: Nullable(Type.String()),
-    /** Species of the device's range. */
-    device_species: Nullable(Type.String()),
-    device_flag: Nullable(Type.String()),
-    /** The code that the device sent, and its name of a test outside the catalogue. Older agents omit both. */
-    device_code: Type.Optional(Type.String({ maxLength: 64 })),
-    device_label: Type.Optional(Type.String({ maxLength: 200 })),
-    /** Time of the measurement, if results of several messages are collected in one study. */
-    measured_at: Type.Optional(Study.properties.acquired_at),
-    /** Concept and modifiers of a measurement in images, in the device's words. */
-    meaning: Type.Optional(Type.String({ maxLength: 400 })),
-  },
-  { additionalProperties: false },
-);
+export const RowSnapshot = ClosedObject({
+  analyte: Result.properties.analyte,
+  /** Code of the catalogue, such as UGLU for a urine pad's GLU. The concept of a measurement in images: `LN 18043-0`. */
+  code: Type.String(),
+  /** Id of a row of the catalogue, `clinic:` and the id of a row of the clinic, or "device". */
+  interval_id: Nullable(Type.String()),
+  /** Reason why the range or the flag is null. */
+  reason: Nullable(Type.String()),
+  /** As printed. */
+  text: Type.String(),
+  device_range: Nullable(Type.String()),
+  /** Species of the device's range. */
+  device_species: Nullable(Type.String()),
+  device_flag: Nullable(Type.String()),
+  /** The code that the device sent, and its name of a test outside the catalogue. Older agents omit both. */
+  device_code: Type.Optional(Type.String({ maxLength: 64 })),
+  device_label: Type.Optional(Type.String({ maxLength: 200 })),
+  /** Time of the measurement, if results of several messages are collected in one study. */
+  measured_at: Type.Optional(Study.properties.acquired_at),
+  /** Concept and modifiers of a measurement in images, in the device's words. */
+  meaning: Type.Optional(Type.String({ maxLength: 400 })),
+});
 export type RowSnapshot = Static<typeof RowSnapshot>;
 
 /** Facts of a patient that select its intervals; see signalmentAt(). */
@@ -171,51 +165,42 @@ export const FlaggedPatient = Type.Object({
 export type FlaggedPatient = Static<typeof FlaggedPatient>;
 
 /** Inputs of the flags of a study. They are stored with the study, so that a reader never computes flags again. */
-export const Snapshot = Type.Object(
-  {
-    /** Versions of the reference data and of the clinic's own intervals. `ranges` is null if the clinic has none. */
-    catalogue: Type.String(),
-    ranges: Nullable(Type.String()),
-    /** The patient for whom all rows were flagged. Null if there is none or several. Older agents omit it. */
-    animal: Type.Optional(Nullable(FlaggedPatient)),
-    /** The instrument of the intervals: the device's name, or the configured model behind a generic profile. */
-    instrument: Nullable(Type.String()),
-    rows: Type.Array(RowSnapshot, { maxItems: RESULTS_MAX }),
-    /** Decisions, doubts, and values that became no result. */
-    notes: Type.Array(Type.String(), { maxItems: 10_000 }),
-    /** Digest of the images of the study, since a late image makes a new revision too. */
-    images: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-);
+export const Snapshot = ClosedObject({
+  /** Versions of the reference data and of the clinic's own intervals. `ranges` is null if the clinic has none. */
+  catalogue: Type.String(),
+  ranges: Nullable(Type.String()),
+  /** The patient for whom all rows were flagged. Null if there is none or several. Older agents omit it. */
+  animal: Type.Optional(Nullable(FlaggedPatient)),
+  /** The instrument of the intervals: the device's name, or the configured model behind a generic profile. */
+  instrument: Nullable(Type.String()),
+  rows: Type.Array(RowSnapshot, { maxItems: RESULTS_MAX }),
+  /** Decisions, doubts, and values that became no result. */
+  notes: Type.Array(Type.String(), { maxItems: 10_000 }),
+  /** Digest of the images of the study, since a late image makes a new revision too. */
+  images: Type.Optional(Type.String()),
+});
 export type Snapshot = Static<typeof Snapshot>;
 
 /** Origin of a pushed study. The read API never shows it. */
-export const StudySource = Type.Object(
-  {
-    device_id: Type.String({ maxLength: 64 }),
-    message_id: Type.String({ maxLength: 64 }),
-    /** Identifiers of the specimen and of its order as sent: ASTM O-3, HL7 OBR-2, OBR-3 and SPM-2. */
-    sample_ids: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 8 })),
-  },
-  { additionalProperties: false },
-);
+export const StudySource = ClosedObject({
+  device_id: Type.String({ maxLength: 64 }),
+  message_id: Type.String({ maxLength: 64 }),
+  /** Identifiers of the specimen and of its order as sent: ASTM O-3, HL7 OBR-2, OBR-3 and SPM-2. */
+  sample_ids: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 8 })),
+});
 export type StudySource = Static<typeof StudySource>;
 
 /** A study as the agent pushes it. `patient_fp` is null if no patient matches. */
-export const PushedStudy = Type.Object(
-  {
-    ...Study.properties,
-    patient_fp: Nullable(Study.properties.patient_fp),
-    // Changes by users add to it, and the column of the database ends at 2 147 483 647.
-    revision: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-    dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
-    source: StudySource,
-    patient_hint: PatientHint,
-    snapshot: Type.Optional(Snapshot),
-  },
-  { additionalProperties: false },
-);
+export const PushedStudy = ClosedObject({
+  ...Study.properties,
+  patient_fp: Nullable(Study.properties.patient_fp),
+  // Changes by users add to it, and the column of the database ends at 2 147 483 647.
+  revision: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
+  source: StudySource,
+  patient_hint: PatientHint,
+  snapshot: Type.Optional(Snapshot),
+});
 export type PushedStudy = Static<typeof PushedStudy>;
 
 /**

@@ -86,7 +86,6 @@ test.runIf(hasTerminal)("commands of agent and server show hostile text as escap
   const printed: Record<string, string> = {
     messages: agent("messages"),
     "messages --json": agent("messages", "--json"),
-    "messages --bytes": agent("messages", "--bytes"),
     status: agent("status"),
     "explain MESSAGE": agent("explain", message),
     "explain --json": agent("explain", message, "--json"),

@@ -14,20 +14,13 @@ import type { DashboardContext } from "../context.ts";
 
 // The signed-in user's own account: password, sessions, second factor.
 
-const closed = { additionalProperties: false };
-
-const passwordBody = bodyReader(Type.Object({ old_password: Type.String(), new_password: Type.String() }, closed));
-const offBody = bodyReader(Type.Object({ password: Type.String() }, closed));
-const onBody = bodyReader(
-  Type.Object(
-    {
-      secret: Type.String({ pattern: "^[A-Z2-7]{32}$" }),
-      code: Type.String({ minLength: 1, maxLength: 20 }),
-      password: Type.String(),
-    },
-    closed,
-  ),
-);
+const passwordBody = bodyReader({ old_password: Type.String(), new_password: Type.String() });
+const offBody = bodyReader({ password: Type.String() });
+const onBody = bodyReader({
+  secret: Type.String({ pattern: "^[A-Z2-7]{32}$" }),
+  code: Type.String({ minLength: 1, maxLength: 20 }),
+  password: Type.String(),
+});
 
 export function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
   sessionListRoutes(app, context);

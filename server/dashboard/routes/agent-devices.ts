@@ -17,16 +17,11 @@ import { actorOf, refuse } from "./commands.ts";
 
 const Text = Type.String({ maxLength: DEVICES_CHARS_MAX });
 
-const saveBody = bodyReader(
-  Type.Object(
-    {
-      devices: Text,
-      /** The text that the admin began with, so that nobody overwrites what somebody else wrote meanwhile. */
-      edited: Text,
-    },
-    { additionalProperties: false },
-  ),
-);
+const saveBody = bodyReader({
+  devices: Text,
+  /** The text that the admin began with, so that nobody overwrites what somebody else wrote meanwhile. */
+  edited: Text,
+});
 
 const URL = "/clinic/v1/clinics/:clinic/agents/:agent/devices";
 

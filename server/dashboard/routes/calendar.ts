@@ -22,22 +22,16 @@ import { actorOf, refuse } from "./commands.ts";
 
 const range = { start: instant("First start, inclusive."), end: instant("Last start, exclusive.") };
 
-const closed = { additionalProperties: false };
 const Time = Type.String({ pattern: TIMESTAMP_PATTERN });
-const newBody = bodyReader(
-  Type.Object(
-    {
-      title: Type.String({ minLength: 1, maxLength: 500, pattern: "\\S" }),
-      type: EventType,
-      start_at: Time,
-      end_at: Time,
-      patient_fp: Nullable(Type.String({ pattern: fpPattern("patient") })),
-      assigned_user_fp: Nullable(Type.String({ pattern: fpPattern("user") })),
-    },
-    closed,
-  ),
-);
-const moveBody = bodyReader(Type.Object({ to: EventStatus }, closed));
+const newBody = bodyReader({
+  title: Type.String({ minLength: 1, maxLength: 500, pattern: "\\S" }),
+  type: EventType,
+  start_at: Time,
+  end_at: Time,
+  patient_fp: Nullable(Type.String({ pattern: fpPattern("patient") })),
+  assigned_user_fp: Nullable(Type.String({ pattern: fpPattern("user") })),
+});
+const moveBody = bodyReader({ to: EventStatus });
 
 const url = "/clinic/v1/clinics/:clinic/calendar";
 

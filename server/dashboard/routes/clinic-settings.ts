@@ -10,15 +10,10 @@ import type { DashboardContext } from "../context.ts";
 
 // Settings of a clinic. The state of the session holds them for the pages.
 
-const settingsBody = bodyReader(
-  Type.Object(
-    {
-      language: Type.Union([Type.Literal("en"), Type.Literal("tr"), Type.Null()]),
-      time_zone: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
-    },
-    { additionalProperties: false },
-  ),
-);
+const settingsBody = bodyReader({
+  language: Type.Union([Type.Literal("en"), Type.Literal("tr"), Type.Null()]),
+  time_zone: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
+});
 
 export function clinicSettingsRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   app.put("/clinic/v1/clinics/:clinic/settings/clinic", { config: { access: "admin" } }, async (request) => {

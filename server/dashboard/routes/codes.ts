@@ -16,16 +16,11 @@ const BASE = "/clinic/v1/clinics/:clinic/codes";
 
 const codeParameters = { device_id: text("Id of a device."), code: text("Code of that device.") };
 
-const mapBody: (body: unknown) => MapCodeBody = bodyReader(
-  Type.Object(
-    {
-      device_id: Type.String({ maxLength: 64 }),
-      code: Type.String({ maxLength: 64 }),
-      analyte: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
-    },
-    { additionalProperties: false },
-  ),
-);
+const mapBody: (body: unknown) => MapCodeBody = bodyReader({
+  device_id: Type.String({ maxLength: 64 }),
+  code: Type.String({ maxLength: 64 }),
+  analyte: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
+});
 
 export function codeRoutes(app: FastifyInstance, context: DashboardContext): void {
   listRoutes(app, context);

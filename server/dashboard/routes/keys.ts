@@ -16,24 +16,19 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const GRACE_HOURS_MAX = 30 * 24;
 
-const closed = { additionalProperties: false };
 const Days = Type.Union([Type.Integer({ minimum: 1, maximum: KEY_DAYS_MAX }), Type.Null()]);
 
-const newKeyBody = bodyReader(
-  Type.Object(
-    {
-      name: Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
-      type: Type.Enum(["integration", "device", "partner"]),
-      permissions: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
-      expires_in_days: Days,
-    },
-    closed,
-  ),
-);
+const newKeyBody = bodyReader({
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
+  type: Type.Enum(["integration", "device", "partner"]),
+  permissions: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
+  expires_in_days: Days,
+});
 
-const rollBody = bodyReader(
-  Type.Object({ grace_hours: Type.Integer({ minimum: 0, maximum: GRACE_HOURS_MAX }), expires_in_days: Days }, closed),
-);
+const rollBody = bodyReader({
+  grace_hours: Type.Integer({ minimum: 0, maximum: GRACE_HOURS_MAX }),
+  expires_in_days: Days,
+});
 
 const URL = "/clinic/v1/clinics/:clinic/keys";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { isFp } from "../../../shared/api/fp.ts";
-import { Nullable } from "../../../shared/api/schema.ts";
+import { ClosedObject, Nullable } from "../../../shared/api/schema.ts";
 import { Modality, RESULTS_MAX } from "../../../shared/api/study.ts";
 import { analytes } from "../../../shared/clinical/analytes.ts";
 import type { ManualPreview, TypedAnalyte } from "../../../shared/dashboard/manual-study.ts";
@@ -17,28 +17,22 @@ import type { DashboardContext } from "../context.ts";
 
 // A study that a user types. The server computes ranges and flags, also while the user still types.
 
-const closed = { additionalProperties: false };
 const typed = {
   patient_fp: Type.String({ maxLength: 64 }),
   modality: Modality,
   acquired_at: Type.String({ maxLength: 64 }),
   device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   results: Type.Array(
-    Type.Object(
-      {
-        analyte: Type.String({ maxLength: 64 }),
-        value: Type.String({ maxLength: 300 }),
-        unit: Nullable(Type.String({ maxLength: 32 })),
-      },
-      closed,
-    ),
+    ClosedObject({
+      analyte: Type.String({ maxLength: 64 }),
+      value: Type.String({ maxLength: 300 }),
+      unit: Nullable(Type.String({ maxLength: 32 })),
+    }),
     { maxItems: RESULTS_MAX },
   ),
 };
-const previewBody = bodyReader(Type.Object(typed, closed));
-const saveBody = bodyReader(
-  Type.Object({ ...typed, entry_id: Type.String({ pattern: "^[A-Za-z0-9]{20,40}$" }) }, closed),
-);
+const previewBody = bodyReader(typed);
+const saveBody = bodyReader({ ...typed, entry_id: Type.String({ pattern: "^[A-Za-z0-9]{20,40}$" }) });
 
 const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name, modality, value_type, units }) => {
   return { code, api_code, name, modality, value_type, units: units.map(({ unit }) => unit) };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { ClosedObject } from "../../../shared/api/schema.ts";
 import type { Receiver } from "../../../shared/alerts/deliver.ts";
 import { WALL_TIME } from "../../../shared/alerts/quiet.ts";
 import { isMailAddress } from "../../../shared/alerts/smtp.ts";
@@ -24,27 +25,16 @@ import type { DashboardContext } from "../context.ts";
 
 // Whom a clinic tells of its alerts, and when. Secrets of webhooks are shown once.
 
-const closed = { additionalProperties: false };
 const Time = Type.String({ pattern: WALL_TIME });
 
-const quietBody = bodyReader(
-  Type.Object(
-    {
-      quiet: Type.Union([
-        Type.Object({ from: Time, until: Time, exempt_critical: Type.Boolean() }, closed),
-        Type.Null(),
-      ]),
-    },
-    closed,
-  ),
-);
+const quietBody = bodyReader({
+  quiet: Type.Union([ClosedObject({ from: Time, until: Time, exempt_critical: Type.Boolean() }), Type.Null()]),
+});
 
-const newChannelBody = bodyReader(
-  Type.Object(
-    { type: Type.Enum(["email", "webhook"]), target: Type.String({ minLength: 1, maxLength: 2000 }) },
-    closed,
-  ),
-);
+const newChannelBody = bodyReader({
+  type: Type.Enum(["email", "webhook"]),
+  target: Type.String({ minLength: 1, maxLength: 2000 }),
+});
 
 const URL = "/clinic/v1/clinics/:clinic/notifications";
 

@@ -29,7 +29,7 @@ const resultParameters = {
   analyte: text("Code of the only analyte whose values are listed."),
 };
 
-const openBody = bodyReader(Type.Object({ consent: Type.Literal(true) }, { additionalProperties: false }));
+const openBody = bodyReader({ consent: Type.Literal(true) });
 
 export function patientRoutes(app: FastifyInstance, context: DashboardContext): void {
   readingRoutes(app, context);

@@ -15,13 +15,10 @@ import type { DashboardContext } from "../context.ts";
 /** Max faults that an answer lists. */
 const PROBLEMS_MAX = 100;
 
-const closed = { additionalProperties: false };
 const Version = Type.Union([Type.String({ maxLength: 64 }), Type.Null()]);
 
-const previewBody = bodyReader(Type.Object({ text: Type.String() }, closed));
-const importBody = bodyReader(
-  Type.Object({ text: Type.String(), low_quality: Type.Boolean(), replaces: Version }, closed),
-);
+const previewBody = bodyReader({ text: Type.String() });
+const importBody = bodyReader({ text: Type.String(), low_quality: Type.Boolean(), replaces: Version });
 
 const URL = "/clinic/v1/clinics/:clinic/ranges";
 

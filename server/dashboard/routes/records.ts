@@ -24,17 +24,14 @@ const filters = {
   patient: text("Only records of the patient with this fp."),
 };
 
-const closed = { additionalProperties: false };
 const { soap_type, subjective, objective, assessment, plan } = Soap.properties;
 const content = { soap_type, subjective, objective, assessment, plan };
 const Version = Type.String({ maxLength: 64 });
 const PatientFp = Type.String({ pattern: fpPattern("patient") });
 
-const newBody = bodyReader(Type.Object({ patient_fp: PatientFp, ...content }, closed));
-const editBody = bodyReader(
-  Type.Object({ version: Version, ...Type.Partial(Type.Object(content)).properties }, closed),
-);
-const moveBody = bodyReader(Type.Object({ version: Version, to: SoapStatus }, closed));
+const newBody = bodyReader({ patient_fp: PatientFp, ...content });
+const editBody = bodyReader({ version: Version, ...Type.Partial(Type.Object(content)).properties });
+const moveBody = bodyReader({ version: Version, to: SoapStatus });
 
 const url = "/clinic/v1/clinics/:clinic/records";
 const urlOfOne = `${url}/:fp`;

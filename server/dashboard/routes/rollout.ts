@@ -14,9 +14,8 @@ import { actorOf, refuse } from "./commands.ts";
 
 // The update of the clinic PCs: what can be updated, how far it is, and the commands of an admin.
 
-const closed = { additionalProperties: false };
-const startBody = bodyReader(Type.Object({ version: Type.String({ maxLength: 64 }) }, closed));
-const skipBody = bodyReader(Type.Object({ agent: Type.String({ maxLength: 64 }) }, closed));
+const startBody = bodyReader({ version: Type.String({ maxLength: 64 }) });
+const skipBody = bodyReader({ agent: Type.String({ maxLength: 64 }) });
 
 const URL = "/clinic/v1/clinics/:clinic/rollout";
 

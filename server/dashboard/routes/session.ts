@@ -25,30 +25,18 @@ import type { DashboardContext } from "../context.ts";
 
 // Set-up by the first admin, signing in and out, and the state of the session.
 
-const closed = { additionalProperties: false };
+const setUpBody = bodyReader({
+  code: Type.String({ maxLength: 100 }),
+  name: Name,
+  password: Type.String(),
+  clinic_name: Type.Optional(Name),
+});
 
-const setUpBody = bodyReader(
-  Type.Object(
-    {
-      code: Type.String({ maxLength: 100 }),
-      name: Name,
-      password: Type.String(),
-      clinic_name: Type.Optional(Name),
-    },
-    closed,
-  ),
-);
-
-const signInBody = bodyReader(
-  Type.Object(
-    {
-      name: Type.String({ maxLength: 100 }),
-      password: Type.String(),
-      totp: Type.Optional(Type.String({ maxLength: 20 })),
-    },
-    closed,
-  ),
-);
+const signInBody = bodyReader({
+  name: Type.String({ maxLength: 100 }),
+  password: Type.String(),
+  totp: Type.Optional(Type.String({ maxLength: 20 })),
+});
 
 export function sessionRoutes(app: FastifyInstance, context: DashboardContext): void {
   stateRoute(app, context);

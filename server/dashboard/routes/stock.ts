@@ -23,19 +23,13 @@ const filters = {
   low: yesOrNo("If true, only items below their threshold."),
 };
 
-const closed = { additionalProperties: false };
 const Quantity = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const receiveBody = bodyReader(
-  Type.Object(
-    {
-      quantity: Quantity,
-      lot: Nullable(Type.String({ maxLength: 100 })),
-      expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
-    },
-    closed,
-  ),
-);
-const consumeBody = bodyReader(Type.Object({ quantity: Quantity }, closed));
+const receiveBody = bodyReader({
+  quantity: Quantity,
+  lot: Nullable(Type.String({ maxLength: 100 })),
+  expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
+});
+const consumeBody = bodyReader({ quantity: Quantity });
 
 const url = "/clinic/v1/clinics/:clinic/stock";
 const urlOfOne = `${url}/:fp`;

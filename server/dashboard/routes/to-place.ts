@@ -41,28 +41,20 @@ const queueParameters = {
 };
 const searchParameters = { text: text("Words of the name or of an identifier.") };
 
-const closed = { additionalProperties: false };
 const Revision = Type.Integer({ minimum: 1 });
 
-const assignBody: (body: unknown) => AssignBody = bodyReader(
-  Type.Object(
-    {
-      revision: Revision,
-      patient_fp: Type.String({ maxLength: 100 }),
-      typed_species: Type.Optional(Type.String({ maxLength: 100 })),
-    },
-    closed,
-  ),
-);
+const assignBody: (body: unknown) => AssignBody = bodyReader({
+  revision: Revision,
+  patient_fp: Type.String({ maxLength: 100 }),
+  typed_species: Type.Optional(Type.String({ maxLength: 100 })),
+});
 
-const rejectBody: (body: unknown) => RejectBody = bodyReader(
-  Type.Object(
-    { revision: Revision, reason: Type.String({ maxLength: REASON_CHARS_MAX, minLength: 1, pattern: "\\S" }) },
-    closed,
-  ),
-);
+const rejectBody: (body: unknown) => RejectBody = bodyReader({
+  revision: Revision,
+  reason: Type.String({ maxLength: REASON_CHARS_MAX, minLength: 1, pattern: "\\S" }),
+});
 
-const reopenBody: (body: unknown) => ReopenBody = bodyReader(Type.Object({ revision: Revision }, closed));
+const reopenBody: (body: unknown) => ReopenBody = bodyReader({ revision: Revision });
 
 export function toPlaceRoutes(app: FastifyInstance, context: DashboardContext): void {
   queueRoute(app, context);

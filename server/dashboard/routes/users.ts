@@ -30,15 +30,12 @@ import { actorOf } from "./commands.ts";
 
 // The users of a clinic, for its admins.
 
-const closed = { additionalProperties: false };
 const UserRole = Type.Union([Type.Literal("reader"), Type.Literal("staff"), Type.Literal("admin")]);
 
-const newUserBody = bodyReader(
-  Type.Object({ name: Name, role: UserRole, password: Type.Optional(Type.String()) }, closed),
-);
-const addBody = bodyReader(Type.Object({ name: Name, role: UserRole }, closed));
-const roleBody = bodyReader(Type.Object({ role: UserRole }, closed));
-const resetBody = bodyReader(Type.Object({ password: Type.Optional(Type.String()) }, closed));
+const newUserBody = bodyReader({ name: Name, role: UserRole, password: Type.Optional(Type.String()) });
+const addBody = bodyReader({ name: Name, role: UserRole });
+const roleBody = bodyReader({ role: UserRole });
+const resetBody = bodyReader({ password: Type.Optional(Type.String()) });
 
 const USERS = "/clinic/v1/clinics/:clinic/users";
 const access = "admin";

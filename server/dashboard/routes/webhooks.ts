@@ -34,20 +34,13 @@ import { actorOf } from "./commands.ts";
 
 // Webhooks of the clinic, for an admin. A webhook of another clinic answers like a missing one.
 
-const closed = { additionalProperties: false };
+const newBody = bodyReader({
+  url: Type.String({ minLength: 1, maxLength: 4000 }),
+  types: Type.Array(Type.Enum([...webhookTypes]), { minItems: 1, uniqueItems: true }),
+});
 
-const newBody = bodyReader(
-  Type.Object(
-    {
-      url: Type.String({ minLength: 1, maxLength: 4000 }),
-      types: Type.Array(Type.Enum([...webhookTypes]), { minItems: 1, uniqueItems: true }),
-    },
-    closed,
-  ),
-);
-
-const pauseBody = bodyReader(Type.Object({ paused: Type.Boolean() }, closed));
-const resendBody = bodyReader(Type.Object({ id: Type.String({ maxLength: 200 }) }, closed));
+const pauseBody = bodyReader({ paused: Type.Boolean() });
+const resendBody = bodyReader({ id: Type.String({ maxLength: 200 }) });
 
 const URL = "/clinic/v1/clinics/:clinic/webhooks";
 const access = "admin";

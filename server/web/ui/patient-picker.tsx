@@ -3,7 +3,7 @@ import type { PatientList } from "../../../shared/dashboard/patients.ts";
 import type { NamedPatient } from "../../../shared/dashboard/records.ts";
 import { Problem, useResource } from "../resource.tsx";
 import { texts } from "../text.ts";
-import { speciesName } from "./species.ts";
+import { studyWord } from "./study-word.ts";
 import "./patient-picker.css";
 
 const TYPING_MS = 200;
@@ -35,7 +35,7 @@ export function PatientPicker({
         <Search input={search} pick={pick} />
       ) : (
         <p class="actions">
-          <strong>{chosen.name}</strong> <span class="quiet">{speciesName(chosen.species)}</span>
+          <strong>{chosen.name}</strong> <span class="quiet">{studyWord(chosen.species)}</span>
           <button ref={change} type="button" onClick={() => pick(null)}>
             {t("change")}
           </button>
@@ -87,7 +87,7 @@ function Search({
           {shown.current.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
               <button type="button" onClick={() => pick(patient)}>
-                {patient.name} <span class="quiet">{speciesName(patient.species)}</span>
+                {patient.name} <span class="quiet">{studyWord(patient.species)}</span>
               </button>
             </li>
           ))}

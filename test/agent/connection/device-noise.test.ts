@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { noiseLines } from "../../../agent/cli/noise-lines.ts";
 import { DeviceNoise } from "../../../agent/connection/device-noise.ts";
 import { isForeign } from "../../../agent/states/noise-state.ts";
 
-const ADVICE = 'compare profile, port and baud rate, or run "agent sniff"';
 const hex = (text: string) => Buffer.from(text, "latin1").toString("hex").toUpperCase().replaceAll(/..\B/g, "$& ");
 
 const run = (bytes: string) => ({ bytes: bytes.length, head: Buffer.from(bytes, "latin1") });
@@ -44,15 +42,4 @@ test.each([
   ["eight bytes after a message", { bytes: 8, runs: 1, at: 9 }, 8, true],
 ])("%s: advice is %s", (_, noise, lastMessageAt, expected) => {
   expect(isForeign(noise, lastMessageAt)).toBe(expected);
-});
-
-test("messages --bytes has lines of hexadecimal with their text", () => {
-  const at = "2026-11-21T09:30:00.000Z";
-  const text = "\vMSH|^~\\&|Analyzer|Lab";
-  const noise = { bytes: 22, runs: 1, since: at, last_at: at, sample: hex(text), protocol: "HL7 over MLLP" };
-  expect(noiseLines({ device: "chem-1", ...noise })).toEqual([
-    `chem-1: 22 bytes in 1 run belong to no message (they look like HL7 over MLLP): ${ADVICE}; last at ${new Date(at).toLocaleString("sv-SE")}`,
-    "  0B 4D 53 48 7C 5E 7E 5C 26 7C 41 6E 61 6C 79 7A  .MSH|^~\\&|Analyz",
-    "  65 72 7C 4C 61 62                                er|Lab",
-  ]);
 });

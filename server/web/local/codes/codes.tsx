@@ -4,6 +4,7 @@ import type { LocalCode, LocalCodes } from "../../../../shared/local/queue.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, useLocal } from "../../resource.tsx";
 import { ActionForm } from "../../ui/action-form.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { t } from "./texts.ts";
@@ -36,40 +37,28 @@ export function Codes() {
 
 function CodeTable({ codes, choose }: { codes: readonly LocalCode[]; choose: (code: LocalCode) => void }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("codes")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("code")}</th>
-            <th scope="col">{t("device")}</th>
-            <th scope="col">{t("example")}</th>
-            <th scope="col" class="number">
-              {t("results")}
-            </th>
-            <th scope="col">{t("analyte")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {codes.map((one) => (
-            <tr key={`${one.device} ${one.code}`}>
-              <th scope="row">
-                {one.code} <span class="quiet">{one.label}</span>
-              </th>
-              <td>{one.device}</td>
-              <td>{`${one.last_value ?? "–"} ${one.last_unit ?? ""}`}</td>
-              <td class="number">{one.count}</td>
-              <td>
-                {one.mapped_to ?? (
-                  <button type="button" onClick={() => choose(one)}>
-                    {t("map", { code: one.code })}
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("codes")}
+      columns={[t("code"), t("device"), t("example"), [t("results"), "number"], t("analyte")]}
+    >
+      {codes.map((one) => (
+        <tr key={`${one.device} ${one.code}`}>
+          <th scope="row">
+            {one.code} <span class="quiet">{one.label}</span>
+          </th>
+          <td>{one.device}</td>
+          <td>{`${one.last_value ?? "–"} ${one.last_unit ?? ""}`}</td>
+          <td class="number">{one.count}</td>
+          <td>
+            {one.mapped_to ?? (
+              <button type="button" onClick={() => choose(one)}>
+                {t("map", { code: one.code })}
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

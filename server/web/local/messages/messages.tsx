@@ -2,6 +2,7 @@ import { useLocation } from "preact-iso";
 import type { LocalMessageRow, LocalMessages } from "../../../../shared/local/messages.ts";
 import { Empty, Loaded, useLocal } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { messageStates, stateWord, t } from "./texts.ts";
 import "./messages.css";
@@ -67,34 +68,21 @@ function queryText(wanted: Record<string, string>): string {
 
 function MessageTable({ messages }: { messages: readonly LocalMessageRow[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("messages")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("received")}</th>
-            <th scope="col">{t("device")}</th>
-            <th scope="col">{t("state")}</th>
-            <th scope="col">{t("sample")}</th>
-            <th scope="col">{t("reason")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {messages.map(({ id, device, received_at, state, reason, sample_ids = [] }) => (
-            <tr key={id}>
-              <th scope="row">
-                <a href={`/messages/${encodeURIComponent(id)}`}>{dateTime(received_at)}</a>
-              </th>
-              <td>{device}</td>
-              <td>{stateWord(state)}</td>
-              <td class="message-text">{sample_ids.join(", ")}</td>
-              {/* The agent writes its reasons in English. */}
-              <td class="message-text" lang="en">
-                {reason}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label={t("messages")} columns={[t("received"), t("device"), t("state"), t("sample"), t("reason")]}>
+      {messages.map(({ id, device, received_at, state, reason, sample_ids = [] }) => (
+        <tr key={id}>
+          <th scope="row">
+            <a href={`/messages/${encodeURIComponent(id)}`}>{dateTime(received_at)}</a>
+          </th>
+          <td>{device}</td>
+          <td>{stateWord(state)}</td>
+          <td class="message-text">{sample_ids.join(", ")}</td>
+          {/* The agent writes its reasons in English. */}
+          <td class="message-text" lang="en">
+            {reason}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import type { LocalMessage } from "../../../../shared/local/messages.ts";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { stateWord, t } from "./texts.ts";
 
@@ -147,28 +148,15 @@ function Facts({ of }: { of: readonly (readonly [string, string | null])[] }) {
 function Table({ label, head, rows }: { label: string; head: string[]; rows: readonly (readonly ComponentChild[])[] }) {
   if (rows.length === 0) return null;
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
-      <table class="pane-table">
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([first, ...cells], index) => (
-            <tr key={index}>
-              <th scope="row">{first}</th>
-              {cells.map((cell, place) => (
-                <td key={place}>{cell}</td>
-              ))}
-            </tr>
+    <DataTable label={label} class="pane-table" columns={head}>
+      {rows.map(([first, ...cells], index) => (
+        <tr key={index}>
+          <th scope="row">{first}</th>
+          {cells.map((cell, place) => (
+            <td key={place}>{cell}</td>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

@@ -1,6 +1,7 @@
 import type { LocalOutbox } from "../../../../shared/local/queue.ts";
 import { Empty, Loaded, useLocal } from "../../resource.tsx";
 import { ago, texts } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 
 /** The results that the server does not have yet, the oldest first, and why they wait. */
 export function Outbox() {
@@ -31,34 +32,22 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
         )}
         {studies.length < depth && <p class="quiet">{t("oldest", { count: studies.length })}</p>}
       </section>
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t("outbox")}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t("since")}</th>
-              <th scope="col">{t("device")}</th>
-              <th scope="col">{t("study")}</th>
-              <th scope="col" class="number">
-                {t("tries")}
-              </th>
-              <th scope="col">{t("message")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {studies.map(({ fp, revision, modality, device, message, created_at, send_attempts }) => (
-              <tr key={`${fp} ${revision}`}>
-                <th scope="row">{ago(created_at)}</th>
-                <td>{device}</td>
-                <td>{modality}</td>
-                <td class="number">{send_attempts}</td>
-                <td>
-                  <a href={`/messages/${encodeURIComponent(message)}`}>{t("show", { id: message.slice(-6) })}</a>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label={t("outbox")}
+        columns={[t("since"), t("device"), t("study"), [t("tries"), "number"], t("message")]}
+      >
+        {studies.map(({ fp, revision, modality, device, message, created_at, send_attempts }) => (
+          <tr key={`${fp} ${revision}`}>
+            <th scope="row">{ago(created_at)}</th>
+            <td>{device}</td>
+            <td>{modality}</td>
+            <td class="number">{send_attempts}</td>
+            <td>
+              <a href={`/messages/${encodeURIComponent(message)}`}>{t("show", { id: message.slice(-6) })}</a>
+            </td>
+          </tr>
+        ))}
+      </DataTable>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { HeardStep } from "../../../../shared/local/setup.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Bytes } from "./bytes.tsx";
 import type { Say } from "./say.ts";
@@ -79,33 +80,20 @@ function Candidates({
   return (
     <>
       <p>{t("heardKnown")}</p>
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t("candidates")}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t("device")}</th>
-              <th scope="col" class="number">
-                {t("score")}
-              </th>
-              <th scope="col">{t("why")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {candidates.map(({ profile, name, protocol, setting, caller, score, reasons }, index) => (
-              <tr key={`${profile} ${setting} ${caller}`}>
-                <th scope="row">
-                  <label class="choice">
-                    <input type="radio" name="candidate" checked={chosen === index} onChange={() => choose(index)} />
-                    {name} ({profile})
-                  </label>
-                </th>
-                <td class="number">{score}</td>
-                <td>{[protocol, setting, caller, ...reasons].filter((part) => part !== null).join("; ")}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable label={t("candidates")} columns={[t("device"), [t("score"), "number"], t("why")]}>
+        {candidates.map(({ profile, name, protocol, setting, caller, score, reasons }, index) => (
+          <tr key={`${profile} ${setting} ${caller}`}>
+            <th scope="row">
+              <label class="choice">
+                <input type="radio" name="candidate" checked={chosen === index} onChange={() => choose(index)} />
+                {name} ({profile})
+              </label>
+            </th>
+            <td class="number">{score}</td>
+            <td>{[protocol, setting, caller, ...reasons].filter((part) => part !== null).join("; ")}</td>
+          </tr>
+        ))}
+      </DataTable>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import type { Result } from "../../../../shared/api/study.ts";
 import type { SetupStudy } from "../../../../shared/local/setup.ts";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { t } from "./texts.ts";
 
@@ -30,33 +31,18 @@ function hintOf({ hint: { identifier, name, species, owner } }: SetupStudy): str
 
 function Results({ results }: { results: readonly Result[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col" class="number">
-              {t("value")}
-            </th>
-            <th scope="col">{t("unit")}</th>
-            <th scope="col">{t("range")}</th>
-            <th scope="col">{t("flag")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {results.map(({ analyte, value, value_text, comparator = "", unit, reference_range, flag }) => (
-            <tr key={analyte}>
-              <th scope="row">{analyte}</th>
-              <td class="number">{value_text ?? (value === null ? "" : `${comparator}${value}`)}</td>
-              <td>{unit}</td>
-              <td>{reference_range}</td>
-              <td>
-                <Flag flag={flag} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label={t("results")} columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag")]}>
+      {results.map(({ analyte, value, value_text, comparator = "", unit, reference_range, flag }) => (
+        <tr key={analyte}>
+          <th scope="row">{analyte}</th>
+          <td class="number">{value_text ?? (value === null ? "" : `${comparator}${value}`)}</td>
+          <td>{unit}</td>
+          <td>{reference_range}</td>
+          <td>
+            <Flag flag={flag} />
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

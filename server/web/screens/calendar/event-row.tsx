@@ -8,7 +8,7 @@ import { clinicPath, may } from "../../session.ts";
 import { timeZone } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { speciesName } from "../../ui/species.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { statusName, stepName, t, typeName } from "./texts.ts";
 
@@ -42,7 +42,7 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
         ) : (
           <>
             <a href={`/dashboard/patients/${event.patient.fp}`}>{event.patient.name}</a>{" "}
-            <span class="quiet">{speciesName(event.patient.species)}</span>
+            <span class="quiet">{studyWord(event.patient.species)}</span>
           </>
         )}
         {event.assigned_user !== null && <span class="quiet"> · {event.assigned_user}</span>}

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ListedPatient, PatientList } from "../../../../shared/dashboard/patients.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
-import { speciesName } from "../../ui/species.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { plainDate, word } from "../../ui/words.ts";
 import { t } from "./texts.ts";
 
@@ -74,7 +74,7 @@ function Search({ choose }: { choose: (patient: ListedPatient) => void }) {
 
 function describe({ species, breed, sex, date_of_birth, identifiers }: ListedPatient): string {
   const born = date_of_birth === null ? null : t("born", { date: plainDate(date_of_birth) });
-  return [speciesName(species), breed, sex === null ? null : word(sex), born, ...identifiers.slice(0, 2)]
+  return [studyWord(species), breed, sex === null ? null : word(sex), born, ...identifiers.slice(0, 2)]
     .filter((fact) => fact !== null)
     .join(" · ");
 }

@@ -11,7 +11,7 @@ import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";
 import { Field } from "../../ui/field.tsx";
-import { modalityName } from "../../ui/modality.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { ApiPreview } from "./api-preview.tsx";
 import { ChoosePatient } from "./choose-patient.tsx";
@@ -139,7 +139,7 @@ function Head({
         >
           {modalities.map((each) => (
             <option key={each} value={each}>
-              {modalityName(each)}
+              {studyWord(each)}
             </option>
           ))}
         </select>

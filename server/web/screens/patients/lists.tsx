@@ -3,7 +3,7 @@ import type { EventStatus, EventType } from "../../../../shared/api/calendar.ts"
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
 import type { PatientOverview, PatientStudy } from "../../../../shared/dashboard/patients.ts";
 import { date, dateTime, texts } from "../../text.ts";
-import { modalityName } from "../../ui/modality.ts";
+import { studyWord } from "../../ui/study-word.ts";
 
 // The lists below the results of a patient.
 
@@ -18,7 +18,7 @@ export function ImagingStudies({ studies }: { studies: readonly PatientStudy[] }
         {imaging.map(({ fp, modality, device_name, acquired_at }) => (
           <li key={fp}>
             <a href={`/dashboard/results/${fp}`}>
-              {modalityName(modality)}, {dateTime(acquired_at)}
+              {studyWord(modality)}, {dateTime(acquired_at)}
             </a>{" "}
             <span class="quiet">{device_name}</span>
           </li>

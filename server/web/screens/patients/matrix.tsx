@@ -9,7 +9,7 @@ import {
 import { sideOf, valueText } from "../../../../shared/dashboard/result-value.ts";
 import { texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
-import { modalityName } from "../../ui/modality.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { clockTime, dayOf, plainDate } from "../../ui/words.ts";
 
 /** Analytes by days, the newest day first. Values of one row compare with each other. */
@@ -35,7 +35,7 @@ export function Matrix({ fp, results }: { fp: string; results: PatientResults })
             <tbody key={modality}>
               <tr class="group">
                 <th scope="rowgroup" colSpan={columns.length + 2}>
-                  <span>{modalityName(modality)}</span>
+                  <span>{studyWord(modality)}</span>
                 </th>
               </tr>
               {rows.map((row) => (
@@ -56,7 +56,7 @@ function ColumnHead({ column: { day, studies } }: { column: ResultColumn }) {
       {plainDate(day)}
       {studies.map((study) => (
         <a key={study.fp} href={`/dashboard/results/${study.fp}`}>
-          {clockTime(study.acquired_at)} {modalityName(study.modality)}
+          {clockTime(study.acquired_at)} {studyWord(study.modality)}
         </a>
       ))}
     </th>

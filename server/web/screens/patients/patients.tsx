@@ -4,6 +4,7 @@ import { type ListedPatient, type PatientList, SPECIES } from "../../../../share
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, texts } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { notice, OpenConnection } from "./connection.tsx";
 import "./patients.css";
@@ -111,36 +112,27 @@ function Filters({
 
 function PatientTable({ patients }: { patients: ListedPatient[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("patients")}>
-      <table class="patients">
-        <thead>
-          <tr>
-            <th scope="col">{t("name")}</th>
-            <th scope="col">{t("animal")}</th>
-            <th scope="col">{t("age")}</th>
-            <th scope="col">{t("identifiers")}</th>
-            <th scope="col">{t("lastStudy")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {patients.map((patient) => (
-            <tr key={patient.fp}>
-              <th scope="row">
-                <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>
-              </th>
-              <td>
-                {[word(patient.species), patient.breed, patient.sex === null ? null : word(patient.sex)]
-                  .filter((fact) => fact !== null)
-                  .join(", ")}
-              </td>
-              <td class="age">{patient.date_of_birth === null ? "" : age(patient.date_of_birth)}</td>
-              <td>{patient.identifiers.join(", ")}</td>
-              <td class="age">{patient.last_study_at === null ? "" : date(patient.last_study_at)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("patients")}
+      class="patients"
+      columns={[t("name"), t("animal"), t("age"), t("identifiers"), t("lastStudy")]}
+    >
+      {patients.map((patient) => (
+        <tr key={patient.fp}>
+          <th scope="row">
+            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>
+          </th>
+          <td>
+            {[word(patient.species), patient.breed, patient.sex === null ? null : word(patient.sex)]
+              .filter((fact) => fact !== null)
+              .join(", ")}
+          </td>
+          <td class="age">{patient.date_of_birth === null ? "" : age(patient.date_of_birth)}</td>
+          <td>{patient.identifiers.join(", ")}</td>
+          <td class="age">{patient.last_study_at === null ? "" : date(patient.last_study_at)}</td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

@@ -4,8 +4,9 @@ import { type ResultRow, resultRows } from "../../../../shared/dashboard/result-
 import { sideOf, valueText } from "../../../../shared/dashboard/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, texts } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Flag } from "../../ui/flag.tsx";
-import { modalityName } from "../../ui/modality.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { Chart } from "./chart.tsx";
 import "./patients.css";
 
@@ -40,7 +41,7 @@ function Series({ row }: { row: ResultRow }) {
     <section class="card">
       <h2>{title}</h2>
       <p class="quiet">
-        {modalityName(modality)}
+        {studyWord(modality)}
         {device !== null && `, ${t("ownCode", { device })}`}
       </p>
       {numbers.length >= 2 && <Chart label={t("chart", { title, count: numbers.length })} values={numbers} />}
@@ -52,39 +53,26 @@ function Series({ row }: { row: ResultRow }) {
 
 function ValueTable({ title, row: { values } }: { title: string; row: ResultRow }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("table", { title })}>
-      <table class="trend-values">
-        <thead>
-          <tr>
-            <th scope="col">{t("date")}</th>
-            <th scope="col" class="number">
-              {t("value")}
-            </th>
-            <th scope="col" class="number">
-              {t("interval")}
-            </th>
-            <th scope="col">{t("flag")}</th>
-            <th scope="col">{t("study")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {values.map((value, index) => (
-            <tr key={index}>
-              <th scope="row">{dateTime(value.study.acquired_at)}</th>
-              <td class="number">{valueText(value)}</td>
-              <td class="number">{value.reference_range ?? t("noInterval")}</td>
-              <td>
-                <Flag flag={value.flag} side={sideOf(value)} />
-                {value.flag === null && (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
-              </td>
-              <td>
-                <a href={`/dashboard/results/${value.study.fp}`}>{value.study.device_name}</a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("table", { title })}
+      class="trend-values"
+      columns={[t("date"), [t("value"), "number"], [t("interval"), "number"], t("flag"), t("study")]}
+    >
+      {values.map((value, index) => (
+        <tr key={index}>
+          <th scope="row">{dateTime(value.study.acquired_at)}</th>
+          <td class="number">{valueText(value)}</td>
+          <td class="number">{value.reference_range ?? t("noInterval")}</td>
+          <td>
+            <Flag flag={value.flag} side={sideOf(value)} />
+            {value.flag === null && (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
+          </td>
+          <td>
+            <a href={`/dashboard/results/${value.study.fp}`}>{value.study.device_name}</a>
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

@@ -7,7 +7,7 @@ import { clinicPath, may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { speciesName } from "../../ui/species.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { RecordText, WrittenText } from "./record-text.tsx";
 import { statusName, t, typeName } from "./texts.ts";
@@ -51,7 +51,7 @@ function RecordHead({ record }: { record: RecordDetail }) {
   return (
     <header class="record-head">
       <h1>
-        {patient.name} <span class="quiet">{speciesName(patient.species)}</span>
+        {patient.name} <span class="quiet">{studyWord(patient.species)}</span>
       </h1>
       <p class="actions">
         <Badge tone={isOpen(record.status) ? "active" : "done"}>{statusName(record.status)}</Badge>

@@ -6,11 +6,12 @@ import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PatientPicker } from "../../ui/patient-picker.tsx";
-import { speciesName } from "../../ui/species.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { NewRecord } from "./new-record.tsx";
 import { statusName, t, typeName } from "./texts.ts";
 import "../../ui/list-bar.css";
@@ -96,37 +97,26 @@ export function Records() {
 
 function RecordTable({ records }: { records: readonly RecordSummary[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("list")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("patient")}</th>
-            <th scope="col">{t("type")}</th>
-            <th scope="col">{t("status")}</th>
-            <th scope="col">{t("clinic")}</th>
-            <th scope="col">{t("written")}</th>
-            <th scope="col">{t("signed")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {records.map((record) => (
-            <tr key={record.fp}>
-              <th scope="row">
-                <a href={`/dashboard/records/${record.fp}`}>{record.patient.name}</a>{" "}
-                <span class="quiet">{speciesName(record.patient.species)}</span>
-              </th>
-              <td>{typeName(record.soap_type)}</td>
-              <td>
-                <RecordStatus status={record.status} />
-              </td>
-              <td>{record.is_own ? t("ownClinic") : record.clinic.name}</td>
-              <td class="record-date">{date(record.created_at)}</td>
-              <td class="record-date">{record.signed_at === null ? "" : date(record.signed_at)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("list")}
+      columns={[t("patient"), t("type"), t("status"), t("clinic"), t("written"), t("signed")]}
+    >
+      {records.map((record) => (
+        <tr key={record.fp}>
+          <th scope="row">
+            <a href={`/dashboard/records/${record.fp}`}>{record.patient.name}</a>{" "}
+            <span class="quiet">{studyWord(record.patient.species)}</span>
+          </th>
+          <td>{typeName(record.soap_type)}</td>
+          <td>
+            <RecordStatus status={record.status} />
+          </td>
+          <td>{record.is_own ? t("ownClinic") : record.clinic.name}</td>
+          <td class="record-date">{date(record.created_at)}</td>
+          <td class="record-date">{record.signed_at === null ? "" : date(record.signed_at)}</td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

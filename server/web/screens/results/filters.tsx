@@ -3,7 +3,7 @@ import type { DeviceNames, ResultFilters } from "../../../../shared/dashboard/re
 import { useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { type FilterName } from "./query.ts";
-import { modalityName } from "../../ui/modality.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { modalities, t } from "./texts.ts";
 
 /** Time without a key press after which the search begins. */
@@ -35,7 +35,7 @@ export function Filters({
         <option value="">{t("all")}</option>
         {modalities.map((modality) => (
           <option key={modality} value={modality}>
-            {modalityName(modality)}
+            {studyWord(modality)}
           </option>
         ))}
       </Choice>

@@ -3,9 +3,9 @@ import type { ListedStudy, ResultFilters } from "../../../../shared/dashboard/re
 import { Empty, Loaded, Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Flag } from "../../ui/flag.tsx";
-import { modalityName } from "../../ui/modality.ts";
-import { speciesName } from "../../ui/species.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { Filters } from "./filters.tsx";
 import { type FilterName, filtersOf, queryText } from "./query.ts";
 import type { ShownList } from "./shown-list.ts";
@@ -71,23 +71,15 @@ function NoResults({ filters }: { filters: ResultFilters }) {
 
 function ResultsTable({ shown, arrived }: { shown: ShownList; arrived: ReadonlySet<string> }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
-      <table class="results">
-        <thead>
-          <tr>
-            <th scope="col">{t("measured")}</th>
-            <th scope="col">{t("patient")}</th>
-            <th scope="col">{t("study")}</th>
-            <th scope="col">{t("outsideValues")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.items.map((study) => (
-            <ResultRow key={study.fp} study={study} isNew={arrived.has(study.fp)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("results")}
+      class="results"
+      columns={[t("measured"), t("patient"), t("study"), t("outsideValues")]}
+    >
+      {shown.items.map((study) => (
+        <ResultRow key={study.fp} study={study} isNew={arrived.has(study.fp)} />
+      ))}
+    </DataTable>
   );
 }
 
@@ -110,12 +102,12 @@ function ResultRow({ study, isNew }: { study: ListedStudy; isNew: boolean }) {
         ) : (
           <>
             <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
-            <span class="quiet">{speciesName(patient.species)}</span>
+            <span class="quiet">{studyWord(patient.species)}</span>
           </>
         )}
       </td>
       <td>
-        {modalityName(study.modality)} <span class="quiet">{study.device_name}</span>
+        {studyWord(study.modality)} <span class="quiet">{study.device_name}</span>
         {sample_ids.length > 0 && <span class="sample quiet">{t("sample", { ids: sample_ids.join(", ") })}</span>}
       </td>
       <td>

@@ -7,6 +7,7 @@ import type {
   TimeLineEvent,
 } from "../../../../shared/dashboard/results.ts";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { t } from "./study-texts.ts";
 
 /** The revisions of a study, the newest first, with the rows that each one changed. */
@@ -75,26 +76,15 @@ function Changes({
   after: string;
 }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("changes", { of })}>
-      <table class="changes">
-        <thead>
-          <tr>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col">{before}</th>
-            <th scope="col">{after}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change, index) => (
-            <tr key={index}>
-              <th scope="row">{change.analyte}</th>
-              <td>{change.before === null ? <span class="quiet">{t("absent")}</span> : <del>{change.before}</del>}</td>
-              <td>{change.after === null ? <span class="quiet">{t("removed")}</span> : <ins>{change.after}</ins>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label={t("changes", { of })} class="changes" columns={[t("analyte"), before, after]}>
+      {changes.map((change, index) => (
+        <tr key={index}>
+          <th scope="row">{change.analyte}</th>
+          <td>{change.before === null ? <span class="quiet">{t("absent")}</span> : <del>{change.before}</del>}</td>
+          <td>{change.after === null ? <span class="quiet">{t("removed")}</span> : <ins>{change.after}</ins>}</td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

@@ -2,6 +2,7 @@ import type { StudyPage, StudyRow } from "../../../../shared/dashboard/results.t
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { RangeBar } from "../../ui/range-bar.tsx";
 import { reasonText } from "../../ui/reasons.ts";
@@ -13,27 +14,15 @@ export function StudyTable({ study }: { study: StudyPage }) {
   const sources = [...new Set(study.rows.flatMap((row) => sourceKey(row) ?? []))];
   return (
     <>
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
-        <table class="study-table">
-          <thead>
-            <tr>
-              <th scope="col">{t("analyte")}</th>
-              <th scope="col" class="number">
-                {t("value")}
-              </th>
-              <th scope="col">{t("unit")}</th>
-              <th scope="col">{t("range")}</th>
-              <th scope="col">{t("flag")}</th>
-              <th scope="col">{t("deviceOwn")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {study.rows.map((row, index) => (
-              <Row key={index} row={row} source={sources.indexOf(sourceKey(row) ?? "") + 1} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label={t("results")}
+        class="study-table"
+        columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag"), t("deviceOwn")]}
+      >
+        {study.rows.map((row, index) => (
+          <Row key={index} row={row} source={sources.indexOf(sourceKey(row) ?? "") + 1} />
+        ))}
+      </DataTable>
       <Sources study={study} sources={sources} />
     </>
   );

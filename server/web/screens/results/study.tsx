@@ -4,8 +4,7 @@ import type { StudyPage } from "../../../../shared/dashboard/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";
-import { modalityName } from "../../ui/modality.ts";
-import { speciesName } from "../../ui/species.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { word } from "../../ui/words.ts";
 import { markSeen } from "../today/seen.ts";
 import { Previews } from "./previews.tsx";
@@ -81,7 +80,7 @@ function Head({ study }: { study: StudyPage }) {
           ) : (
             <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>
           )}{" "}
-          <span class="kind">{modalityName(study.modality)}</span>
+          <span class="kind">{studyWord(study.modality)}</span>
         </h1>
         <p class="actions no-print">
           <button type="button" onClick={() => window.print()}>
@@ -110,7 +109,7 @@ function Facts({ study }: { study: StudyPage }) {
   const animal =
     patient === null
       ? [hint?.species, hint?.breed, hint?.sex, hint?.owner, hint?.identifier]
-      : [speciesName(patient.species), patient.breed, word(patient.sex ?? ""), patient.date_of_birth];
+      : [studyWord(patient.species), patient.breed, word(patient.sex ?? ""), patient.date_of_birth];
   const facts: readonly [string, string | null][] = [
     [patient === null ? t("deviceSays") : t("animal"), animal.filter(Boolean).join(", ")],
     [t("measured"), dateTime(study.acquired_at)],

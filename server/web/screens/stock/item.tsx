@@ -6,6 +6,7 @@ import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { date, timeZone } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
 import { useAction } from "../../ui/use-action.ts";
@@ -58,40 +59,26 @@ export function StockItem() {
 
 function Batches({ batches, withoutBatch }: { batches: readonly StockBatch[]; withoutBatch: number }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("batches")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("lot")}</th>
-            <th scope="col">{t("expiry")}</th>
-            <th scope="col">{t("received")}</th>
-            <th scope="col" class="number">
-              {t("quantity")}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {batches.map(({ lot, expiry_date, received_at, quantity }) => (
-            <tr key={`${received_at} ${lot} ${expiry_date}`}>
-              <th scope="row">{lot ?? <span class="quiet">{t("noLot")}</span>}</th>
-              <td>
-                <Expiry day={expiry_date} />
-              </td>
-              <td>{date(received_at)}</td>
-              <td class="number">{quantity}</td>
-            </tr>
-          ))}
-          {withoutBatch > 0 && (
-            <tr>
-              <th scope="row" colSpan={3}>
-                <span class="quiet">{t("withoutBatch")}</span>
-              </th>
-              <td class="number">{withoutBatch}</td>
-            </tr>
-          )}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label={t("batches")} columns={[t("lot"), t("expiry"), t("received"), [t("quantity"), "number"]]}>
+      {batches.map(({ lot, expiry_date, received_at, quantity }) => (
+        <tr key={`${received_at} ${lot} ${expiry_date}`}>
+          <th scope="row">{lot ?? <span class="quiet">{t("noLot")}</span>}</th>
+          <td>
+            <Expiry day={expiry_date} />
+          </td>
+          <td>{date(received_at)}</td>
+          <td class="number">{quantity}</td>
+        </tr>
+      ))}
+      {withoutBatch > 0 && (
+        <tr>
+          <th scope="row" colSpan={3}>
+            <span class="quiet">{t("withoutBatch")}</span>
+          </th>
+          <td class="number">{withoutBatch}</td>
+        </tr>
+      )}
+    </DataTable>
   );
 }
 

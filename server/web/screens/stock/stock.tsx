@@ -3,6 +3,7 @@ import type { InventoryItem } from "../../../../shared/api/inventory.ts";
 import type { ItemList } from "../../../../shared/dashboard/stock.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { Badge } from "../../ui/badge.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { categoryName, t } from "./texts.ts";
@@ -63,40 +64,25 @@ export function Stock() {
 
 function ItemTable({ items }: { items: readonly InventoryItem[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("list")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("item")}</th>
-            <th scope="col">{t("category")}</th>
-            <th scope="col" class="number">
-              {t("onHand")}
-            </th>
-            <th scope="col">{t("unit")}</th>
-            <th scope="col" class="number">
-              {t("threshold")}
-            </th>
-            <th scope="col">{t("state")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <tr key={item.fp}>
-              <th scope="row">
-                <a href={`/dashboard/stock/${item.fp}`}>{item.name}</a>
-              </th>
-              <td>{categoryName(item.category)}</td>
-              <td class="number">{item.is_virtual ? "" : item.quantity_on_hand}</td>
-              <td>{item.is_virtual ? "" : item.unit}</td>
-              <td class="number">{item.is_virtual ? "" : item.low_stock_threshold}</td>
-              <td>
-                <ItemState item={item} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("list")}
+      columns={[t("item"), t("category"), [t("onHand"), "number"], t("unit"), [t("threshold"), "number"], t("state")]}
+    >
+      {items.map((item) => (
+        <tr key={item.fp}>
+          <th scope="row">
+            <a href={`/dashboard/stock/${item.fp}`}>{item.name}</a>
+          </th>
+          <td>{categoryName(item.category)}</td>
+          <td class="number">{item.is_virtual ? "" : item.quantity_on_hand}</td>
+          <td>{item.is_virtual ? "" : item.unit}</td>
+          <td class="number">{item.is_virtual ? "" : item.low_stock_threshold}</td>
+          <td>
+            <ItemState item={item} />
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

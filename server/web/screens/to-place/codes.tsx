@@ -4,6 +4,7 @@ import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { ago, dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { t } from "./codes-texts.ts";
 import { MapDialog } from "./map-dialog.tsx";
@@ -67,51 +68,43 @@ function CodeName({ code: { code, label } }: { code: Pick<DeviceCode, "code" | "
 
 function UnknownTable({ codes, map }: { codes: readonly DeviceCode[]; map: (code: DeviceCode) => void }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("unknownTable")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("code")}</th>
-            <th scope="col">{t("device")}</th>
-            <th scope="col" class="number">
-              {t("last")}
-            </th>
-            <th scope="col" class="number">
-              {t("results")}
-            </th>
-            <th scope="col">{t("seen")}</th>
-            {may("staff") && <th scope="col">{t("action")}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {codes.map((code) => (
-            <tr key={`${code.device_id} ${code.code}`}>
-              <th scope="row">
-                <CodeName code={code} />
-              </th>
-              <td>{code.device_id}</td>
-              <td class="number">{printedValue(code)}</td>
-              <td class="number">{code.studies}</td>
-              <td>
-                {dateTime(code.first_seen_at)}
-                <span class="quiet"> – {ago(code.last_seen_at)}</span>
-              </td>
-              {may("staff") && (
-                <td>
-                  <button
-                    type="button"
-                    aria-label={t("mapLabel", { code: code.code, device: code.device_id })}
-                    onClick={() => map(code)}
-                  >
-                    {t("map")}
-                  </button>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("unknownTable")}
+      columns={[
+        t("code"),
+        t("device"),
+        [t("last"), "number"],
+        [t("results"), "number"],
+        t("seen"),
+        may("staff") && t("action"),
+      ]}
+    >
+      {codes.map((code) => (
+        <tr key={`${code.device_id} ${code.code}`}>
+          <th scope="row">
+            <CodeName code={code} />
+          </th>
+          <td>{code.device_id}</td>
+          <td class="number">{printedValue(code)}</td>
+          <td class="number">{code.studies}</td>
+          <td>
+            {dateTime(code.first_seen_at)}
+            <span class="quiet"> – {ago(code.last_seen_at)}</span>
+          </td>
+          {may("staff") && (
+            <td>
+              <button
+                type="button"
+                aria-label={t("mapLabel", { code: code.code, device: code.device_id })}
+                onClick={() => map(code)}
+              >
+                {t("map")}
+              </button>
+            </td>
+          )}
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 
@@ -123,45 +116,34 @@ interface MappedTableProps {
 
 function MappedTable({ codes, isRunning, unmap }: MappedTableProps) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("mappedTable")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("code")}</th>
-            <th scope="col">{t("device")}</th>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col">{t("state")}</th>
-            <th scope="col">{t("mappedBy")}</th>
-            {may("staff") && <th scope="col">{t("action")}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {codes.map((mapped) => (
-            <tr key={`${mapped.device_id} ${mapped.code}`}>
-              <th scope="row">
-                <CodeName code={mapped.seen ?? { ...mapped, label: null }} />
-              </th>
-              <td>{mapped.device_id}</td>
-              <td>{mapped.analyte}</td>
-              <td>{stateOf(mapped)}</td>
-              <td>{t("by", { when: dateTime(mapped.mapped_at), name: mapped.by })}</td>
-              {may("staff") && (
-                <td>
-                  <button
-                    type="button"
-                    disabled={isRunning}
-                    aria-label={t("unmapLabel", { code: mapped.code, device: mapped.device_id })}
-                    onClick={() => unmap(mapped)}
-                  >
-                    {t("unmap")}
-                  </button>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("mappedTable")}
+      columns={[t("code"), t("device"), t("analyte"), t("state"), t("mappedBy"), may("staff") && t("action")]}
+    >
+      {codes.map((mapped) => (
+        <tr key={`${mapped.device_id} ${mapped.code}`}>
+          <th scope="row">
+            <CodeName code={mapped.seen ?? { ...mapped, label: null }} />
+          </th>
+          <td>{mapped.device_id}</td>
+          <td>{mapped.analyte}</td>
+          <td>{stateOf(mapped)}</td>
+          <td>{t("by", { when: dateTime(mapped.mapped_at), name: mapped.by })}</td>
+          {may("staff") && (
+            <td>
+              <button
+                type="button"
+                disabled={isRunning}
+                aria-label={t("unmapLabel", { code: mapped.code, device: mapped.device_id })}
+                onClick={() => unmap(mapped)}
+              >
+                {t("unmap")}
+              </button>
+            </td>
+          )}
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

@@ -6,7 +6,8 @@ import { Loaded, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { word } from "../../ui/words.ts";
 import { patientFacts } from "./patient-facts.ts";
-import { sign, speciesWord, t } from "./texts.ts";
+import { studyWord } from "../../ui/study-word.ts";
+import { sign, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** The likely patients, and a search for any other one of the clinic. */
@@ -71,8 +72,7 @@ function Choice({ desk: { chosen, choose }, patient, ordinal, children }: Choice
     <button type="button" class="desk-choice" aria-pressed={chosen?.fp === patient.fp} onClick={() => choose(patient)}>
       {ordinal !== undefined && <kbd>{ordinal}</kbd>}
       <span>
-        <strong>{patient.name}</strong> {speciesWord(patient.species)}{" "}
-        <span class="quiet">{patientFacts(patient)}</span>
+        <strong>{patient.name}</strong> {studyWord(patient.species)} <span class="quiet">{patientFacts(patient)}</span>
         {children}
       </span>
     </button>
@@ -94,7 +94,7 @@ function Signs({ candidate, study }: { candidate: Candidate; study: StudyToPlace
 }
 
 function signText(each: CandidateSign, { patient, number }: Candidate, { hint }: StudyToPlace): string {
-  const species = speciesWord(patient.species);
+  const species = studyWord(patient.species);
   switch (each) {
     case "identifier":
     case "nearIdentifier":

@@ -2,11 +2,13 @@ import { useEffect, useRef } from "preact/hooks";
 import type { PlacementPreview, PreviewRow } from "../../../../shared/dashboard/to-place.ts";
 import { may } from "../../session.ts";
 import { language } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { formValues } from "../../ui/form.ts";
 import { reasonText } from "../../ui/reasons.ts";
-import { speciesWord, t } from "./texts.ts";
+import { studyWord } from "../../ui/study-word.ts";
+import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** Shows the flags for the chosen patient, and asks for the confirmation. */
@@ -44,11 +46,11 @@ export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPrevi
 /** The species that the user typed. The page's word for the patient's species becomes the one of the API. */
 function typedSpecies(event: SubmitEvent, species: string): string | undefined {
   const typed = formValues(event)["species"];
-  return typed?.trim().toLocaleLowerCase(language.value) === speciesWord(species) ? species : typed;
+  return typed?.trim().toLocaleLowerCase(language.value) === studyWord(species) ? species : typed;
 }
 
 function Contradiction({ preview: { patient }, said }: { preview: PlacementPreview; said: string }) {
-  const species = speciesWord(patient.species);
+  const species = studyWord(patient.species);
   return (
     <>
       <p class="problem" role="alert">
@@ -64,37 +66,26 @@ function Contradiction({ preview: { patient }, said }: { preview: PlacementPrevi
 function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name: string }) {
   if (results.length === 0) return <p class="quiet">{t("noResults")}</p>;
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("previewTable", { name })}>
-      <table class="desk-table">
-        <thead>
-          <tr>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col" class="number">
-              {t("value")}
-            </th>
-            <th scope="col">{t("unit")}</th>
-            <th scope="col">{t("range")}</th>
-            <th scope="col">{t("flag")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {results.map(({ analyte, value, unit, reference_range, flag, side, reason }, index) => (
-            <tr key={index}>
-              <th scope="row">{analyte}</th>
-              <td class="number">{value}</td>
-              <td>{unit}</td>
-              <td>{reference_range}</td>
-              <td>
-                {flag === null ? (
-                  <span class="quiet">{reason === null ? "–" : reasonText(reason)}</span>
-                ) : (
-                  <Flag flag={flag} side={side} />
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("previewTable", { name })}
+      class="desk-table"
+      columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag")]}
+    >
+      {results.map(({ analyte, value, unit, reference_range, flag, side, reason }, index) => (
+        <tr key={index}>
+          <th scope="row">{analyte}</th>
+          <td class="number">{value}</td>
+          <td>{unit}</td>
+          <td>{reference_range}</td>
+          <td>
+            {flag === null ? (
+              <span class="quiet">{reason === null ? "–" : reasonText(reason)}</span>
+            ) : (
+              <Flag flag={flag} side={side} />
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

@@ -203,34 +203,3 @@ export const sign = texts(
     otherWeight: "ağırlığı {weight} kg, cihaz {said} kg diyor",
   },
 );
-
-const species = texts(
-  {
-    dog: "dog",
-    cat: "cat",
-    rabbit: "rabbit",
-    bird: "bird",
-    reptile: "reptile",
-    exotic: "exotic",
-    horse: "horse",
-    cow: "cow",
-  },
-  {
-    dog: "köpek",
-    cat: "kedi",
-    rabbit: "tavşan",
-    bird: "kuş",
-    reptile: "sürüngen",
-    exotic: "egzotik",
-    horse: "at",
-    cow: "sığır",
-  },
-);
-
-const knownSpecies = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"] as const;
-
-/** The species of a patient in the page's language; another word stays as the clinic wrote it. */
-export function speciesWord(word: string): string {
-  const known = knownSpecies.find((each) => each === word);
-  return known === undefined ? word : species(known);
-}

@@ -2,8 +2,9 @@ import { useRef } from "preact/hooks";
 import type { NewResult } from "../../../../shared/dashboard/today.ts";
 import { Empty } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { Flag, flagWord } from "../../ui/flag.tsx";
-import { modalityName } from "../../ui/modality.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { linkOf, nameOf } from "./needs.tsx";
 import { t } from "./texts.ts";
 
@@ -19,24 +20,14 @@ export function Newest({ results }: { results: readonly NewResult[] }) {
       {results.length === 0 ? (
         <Empty title={t("noResults")}>{t("noResultsNext")}</Empty>
       ) : (
-        <div class="table-frame" tabIndex={0} role="region" aria-label={t("newest")}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t("patient")}</th>
-                <th scope="col">{t("flag")}</th>
-                <th scope="col">{t("deviceHead")}</th>
-                <th scope="col">{t("modality")}</th>
-                <th scope="col">{t("arrived")}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {results.map((result) => (
-                <Row key={keyOf(result)} result={result} isNew={arrived.keys.has(keyOf(result))} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label={t("newest")}
+          columns={[t("patient"), t("flag"), t("deviceHead"), t("modality"), t("arrived")]}
+        >
+          {results.map((result) => (
+            <Row key={keyOf(result)} result={result} isNew={arrived.keys.has(keyOf(result))} />
+          ))}
+        </DataTable>
       )}
     </>
   );
@@ -58,7 +49,7 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
       </th>
       <td>{worst_flag === null ? <span class="quiet">{t("noFlag")}</span> : <Flag flag={worst_flag} />}</td>
       <td>{device_name}</td>
-      <td>{modalityName(modality)}</td>
+      <td>{studyWord(modality)}</td>
       <td>{dateTime(received_at)}</td>
     </tr>
   );

@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { dateTime } from "../../../text.ts";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { formValues } from "../../../ui/form.ts";
 import { SettingsFrame } from "../frame.tsx";
@@ -129,48 +130,36 @@ function Filter({
 
 function Entries({ entries, nameOfKey }: { entries: readonly AuditEntry[]; nameOfKey: (id: string) => string }) {
   return (
-    <div class="table-frame audit-table" tabIndex={0} role="region" aria-label={t("entries")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("time")}</th>
-            <th scope="col">{t("who")}</th>
-            <th scope="col" class="number">
-              {t("status")}
-            </th>
-            <th scope="col">{t("what")}</th>
-            <th scope="col">{t("record")}</th>
-            <th scope="col">{t("address")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry, index) => (
-            <tr key={index}>
-              <td>
-                <time dateTime={entry.at}>{dateTime(entry.at)}</time>
-              </td>
-              <td>{entry.user ?? (entry.key === null ? "–" : t("byKey", { name: nameOfKey(entry.key) }))}</td>
-              <td class="number">{entry.status ?? "–"}</td>
-              <td>
-                <code>
-                  {entry.method} {entry.route}
-                </code>
-                {entry.times > 1 && <span class="quiet"> {t("times", { count: entry.times })}</span>}
-              </td>
-              <td>
-                {entry.fp === null ? (
-                  entry.count !== null && t("records", { count: entry.count })
-                ) : (
-                  <a href={`${PATH}?fp=${encodeURIComponent(entry.fp)}`}>
-                    <code>{entry.fp}</code>
-                  </a>
-                )}
-              </td>
-              <td>{entry.address}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("entries")}
+      frame="audit-table"
+      columns={[t("time"), t("who"), [t("status"), "number"], t("what"), t("record"), t("address")]}
+    >
+      {entries.map((entry, index) => (
+        <tr key={index}>
+          <td>
+            <time dateTime={entry.at}>{dateTime(entry.at)}</time>
+          </td>
+          <td>{entry.user ?? (entry.key === null ? "–" : t("byKey", { name: nameOfKey(entry.key) }))}</td>
+          <td class="number">{entry.status ?? "–"}</td>
+          <td>
+            <code>
+              {entry.method} {entry.route}
+            </code>
+            {entry.times > 1 && <span class="quiet"> {t("times", { count: entry.times })}</span>}
+          </td>
+          <td>
+            {entry.fp === null ? (
+              entry.count !== null && t("records", { count: entry.count })
+            ) : (
+              <a href={`${PATH}?fp=${encodeURIComponent(entry.fp)}`}>
+                <code>{entry.fp}</code>
+              </a>
+            )}
+          </td>
+          <td>{entry.address}</td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

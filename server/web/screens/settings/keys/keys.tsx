@@ -5,6 +5,7 @@ import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago, date, dateTime } from "../../../text.ts";
 import { ActionForm } from "../../../ui/action-form.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { SettingsFrame } from "../frame.tsx";
 import { NewKeyDialog, RollDialog } from "./make-key.tsx";
@@ -64,51 +65,40 @@ function KeysOfClinic() {
 
 function KeyTable({ keys, open }: { keys: readonly KeyEntry[]; open: (wanted: Open) => void }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("keys")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("name")}</th>
-            <th scope="col">{t("opens")}</th>
-            <th scope="col">{t("created")}</th>
-            <th scope="col">{t("lastUsed")}</th>
-            <th scope="col">{t("state")}</th>
-            <th scope="col">{t("actions")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id} class={key.state === "active" ? undefined : "ended-key"}>
-              <th scope="row">
-                {key.name}
-                <div class="quiet key-type">{t(key.type)}</div>
-                <code>{key.key}</code>
-              </th>
-              <td>
-                <Permissions of={key} />
-              </td>
-              <td>{date(key.created_at)}</td>
-              <td>{key.last_used_at === null ? t("never") : <LastUse at={key.last_used_at} />}</td>
-              <td>
-                <State of={key} />
-              </td>
-              <td>
-                {key.state === "active" && (
-                  <div class="actions key-actions">
-                    <button type="button" onClick={() => open({ dialog: "roll", key })}>
-                      {t("roll")}
-                    </button>
-                    <button type="button" class="danger" onClick={() => open({ dialog: "revoke", key })}>
-                      {t("revoke")}
-                    </button>
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("keys")}
+      columns={[t("name"), t("opens"), t("created"), t("lastUsed"), t("state"), t("actions")]}
+    >
+      {keys.map((key) => (
+        <tr key={key.id} class={key.state === "active" ? undefined : "ended-key"}>
+          <th scope="row">
+            {key.name}
+            <div class="quiet key-type">{t(key.type)}</div>
+            <code>{key.key}</code>
+          </th>
+          <td>
+            <Permissions of={key} />
+          </td>
+          <td>{date(key.created_at)}</td>
+          <td>{key.last_used_at === null ? t("never") : <LastUse at={key.last_used_at} />}</td>
+          <td>
+            <State of={key} />
+          </td>
+          <td>
+            {key.state === "active" && (
+              <div class="actions key-actions">
+                <button type="button" onClick={() => open({ dialog: "roll", key })}>
+                  {t("roll")}
+                </button>
+                <button type="button" class="danger" onClick={() => open({ dialog: "revoke", key })}>
+                  {t("revoke")}
+                </button>
+              </div>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

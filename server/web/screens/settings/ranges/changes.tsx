@@ -1,4 +1,5 @@
 import type { ChangedRange, RangeChanges } from "../../../../../shared/dashboard/ranges.ts";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { RangeTable } from "./range-table.tsx";
 import { t } from "./texts.ts";
 
@@ -33,43 +34,29 @@ export function Changes({ of: { added, removed, changed, unchanged } }: { of: Ra
 
 function ChangedTable({ rows }: { rows: readonly ChangedRange[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("changed")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("row")}</th>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col">{t("field")}</th>
-            <th scope="col" class="number">
-              {t("before")}
+    <DataTable
+      label={t("changed")}
+      columns={[t("row"), t("analyte"), t("field"), [t("before"), "number"], [t("after"), "number"]]}
+    >
+      {rows.flatMap(({ row, fields }) =>
+        fields.map(({ field, from, to }) => (
+          <tr key={`${row.id} ${field}`}>
+            <th scope="row">
+              <code>{row.id}</code>
             </th>
-            <th scope="col" class="number">
-              {t("after")}
-            </th>
+            <td>
+              {row.analyte} · {row.species}
+            </td>
+            <td>
+              <code>{field}</code>
+            </td>
+            <td class="number">{from ?? "–"}</td>
+            <td class="number">
+              <strong>{to ?? "–"}</strong>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.flatMap(({ row, fields }) =>
-            fields.map(({ field, from, to }) => (
-              <tr key={`${row.id} ${field}`}>
-                <th scope="row">
-                  <code>{row.id}</code>
-                </th>
-                <td>
-                  {row.analyte} · {row.species}
-                </td>
-                <td>
-                  <code>{field}</code>
-                </td>
-                <td class="number">{from ?? "–"}</td>
-                <td class="number">
-                  <strong>{to ?? "–"}</strong>
-                </td>
-              </tr>
-            )),
-          )}
-        </tbody>
-      </table>
-    </div>
+        )),
+      )}
+    </DataTable>
   );
 }

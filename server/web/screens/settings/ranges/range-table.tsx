@@ -1,49 +1,42 @@
 import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { t } from "./texts.ts";
 
 /** Shows intervals with the digits of their file. */
 export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; label: string }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col" class="number">
-              {t("interval")}
-            </th>
-            <th scope="col">{t("unit")}</th>
-            <th scope="col" class="number">
-              {t("critical")}
-            </th>
-            <th scope="col">{t("animals")}</th>
-            <th scope="col">{t("inForce")}</th>
-            <th scope="col">{t("row")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <th scope="row">{row.analyte}</th>
-              <td class="number">
-                {row.low}-{row.high}
-              </td>
-              <td>{row.unit}</td>
-              <td class="number">{criticalText(row)}</td>
-              <td>{animalsOf(row)}</td>
-              <td>
-                {row.effective_from}
-                {row.effective_until !== undefined && ` – ${row.effective_until}`}
-              </td>
-              <td>
-                <code>{row.id}</code>
-                {row.note !== undefined && <div class="quiet">{row.note}</div>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={label}
+      columns={[
+        t("analyte"),
+        [t("interval"), "number"],
+        t("unit"),
+        [t("critical"), "number"],
+        t("animals"),
+        t("inForce"),
+        t("row"),
+      ]}
+    >
+      {rows.map((row) => (
+        <tr key={row.id}>
+          <th scope="row">{row.analyte}</th>
+          <td class="number">
+            {row.low}-{row.high}
+          </td>
+          <td>{row.unit}</td>
+          <td class="number">{criticalText(row)}</td>
+          <td>{animalsOf(row)}</td>
+          <td>
+            {row.effective_from}
+            {row.effective_until !== undefined && ` – ${row.effective_until}`}
+          </td>
+          <td>
+            <code>{row.id}</code>
+            {row.note !== undefined && <div class="quiet">{row.note}</div>}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Loaded, useResource } from "../../../resource.tsx";
 import { refreshSession } from "../../../session.ts";
 import { SettingsFrame } from "../frame.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { ManageDialog } from "./manage-user.tsx";
 import { sessionsOf } from "./parts.tsx";
 import { AddUserDialog, NewUserDialog } from "./new-user.tsx";
@@ -54,41 +55,28 @@ function UsersOfClinic() {
 
 function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: UserOfClinic) => void }) {
   return (
-    <div class="table-frame users" tabIndex={0} role="region" aria-label={t("users")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("name")}</th>
-            <th scope="col">{t("role")}</th>
-            <th scope="col" class="detail">
-              {t("secondFactor")}
-            </th>
-            <th scope="col" class="detail">
-              {t("sessions")}
-            </th>
-            <th scope="col">{t("action")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map((user) => (
-            <tr key={user.id} class={user.is_disabled ? "disabled-user" : undefined}>
-              <th scope="row">
-                {user.name}
-                {user.is_you && <span class="quiet user-note"> {t("you")}</span>}
-                {user.is_disabled && <div class="quiet user-note">{t("disabled")}</div>}
-              </th>
-              <td>{t(user.role)}</td>
-              <td class="detail">{user.has_second_factor ? t("on") : t("off")}</td>
-              <td class="detail">{sessionsOf(user)}</td>
-              <td>
-                <button type="button" aria-label={t("manageUser", { name: user.name })} onClick={() => manage(user)}>
-                  {t("manage")}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("users")}
+      frame="users"
+      columns={[t("name"), t("role"), [t("secondFactor"), "detail"], [t("sessions"), "detail"], t("action")]}
+    >
+      {users.map((user) => (
+        <tr key={user.id} class={user.is_disabled ? "disabled-user" : undefined}>
+          <th scope="row">
+            {user.name}
+            {user.is_you && <span class="quiet user-note"> {t("you")}</span>}
+            {user.is_disabled && <div class="quiet user-note">{t("disabled")}</div>}
+          </th>
+          <td>{t(user.role)}</td>
+          <td class="detail">{user.has_second_factor ? t("on") : t("off")}</td>
+          <td class="detail">{sessionsOf(user)}</td>
+          <td>
+            <button type="button" aria-label={t("manageUser", { name: user.name })} onClick={() => manage(user)}>
+              {t("manage")}
+            </button>
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

@@ -7,6 +7,7 @@ import { clinicPath } from "../../../session.ts";
 import { dateTime } from "../../../text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { Pager } from "../../../ui/pager.tsx";
 import { useAction } from "../../../ui/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
@@ -140,55 +141,42 @@ function Log({
   return (
     <>
       {error !== undefined && <Problem error={error} />}
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t("log")}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t("message")}</th>
-              <th scope="col">{t("record")}</th>
-              <th scope="col">{t("state")}</th>
-              <th scope="col">{t("attempts")}</th>
-              <th scope="col">{t("actions")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {deliveries.map((delivery) => (
-              <tr key={delivery.id}>
-                <th scope="row">
-                  {t(delivery.type)}
-                  <div class="quiet">{dateTime(delivery.changed_at)}</div>
-                </th>
-                <td>
-                  <Record of={delivery} />
-                </td>
-                <td>
-                  <DeliveryState of={delivery} />
-                </td>
-                <td>
-                  <ol class="webhook-attempts">
-                    {delivery.attempts.map((attempt) => (
-                      <li key={attempt.number}>
-                        {t("attempt", {
-                          number: attempt.number,
-                          time: dateTime(attempt.started_at),
-                          outcome: outcomeOf(attempt),
-                        })}
-                      </li>
-                    ))}
-                  </ol>
-                </td>
-                <td>
-                  {delivery.state !== "new" && delivery.state !== "sending" && (
-                    <button type="button" disabled={isRunning} onClick={() => void resend(delivery)}>
-                      {t("resend")}
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable label={t("log")} columns={[t("message"), t("record"), t("state"), t("attempts"), t("actions")]}>
+        {deliveries.map((delivery) => (
+          <tr key={delivery.id}>
+            <th scope="row">
+              {t(delivery.type)}
+              <div class="quiet">{dateTime(delivery.changed_at)}</div>
+            </th>
+            <td>
+              <Record of={delivery} />
+            </td>
+            <td>
+              <DeliveryState of={delivery} />
+            </td>
+            <td>
+              <ol class="webhook-attempts">
+                {delivery.attempts.map((attempt) => (
+                  <li key={attempt.number}>
+                    {t("attempt", {
+                      number: attempt.number,
+                      time: dateTime(attempt.started_at),
+                      outcome: outcomeOf(attempt),
+                    })}
+                  </li>
+                ))}
+              </ol>
+            </td>
+            <td>
+              {delivery.state !== "new" && delivery.state !== "sending" && (
+                <button type="button" disabled={isRunning} onClick={() => void resend(delivery)}>
+                  {t("resend")}
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
     </>
   );
 }

@@ -8,6 +8,7 @@ import { ago } from "../../../text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { CheckList } from "../../../ui/check-list.tsx";
 import { ActionForm } from "../../../ui/action-form.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { SettingsFrame } from "../frame.tsx";
@@ -60,38 +61,26 @@ function WebhooksOfClinic() {
 
 function WebhookTable({ webhooks }: { webhooks: readonly WebhookRow[] }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("webhooks")}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("url")}</th>
-            <th scope="col">{t("types")}</th>
-            <th scope="col">{t("state")}</th>
-            <th scope="col">{t("lastDelivered")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map((webhook) => (
-            <tr key={webhook.id}>
-              <th scope="row" class="webhook-url">
-                <a href={`/dashboard/settings/webhooks/${webhook.id}`}>{webhook.url}</a>
-              </th>
-              <td>
-                <ul class="webhook-types">
-                  {webhook.types.map((type) => (
-                    <li key={type}>{t(type)}</li>
-                  ))}
-                </ul>
-              </td>
-              <td>
-                <WebhookState of={webhook} />
-              </td>
-              <td>{webhook.delivered_at === null ? t("never") : ago(webhook.delivered_at)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label={t("webhooks")} columns={[t("url"), t("types"), t("state"), t("lastDelivered")]}>
+      {webhooks.map((webhook) => (
+        <tr key={webhook.id}>
+          <th scope="row" class="webhook-url">
+            <a href={`/dashboard/settings/webhooks/${webhook.id}`}>{webhook.url}</a>
+          </th>
+          <td>
+            <ul class="webhook-types">
+              {webhook.types.map((type) => (
+                <li key={type}>{t(type)}</li>
+              ))}
+            </ul>
+          </td>
+          <td>
+            <WebhookState of={webhook} />
+          </td>
+          <td>{webhook.delivered_at === null ? t("never") : ago(webhook.delivered_at)}</td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 
