@@ -142,9 +142,8 @@ export class Peer {
  * Encodes nested sequences of undefined length, which take the parser many seconds. The parser searches the end of each one from
  * its start.
  */
-export function hostileDataset(): Uint8Array {
-  const LEVELS = 3_000;
+export function hostileDataset(levels = 3_000): Uint8Array {
   const start = Buffer.from("4000750253510000fffffffffeff00e0ffffffff", "hex");
   const end = Buffer.from("feff0de000000000feffdde000000000", "hex");
-  return Buffer.concat([dataset(), ...Array(LEVELS).fill(start), ...Array(LEVELS).fill(end)] as Buffer[]);
+  return Buffer.concat([dataset(), ...Array(levels).fill(start), ...Array(levels).fill(end)] as Buffer[]);
 }

@@ -177,9 +177,9 @@ describe("studies with slow headers", () => {
   ])("%i slow headers delay neither a study of the device %s nor a stop", async (count, device) => {
     devices.set("ct", xray);
     await know(dog, "4711");
-    for (let made = 0; made < count; made++) await receiveFile("xray", hostileDataset());
+    for (let made = 0; made < count; made++) await receiveFile("xray", hostileDataset(6_000));
     await receiveFile(device, dataset("1.2.3.1", [[0x0010_0020, "LO", "4711"]]));
-    const patient = new HeaderReader({ quickMs: 1_500, longMs: 600_000 });
+    const patient = new HeaderReader({ quickMs: 3_000, longMs: 600_000 });
     await settle(false, (filing) => filing.wake(), patient);
     expect(await send()).toEqual([dog.fp]);
     expect(states().toSorted()).toEqual(["filed", ...Array.from({ length: count }, () => "pending")]);
