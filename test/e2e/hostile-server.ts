@@ -3,7 +3,7 @@ import { loadPepper } from "../../server/http/auth/pepper.ts";
 import { openStore } from "../../server/store/database/open.ts";
 import { hostileLimits, hostileTimeouts } from "./hostile-timeouts.ts";
 
-// The server of hostile.slow.test.ts: the app over the data folder of the first argument, with short timeouts.
+// The server of hostile.long.test.ts: the app over the data folder of the first argument, with short timeouts.
 
 const [, , data = ""] = process.argv;
 const store = await openStore(data);

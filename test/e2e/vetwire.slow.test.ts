@@ -76,7 +76,10 @@ describe("the installed command vetwire", () => {
       stdout: "",
       stderr: `${config}: no such file, expected the agent's configuration here or by --config\n`,
     });
-    const [page, unfolded] = [run("agent", "check", "--help").stdout, run("server", "codes", "list", "--help").stdout];
+    const [page, unfolded] = [
+      run("agent", "check", "--help").stdout,
+      run("server", "unmatched", "list", "--help").stdout,
+    ];
     expect(page.replaceAll(/\s+/g, " ")).toContain(`(default: "${config}")`);
     expect(unfolded.replaceAll(/\s+/g, " ")).toContain(`(default: "${data}")`);
     expect(run("server", "unmatched", "list").stderr).toContain(`there is no database in ${data}`);

@@ -54,10 +54,10 @@ export function onPostgres(): boolean {
 }
 
 /** Creates an empty database that is removed after the test. @returns its location for openStore() */
-export async function temporaryDatabase(folder = temporaryFolder()): Promise<string> {
+export async function temporaryDatabase(folder = temporaryFolder(), template?: string): Promise<string> {
   const postgres = inject("postgres");
   if (postgres === undefined) return folder;
-  const database = await createDatabase(postgres);
+  const database = await createDatabase(postgres, template);
   onTestFinished(() => dropDatabase(database));
   return database;
 }
@@ -112,7 +112,7 @@ export async function startServer(...entities: (Entity | Entity[])[]) {
 /** Starts a server with rate limits. */
 export async function startLimitedServer(limits: Limits, ...entities: (Entity | Entity[])[]) {
   const folder = temporaryFolder();
-  const database = await temporaryDatabase(folder);
+  const database = await temporaryDatabase(folder, inject("template"));
   const store = await openStore(database, writeWaitMs);
   const pepper = loadPepper(folder, false);
   const clock = { now: noon };

@@ -1,15 +1,21 @@
 import type { TestProject } from "vitest/node";
-import { Postgres } from "../support/postgres.ts";
+import { openStore } from "../../server/store/database/open.ts";
+import { createDatabase, Postgres } from "../support/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** URL of the PostgreSQL of the tests. Absent on SQLite. */
     postgres: string | undefined;
+    /** Name of a database with the schema, which the servers of the tests copy. Absent on SQLite. */
+    template: string | undefined;
   }
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await Postgres.start();
+  const template = await createDatabase(postgres.url());
+  await (await openStore(template)).close();
   project.provide("postgres", postgres.url());
+  project.provide("template", template.replace(/.*\//, ""));
   return () => postgres.end();
 }

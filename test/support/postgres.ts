@@ -167,10 +167,10 @@ export class Postgres {
   }
 }
 
-/** Creates an empty database in the cluster of that URL. @returns its URL */
-export async function createDatabase(url: string): Promise<string> {
+/** Creates a database in the cluster of that URL: a copy of `template`, or an empty one. @returns its URL */
+export async function createDatabase(url: string, template?: string): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await execute(url, `create database ${name}`);
+  await execute(url, `create database ${name}${template === undefined ? "" : ` template ${template}`}`);
   return url.replace(/[^/]*$/, name);
 }
 

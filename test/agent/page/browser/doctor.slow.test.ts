@@ -8,7 +8,7 @@ import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { vetwireAnswer } from "../../../support/wrong-setups/bench.ts";
 
-// The table of wrong-setups.slow.test.ts asks the route of the page. Here a person repairs what the screen says.
+// The table of wrong-setups.long.test.ts asks the route of the page. Here a person repairs what the screen says.
 
 let agent: TestAgent;
 let browser: Browser;
