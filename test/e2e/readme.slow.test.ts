@@ -18,7 +18,7 @@ const READY = [
   [/^npm run server -- run/, "listening on"],
   [/^npm run agent -- run/, "the agent is running"],
 ] as const;
-const NOT_RUN = ["npm ci", "npm test"];
+const NOT_RUN = ["npm ci", "npm test", "npm run test:all"];
 const PORTS = [2575, 4001, 4010, 8080, 8081];
 
 interface Study {
