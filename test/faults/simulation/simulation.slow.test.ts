@@ -12,7 +12,7 @@ import { KINDS, makeTemplates, type Outcome, runWorld, type Templates, type Worl
 
 const SEED = process.env["SEED"];
 const ALL = process.env["ALL"] === "1";
-const WORLDS = ALL ? 10_000 : 100;
+const WORLDS = ALL ? 10_000 : 50;
 const PROCESSES = 2;
 /** Seeds within which each broken agent is found. */
 const CONTROL_SEEDS = 40;
