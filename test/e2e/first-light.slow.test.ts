@@ -19,6 +19,7 @@ beforeAll(async () => {
     statusPort,
   );
   await world.startAgent();
+  await world.waitForPatients();
 });
 
 afterAll(() => world.end());

@@ -46,6 +46,7 @@ beforeAll(async () => {
     })),
   );
   await world.startAgent();
+  await world.waitForPatients();
 });
 
 afterAll(() => world.end());

@@ -22,6 +22,7 @@ beforeAll(async () => {
   world = await World.create(2);
   const [port] = await world.configureDevices(1, "abaxis-vetscan-vs2");
   await world.startAgent();
+  await world.waitForPatients();
   const file = path.join(world.folder, "dog.astm");
   const [dog] = world.patients;
   const records = vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120093000", alt: 220 });

@@ -28,6 +28,7 @@ beforeAll(async () => {
   runServerCommand("import", file, "--data", world.serverData);
   world.writeConfig([{ id: "chem-1", profile: "generic-astm", connection: { listen: `127.0.0.1:${port}` } }]);
   await world.startAgent();
+  await world.waitForPatients();
 });
 
 afterAll(() => world.end());
