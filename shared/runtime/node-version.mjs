@@ -9,6 +9,7 @@ const NEEDED = { major: 22, minor: 18 };
 const [major = 0, minor = 0] = process.version.slice(1).split(".").map(Number);
 if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
   // Writes to the descriptor, since a stream may lose its data at the exit.
-  writeSync(2, `vetwire needs Node ${NEEDED.major}.${NEEDED.minor} or newer, this is ${process.version}\n`);
+  const remedy = "install it, or run npm ci with npm 11, which brings Node 24 (Linux, Windows, Intel Macs)";
+  writeSync(2, `vetwire needs Node ${NEEDED.major}.${NEEDED.minor} or newer, this is ${process.version}: ${remedy}\n`);
   process.exit(1);
 }

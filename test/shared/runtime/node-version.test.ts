@@ -17,7 +17,8 @@ function run(version: string, ...args: readonly string[]) {
 }
 
 function refusal(version: string) {
-  return { status: 1, stdout: "", stderr: `vetwire needs Node 22.18 or newer, this is ${version}\n` };
+  const remedy = "install it, or run npm ci with npm 11, which brings Node 24 (Linux, Windows, Intel Macs)";
+  return { status: 1, stdout: "", stderr: `vetwire needs Node 22.18 or newer, this is ${version}: ${remedy}\n` };
 }
 
 test.each(["agent/main.ts", "server/main.ts", "server/demo/main.ts", "shared/main.ts"])(
