@@ -68,7 +68,7 @@ function silentDevices({ shown: { is, last_seen_at, devices }, line }: HeardAgen
   });
 }
 
-/** What is wrong at a PC by its last heartbeat. Without further heartbeats, nobody knows whether it lasts. */
+/** Returns what is wrong at a PC by its last heartbeat. Without further heartbeats it is unknown whether it lasts. */
 function agentConditions({ shown: { is, key }, line, heard }: HeardAgent, now: number): Condition[] {
   const { devices = [] } = heard;
   const conditions = [

@@ -69,7 +69,7 @@ export function decideFiling({
 
     if (stored.isDamaged) {
       if (pushed.revision < stored.revision) return nothing("rejected", damaged(stored.revision));
-      // Whose animal the person chose is part of what the disk may have changed.
+      // The disk may have changed the animal that the person chose, too.
       if (stored.isPlacedByUser) return nothing("rejected", DAMAGED_PLACEMENT);
       return placed("overwrite");
     }

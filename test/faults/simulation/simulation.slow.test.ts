@@ -8,7 +8,7 @@ import { BROKEN, type Broken } from "./broken.ts";
 import { KINDS, makeTemplates, type Outcome, runWorld, type Templates, type WorldOptions } from "./world.ts";
 
 // Goal: no order of faults breaks a promise. Method: worlds that run in virtual time, each from one seed. `SEED=49` replays one
-// world and tells its steps. `ALL=1` runs ten thousand.
+// world and prints its steps. `ALL=1` runs ten thousand.
 
 const SEED = process.env["SEED"];
 const ALL = process.env["ALL"] === "1";
