@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../support/processes.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
@@ -17,7 +18,7 @@ function run(version: string, ...args: readonly string[]) {
 }
 
 function refusal(version: string) {
-  const remedy = "install it, or run npm ci with npm 11, which brings Node 24 (Linux, Windows, Intel Macs)";
+  const remedy = "install it, or run npm ci, which brings Node 24 (Linux, Intel Macs; with npm 11 also Windows)";
   return { status: 1, stdout: "", stderr: `vetwire needs Node 22.18 or newer, this is ${version}: ${remedy}\n` };
 }
 
@@ -37,6 +38,25 @@ test("the oldest accepted Node is that of package.json", () => {
   }
   const { engines } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as { engines: object };
   expect(engines).toEqual({ node: ">=22.18" });
+});
+
+test("a program on an old Node goes on under the Node of npm ci, whose link npm 10 removed", () => {
+  const folder = temporaryFolder();
+  const name = `node-${process.platform}-${process.arch}`;
+  const bin = path.join(folder, "node_modules", name, "bin");
+  fs.mkdirSync(bin, { recursive: true });
+  fs.mkdirSync(path.join(folder, "node_modules/.bin"));
+  fs.writeFileSync(path.join(folder, "node_modules", name, "package.json"), "{}");
+  fs.writeFileSync(path.join(bin, "node"), '#!/bin/sh\necho "carried: $*"\nexit 7\n', { mode: 0o755 });
+  const program = path.join(folder, "node-version.mjs");
+  fs.copyFileSync(path.join(root, "shared/runtime/node-version.mjs"), program);
+  for (const round of ["first", "second"]) {
+    const { status, stdout, stderr } = run("v20.20.2", program, "--port", round);
+    expect({ status, stderr }).toEqual({ status: 7, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`^carried: --import data:\\S+ ${program} --port ${round}\n$`));
+  }
+  const link = path.join(folder, "node_modules/.bin/node");
+  expect(spawnSync(link, ["linked"], { encoding: "utf8" }).stdout).toBe("carried: linked\n");
 });
 
 test("each script of npm that runs our sources checks the Node first", () => {
