@@ -168,7 +168,7 @@ export async function assessImages(
   };
   const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
   for (const { report, results, rows, images, messages, namedIn } of reports) {
-    const { patient, reason, how, waiting } = await findPatient(
+    const { patient, reason, how, waiting, matched } = await findPatient(
       report,
       spool,
       directory,
@@ -177,7 +177,7 @@ export async function assessImages(
     const first = stored.find(({ message }) => message === messages[0])!;
     const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
     const draft = {
-      body: { ...body, results: [...body.results, ...results] },
+      body: { ...body, ...matched, results: [...body.results, ...results] },
       snapshot: { ...snapshot, rows: [...snapshot.rows, ...rows], notes: [how, ...snapshot.notes], images },
       freshFp: newFp("cds"),
     };

@@ -11,6 +11,8 @@ export interface StudyBody {
   readonly snapshot: Snapshot;
   /** Analytes whose earlier results are withdrawn, unless there is a new result. */
   readonly withdrawn?: readonly string[];
+  /** A person had it flagged again: other facts of the same patient make a revision, too. */
+  readonly flaggedAgain?: true;
 }
 
 /** Latest revision of a study. */
@@ -65,7 +67,8 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const rows = replaceRows(isComplete ? [] : pairsOf(held), pairsOf(late), withdrawn);
   const results = rows.map(({ result }) => result);
   const sameImages = late.snapshot.images === held.snapshot.images;
-  if (!matchedOnlyNow && sameImages && measurementKey(results) === measurementKey(held.body.results)) return null;
+  const sameValues = sameImages && measurementKey(results) === measurementKey(held.body.results);
+  if (sameValues && !matchedOnlyNow && !(late.flaggedAgain === true && isCorrected(held, late))) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
     snapshot: {
@@ -74,6 +77,14 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
       ...(isComplete || isFlaggedAlike(held.snapshot, late.snapshot, withdrawn) ? {} : { animal: null }),
     },
   };
+}
+
+/** Returns whether the facts of the study's patient were corrected since it was flagged. */
+function isCorrected(held: StudyBody, late: StudyBody): boolean {
+  const [before, now] = [held.snapshot.animal, late.snapshot.animal];
+  if (before == null || now == null || held.body.patient_fp !== late.body.patient_fp) return false;
+  const facts = ["species", "breed", "sex", "date_of_birth"] as const;
+  return facts.some((fact) => (before[fact] ?? null) !== (now[fact] ?? null));
 }
 
 /** A result with its row of the snapshot. Studies of older agents may lack the row. */

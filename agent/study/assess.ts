@@ -1,6 +1,8 @@
+import { IDENTIFIER_CHARS_MAX, type MatchedBy } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { foldName } from "../../shared/clinical/analytes.ts";
 import type { Profile } from "../devices/profile.ts";
+import { dayOf } from "../report/device-time.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
@@ -9,7 +11,7 @@ import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
-import type { Directory } from "./patient-directory.ts";
+import { asPatientFp, type Directory } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
 import { study } from "./study.ts";
 
@@ -82,7 +84,8 @@ export async function assess(
     if (report.suspectTime !== undefined) suspectTime?.(message.device, report.suspectTime);
     const nameZone = matchPatientsByName ? device.timeZone : null;
     const sampleNumbers = device.matchBySampleId === true ? patientNumbers(report) : [];
-    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, nameZone, sampleNumbers);
+    const found = await findPatient(report, spool, directory, nameZone, sampleNumbers);
+    const { patient, reason, how, waiting, matched } = found;
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(reason);
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
@@ -93,7 +96,8 @@ export async function assess(
     };
     const draft = study(report, patient, source, device.model, await directory.ranges());
     const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
-    studies.push({ ...draft, snapshot, freshFp: newFp("cds"), collect: report.collect ?? null });
+    const body = { ...draft.body, ...matched };
+    studies.push({ ...draft, body, snapshot, freshFp: newFp("cds"), collect: report.collect ?? null });
   }
   return {
     message: message.id,
@@ -120,7 +124,8 @@ function joined(awaited: readonly MatchKeys[]): MatchKeys | null {
 /**
  * Finds the one patient of a Report, with a sync if there is none. `nameZone` is the time zone of appointments for a match by
  * name; null allows no such match. `sampleNumbers` are those of patientNumbers(), if the clinic allows them.
- * @returns the match; `how` describes it in a sentence; `waiting` has the keys of an unmatched Report, else null
+ * @returns the match; `how` describes it in a sentence; `matched` names the evidence for the server; `waiting` has the keys of an
+ * unmatched Report, else null
  */
 export async function findPatient(
   report: Report,
@@ -128,7 +133,7 @@ export async function findPatient(
   directory: Directory,
   nameZone: string | null = null,
   sampleNumbers: readonly string[] = [],
-): Promise<Match & { readonly how: string; readonly waiting: MatchKeys | null }> {
+): Promise<Match & { how: string; matched: { matched_by?: MatchedBy }; waiting: MatchKeys | null }> {
   const attempt = async () => {
     const { patients, orders, waiting } = await directory.find(report, sampleNumbers);
     const namesakes =
@@ -151,7 +156,27 @@ export async function findPatient(
     result.patient === null
       ? `unmatched: ${result.reason}`
       : describeMatch(report, result.patient, orders, sampleNumbers);
-  return { ...result, how, waiting: result.patient === null ? waiting : null };
+  if (result.patient === null) return { ...result, how, matched: {}, waiting };
+  const matched = { matched_by: evidenceOf(report, result.patient.fp, orders.length > 0, sampleNumbers, nameZone) };
+  return { ...result, how, matched, waiting: null };
+}
+
+/** Names what a Report was matched by, so that the server can check it against its own directory. */
+function evidenceOf(
+  { identifier, otherIdentifiers, acquired_at }: Report,
+  fp: string,
+  isOrdered: boolean,
+  sampleNumbers: readonly string[],
+  nameZone: string | null,
+): MatchedBy {
+  const texts = [...(identifier === null ? [] : [identifier]), ...sampleNumbers];
+  // A longer text is no card number: the import takes none.
+  const identifiers = texts.filter((text) => text.length <= IDENTIFIER_CHARS_MAX);
+  const isFp = [...texts, ...otherIdentifiers].some((text) => asPatientFp(text) === fp);
+  if (isOrdered || isFp) return { by: isOrdered ? "accession" : "fp", identifiers };
+  if (texts.length > 0 || nameZone === null) return { by: "identifier", identifiers };
+  const { from, to } = dayOf(Date.parse(acquired_at), nameZone);
+  return { by: "name", identifiers, day: { from: new Date(from).toISOString(), to: new Date(to).toISOString() } };
 }
 
 async function namesakesOf(report: Report, timeZone: string, directory: Directory): Promise<Namesakes> {

@@ -150,7 +150,8 @@ function accessionsIn({ identifier, otherIdentifiers, sampleIds = [] }: ReportId
   return [...new Set([identifier ?? "", ...otherIdentifiers, ...sampleIds].map((text) => text.trim().toUpperCase()))];
 }
 
-function asPatientFp(text: string): string | null {
+/** Reads a patient's fp or its ULID; null for another text. */
+export function asPatientFp(text: string): string | null {
   const upper = text.toUpperCase();
   const fp = upper.startsWith("PATIENT_") ? `patient_${upper.slice(8)}` : `patient_${upper}`;
   return isFp("patient", fp) ? fp : null;

@@ -1,6 +1,12 @@
-import type { Outcome } from "../../shared/api/study.ts";
+import type { Outcome, OutcomeCode } from "../../shared/api/study.ts";
 
 // Decides the outcome of one pushed study.
+
+/** Why a study has no patient. */
+export interface Unmatched {
+  readonly code: OutcomeCode;
+  readonly reason: string;
+}
 
 export interface FilingInput {
   pushed: {
@@ -34,8 +40,8 @@ export interface FilingInput {
     unmatchedReason: string | null;
     isPlacedByUser: boolean;
   } | null;
-  /** Reason why the study has no patient; null if it has one. */
-  unmatchedReason: string | null;
+  /** Null if the study has a patient. */
+  unmatched: Unmatched | null;
   /** Whether the clinic may store a further study. */
   hasRoom: boolean;
 }
@@ -50,17 +56,10 @@ export interface FilingDecision {
 }
 
 /** Decides the filing of a pushed study. Equal inputs have equal outcomes. */
-export function decideFiling({
-  pushed,
-  stored,
-  replacedHash,
-  twin,
-  unmatchedReason,
-  hasRoom,
-}: FilingInput): FilingDecision {
+export function decideFiling({ pushed, stored, replacedHash, twin, unmatched, hasRoom }: FilingInput): FilingDecision {
   const placed = (write: FilingDecision["write"]): FilingDecision => ({
     write,
-    outcome: unmatchedReason === null ? { outcome: "filed", reason: null } : unmatched(unmatchedReason),
+    outcome: unmatched === null ? { outcome: "filed", reason: null } : { outcome: "unmatched", ...unmatched },
   });
 
   if (stored !== null) {
@@ -76,9 +75,9 @@ export function decideFiling({
     if (pushed.revision === stored.revision) {
       if (pushed.contentHash !== stored.contentHash) return nothing("conflict", otherBody(pushed.revision));
       if (!stored.isUnmatched) return nothing("unchanged", null);
-      if (stored.isPlacedByUser) return nothing("unmatched", unmatchedReason);
+      if (stored.isPlacedByUser) return nothing("unmatched", unmatched?.reason ?? null, { code: unmatched?.code });
       // A resend files the study if the patient was imported or connected in the meantime.
-      return placed(unmatchedReason === null ? "assign" : "nothing");
+      return placed(unmatched === null ? "assign" : "nothing");
     }
     if (pushed.revision < stored.revision) {
       if (replacedHash !== null && pushed.contentHash !== replacedHash) {
@@ -86,12 +85,11 @@ export function decideFiling({
       }
       return nothing("unchanged", `revision is ${pushed.revision}, revision ${stored.revision} is current`);
     }
-    // An agent cannot move a study that a user placed.
-    if (stored.isPlacedByUser && !stored.isUnmatched && ![null, stored.patientFp].includes(pushed.patientFp)) {
-      return nothing(
-        "conflict",
-        `a person filed this study to ${stored.patientFp}, this revision is for ${pushed.patientFp}`,
-      );
+    // A number may have moved since: a later result of the same sample must not take the earlier ones to another animal.
+    if (!stored.isUnmatched && ![null, stored.patientFp].includes(pushed.patientFp)) {
+      const filed = stored.isPlacedByUser ? "a person filed this study to" : "this study is filed to";
+      const reason = `${filed} ${stored.patientFp}, this revision is for ${pushed.patientFp}`;
+      return nothing("conflict", reason, { code: "STUDY.FILED_ELSEWHERE" });
     }
   }
   if (twin !== null) {
@@ -99,12 +97,12 @@ export function decideFiling({
     const same = twin.measurementKey === pushed.measurementKey;
     if (same && twin.unmatchedReason !== null) {
       // No reader sees an unmatched study, so that the outcome `unchanged` would hide the result.
-      const mayFile = stored === null && unmatchedReason === null && !twin.isPlacedByUser;
-      if (!mayFile) return nothing("unmatched", twin.unmatchedReason, twin.fp);
+      const mayFile = stored === null && unmatched === null && !twin.isPlacedByUser;
+      if (!mayFile) return nothing("unmatched", twin.unmatchedReason, { existing_fp: twin.fp });
       return { write: "assign twin", outcome: { outcome: "filed", reason: null, existing_fp: twin.fp } };
     }
     const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
-    return nothing(same ? "unchanged" : "conflict", reason, twin.fp);
+    return nothing(same ? "unchanged" : "conflict", reason, { existing_fp: twin.fp });
   }
   if (stored !== null) return placed("replace");
   return hasRoom ? placed("insert") : nothing("deferred", NO_ROOM);
@@ -113,15 +111,15 @@ export function decideFiling({
 const NO_ROOM =
   "the clinic stores as many studies as this server allows: the operator of the server can raise the limit";
 
-function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): FilingDecision {
+function nothing(
+  outcome: Outcome["outcome"],
+  reason: string | null,
+  { code, existing_fp }: { code?: OutcomeCode | undefined; existing_fp?: string } = {},
+): FilingDecision {
   return {
     write: "nothing",
-    outcome: { outcome, reason, ...(existingFp !== undefined && { existing_fp: existingFp }) },
+    outcome: { outcome, reason, ...(code && { code }), ...(existing_fp !== undefined && { existing_fp }) },
   };
-}
-
-function unmatched(reason: string): FilingDecision["outcome"] {
-  return { outcome: "unmatched", reason };
 }
 
 const DAMAGED_PLACEMENT = "the stored study is damaged after a person placed it: restore a backup of the server";

@@ -190,6 +190,19 @@ export const StudySource = ClosedObject({
 });
 export type StudySource = Static<typeof StudySource>;
 
+/** Max characters of a text by which an agent matches. */
+export const IDENTIFIER_CHARS_MAX = 200;
+
+/** How the agent found the patient in its copy of the directory. The server checks it again when it files the study. */
+export const MatchedBy = ClosedObject({
+  by: Type.Enum(["fp", "identifier", "accession", "name"]),
+  /** Texts of the message that may be a card number or a microchip. */
+  identifiers: Type.Array(Type.String({ maxLength: IDENTIFIER_CHARS_MAX }), { maxItems: 16 }),
+  /** Of a match by name: the day of the patient's appointment, its end excluded. */
+  day: Type.Optional(ClosedObject({ from: Study.properties.acquired_at, to: Study.properties.acquired_at })),
+});
+export type MatchedBy = Static<typeof MatchedBy>;
+
 /** A study as the agent pushes it. `patient_fp` is null if no patient matches. */
 export const PushedStudy = ClosedObject({
   ...Study.properties,
@@ -199,9 +212,37 @@ export const PushedStudy = ClosedObject({
   dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
   source: StudySource,
   patient_hint: PatientHint,
+  /** Older agents omit it. */
+  matched_by: Type.Optional(MatchedBy),
   snapshot: Type.Optional(Snapshot),
 });
 export type PushedStudy = Static<typeof PushedStudy>;
+
+/** Why a pushed study is not filed. Servers of other versions may know more. */
+export const OUTCOME_CODES = [
+  /** The push names no patient. */
+  "PATIENT.NONE",
+  "PATIENT.UNKNOWN",
+  "PATIENT.NOT_CONNECTED",
+  /** A person took the study from a patient, or left it without one. */
+  "PATIENT.LEFT_OPEN",
+  /** The number by which the agent matched names another patient now, or none. */
+  "MATCH.IDENTIFIER_MOVED",
+  /** The name by which the agent matched names no patient with an appointment now, or several. */
+  "MATCH.NAME_MOVED",
+  /** The device states another species than the patient has now. */
+  "MATCH.OTHER_SPECIES",
+  /** The study is filed to another patient, and an agent moves no filed study. */
+  "STUDY.FILED_ELSEWHERE",
+] as const;
+export type OutcomeCode = (typeof OUTCOME_CODES)[number];
+
+/** The codes of a match that no longer holds. */
+export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
+  "MATCH.IDENTIFIER_MOVED",
+  "MATCH.NAME_MOVED",
+  "MATCH.OTHER_SPECIES",
+]);
 
 /**
  * The outcome of one pushed study. `existing_fp` is present if its dedupe key is stored under another fp. A `deferred` study is not
@@ -211,6 +252,8 @@ export const Outcome = Type.Object({
   fp: Type.String(),
   outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected", "deferred"]),
   reason: Nullable(Type.String()),
+  /** One of OUTCOME_CODES. */
+  code: Type.Optional(Type.String()),
   existing_fp: Type.Optional(Type.String()),
 });
 export type Outcome = Static<typeof Outcome>;

@@ -69,7 +69,8 @@ export class WholeStudies {
     // A filed study stays with its patient, whoever has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
     if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
-    return { ...whole, withdrawn: [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts)] };
+    const withdrawn = [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts)];
+    return { ...whole, withdrawn, flaggedAgain: true };
   }
 
   /** Returns empty drafts of the message's earlier studies of which it has no draft any more. */

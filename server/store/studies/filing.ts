@@ -3,13 +3,15 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api/study.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
-import { decideFiling, type FilingInput } from "../../domain/study-filing.ts";
+import { movedMatch } from "../../domain/moved-match.ts";
+import { decideFiling, type FilingInput, type Unmatched } from "../../domain/study-filing.ts";
 import { DamagedRecord } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { storeConflict } from "./conflicts.ts";
 import { flagForPatient } from "./flags.ts";
+import { findMatchFacts } from "./match-facts.ts";
 import { findForPush, findStoredStudy, insertStudy, replaceStudy, type StoredStudy, updateStudy } from "./studies.ts";
 import { contentHash, describeStudy, storedMeasurementKey } from "./study-content.ts";
 import { recordCodes } from "./unknown-codes.ts";
@@ -125,6 +127,8 @@ interface Records {
   readonly twin: StoredStudy | undefined;
   readonly patientFp: string | null;
   readonly patient: PatientRecord | undefined;
+  /** Why what the agent matched by does not name the patient now; null if it does. */
+  readonly moved: Unmatched | null;
 }
 
 async function findRecords(session: Session, { clinicId, pushed, conceal }: Push): Promise<Records> {
@@ -139,11 +143,16 @@ async function findRecords(session: Session, { clinicId, pushed, conceal }: Push
   const patientFp = claimedFp ?? (isDamaged ? null : stored?.patient_fp) ?? null;
   const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
   const patient = conceal && known?.connected === false ? undefined : known;
-  return { stored, isDamaged, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient };
+  const isFiledThere = !isDamaged && stored?.patient_fp === claimedFp;
+  const moved =
+    claimedFp === null || isFiledThere || patient === undefined
+      ? null
+      : movedMatch(pushed, patient.patient, await findMatchFacts(session, clinicId, pushed, patient));
+  return { stored, isDamaged, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient, moved };
 }
 
 function filingInput({ clinicId, pushed, left }: Push, records: Records): FilingInput {
-  const { stored, isDamaged, replacedHash, twin, patientFp, patient } = records;
+  const { stored, isDamaged, replacedHash, twin, patientFp, patient, moved } = records;
   const isLeftUnmatched = stored?.placed_by_user === 1 && patientFp === null;
   return {
     pushed: {
@@ -173,15 +182,18 @@ function filingInput({ clinicId, pushed, left }: Push, records: Records): Filing
           isPlacedByUser: twin.placed_by_user === 1,
         }
       : null,
-    unmatchedReason: (isLeftUnmatched && stored.unmatched_reason) || unmatchedReason(patientFp, patient),
+    unmatched:
+      isLeftUnmatched && stored.unmatched_reason !== null
+        ? { code: "PATIENT.LEFT_OPEN", reason: stored.unmatched_reason }
+        : (withoutPatient(patientFp, patient) ?? moved),
   };
 }
 
-function unmatchedReason(patientFp: string | null, patient: { connected: boolean } | undefined): string | null {
-  if (patientFp === null) return "patient_fp is null, expected the patient's fp";
-  if (patient === undefined) return `patient ${patientFp} does not exist`;
-  if (!patient.connected) return `patient ${patientFp} has no active connection to this clinic`;
-  return null;
+function withoutPatient(patientFp: string | null, patient: { connected: boolean } | undefined): Unmatched | null {
+  if (patientFp === null) return { code: "PATIENT.NONE", reason: "patient_fp is null, expected the patient's fp" };
+  if (patient === undefined) return { code: "PATIENT.UNKNOWN", reason: `patient ${patientFp} does not exist` };
+  if (patient.connected) return null;
+  return { code: "PATIENT.NOT_CONNECTED", reason: `patient ${patientFp} has no active connection to this clinic` };
 }
 
 /** Builds the row of a pushed study; `filedTo` is undefined if the study stays unmatched. */

@@ -57,11 +57,17 @@ describe("POST /agent/v1/studies", () => {
     const unknown = newFp("patient");
     const [none, nobody, others] = [study(), study({ patient_fp: unknown }), study({ patient_fp: foreign.fp })];
     const held = [
-      { fp: none.fp, outcome: "unmatched", reason: "patient_fp is null, expected the patient's fp" },
-      { fp: nobody.fp, outcome: "unmatched", reason: `patient ${unknown} does not exist` },
+      {
+        fp: none.fp,
+        outcome: "unmatched",
+        code: "PATIENT.NONE",
+        reason: "patient_fp is null, expected the patient's fp",
+      },
+      { fp: nobody.fp, outcome: "unmatched", code: "PATIENT.UNKNOWN", reason: `patient ${unknown} does not exist` },
       {
         fp: others.fp,
         outcome: "unmatched",
+        code: "PATIENT.NOT_CONNECTED",
         reason: `patient ${foreign.fp} has no active connection to this clinic`,
       },
     ];
@@ -130,7 +136,7 @@ describe("POST /agent/v1/studies", () => {
     expect(await read(first.fp)).toMatchObject({ fp: first.fp, status: "COMPLETED", results: [] });
   });
 
-  test("a higher revision files or moves a study, and without a patient leaves it where it is", async () => {
+  test("a higher revision files a study, without a patient leaves it where it is, and never moves it", async () => {
     const { push, read, one, two } = await ingestServer();
     const held = study();
     await push(held);
@@ -138,8 +144,9 @@ describe("POST /agent/v1/studies", () => {
     const steps: [Partial<PushedStudy>, string, string | null][] = [
       [{ revision: 2, patient_fp: one.fp }, "filed", one.fp],
       [{ revision: 3, patient_fp: null }, "filed", one.fp],
-      [{ revision: 4, patient_fp: two.fp }, "filed", two.fp],
-      [{ revision: 5, patient_fp: newFp("patient") }, "unmatched", null],
+      [{ revision: 4, patient_fp: two.fp }, "conflict", one.fp],
+      [{ revision: 4, patient_fp: newFp("patient") }, "conflict", one.fp],
+      [{ revision: 4, patient_fp: one.fp }, "filed", one.fp],
     ];
     for (const [change, outcome, patientFp] of steps) {
       const [answer] = await push({ ...held, ...change });

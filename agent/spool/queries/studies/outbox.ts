@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import { AFTER_CLOCK } from "../../../../shared/api/timestamp.ts";
-import type { Outcome } from "../../../../shared/api/study.ts";
+import { MOVED_CODES, type Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";
 
@@ -111,7 +111,7 @@ export function outboxOperationsOn(
 
     /** Stores the server's outcomes. A deferred study stays queued. "unchanged" counts as filed, except for a study without a patient. */
     settleStudies(answers: readonly (Outcome & { revision: number; matched: boolean })[], at: number): void {
-      for (const { fp, revision, outcome, reason, existing_fp, matched } of answers) {
+      for (const { fp, revision, outcome, reason, code, existing_fp, matched } of answers) {
         if (outcome === "deferred") {
           sql.defer.run(reason ?? "the server deferred it", fp, revision);
           continue;
@@ -119,7 +119,9 @@ export function outboxOperationsOn(
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
         sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
-        if (state === "unmatched") pendingMatches.addRefusedStudy(fp, revision);
+        // Whose sample it was when the number moved, only a person knows.
+        const isMoved = code !== undefined && MOVED_CODES.has(code);
+        if (state === "unmatched" && !isMoved) pendingMatches.addRefusedStudy(fp, revision);
         if (state === "filed" || state === "unmatched") previews.queuePreviews(fp, revision, existing_fp ?? fp);
         outcomes.concludeStudy(fp, revision);
       }

@@ -35,6 +35,20 @@ async function reprocessed(states: readonly ("filed" | "unmatched")[] = ["filed"
   return clinic.push();
 }
 
+describe("a corrected patient", () => {
+  test("has its results flagged again in one new revision, for the species that it is", async () => {
+    await clinic.know(dog, "4711");
+    await receive(...at(["ALT", "52", "U/L"], ["CREA", "1.7", "mg/dL"]));
+    const first = only(await clinic.push());
+    expect(first.snapshot.animal?.species).toBe("dog");
+    await clinic.know({ ...dog, species: "cat" }, "4711");
+    const again = only(await reprocessed());
+    expect([again.fp, again.revision, again.snapshot.animal?.species]).toEqual([first.fp, 2, "cat"]);
+    expect(resultsOf(again)).not.toEqual(resultsOf(first));
+    expect(await reprocessed()).toEqual([]);
+  });
+});
+
 describe("a new mapping of codes", () => {
   beforeEach(() => clinic.know(dog, "4711"));
 

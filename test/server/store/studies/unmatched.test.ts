@@ -313,6 +313,7 @@ describe("assigning", () => {
     expect(answer).toEqual({
       fp: sent.fp,
       outcome: "conflict",
+      code: "STUDY.FILED_ELSEWHERE",
       reason: `a person filed this study to ${cat.fp}, this revision is for ${dog.fp}`,
     });
     expect((await read(sent.fp))?.patient_fp).toBe(cat.fp);
@@ -380,9 +381,9 @@ describe("a study that a user placed", () => {
     await assign(sent.fp, dog.fp);
     await undo(sent.fp);
     const reason = `a person took it back from ${dog.fp}`;
-    expect(await push(sent)).toEqual([{ fp: sent.fp, outcome: "unmatched", reason }]);
+    expect(await push(sent)).toEqual([{ fp: sent.fp, outcome: "unmatched", code: "PATIENT.LEFT_OPEN", reason }]);
     expect(await push({ ...sent, patient_fp: cat.fp, revision: 2 })).toEqual([
-      { fp: sent.fp, outcome: "unmatched", reason },
+      { fp: sent.fp, outcome: "unmatched", code: "PATIENT.LEFT_OPEN", reason },
     ]);
     const again = { ...sent, patient_fp: cat.fp, fp: newFp("cds") };
     expect(await push(again)).toEqual([{ fp: again.fp, outcome: "unmatched", reason, existing_fp: sent.fp }]);

@@ -120,6 +120,17 @@ test("a rematch does not undo a correction that was filed before", () => {
   ]);
 });
 
+test("a study whose number moved waits for a person, not for a change of its patient", () => {
+  const { db, spool } = openOperations();
+  spool.upsertPatients([patient(DOG)], null);
+  addMessage(spool, "M1");
+  const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
+  const moved = { ...serverOutcome(fp!, "unmatched", "it names another now"), code: "MATCH.IDENTIFIER_MOVED" };
+  spool.settleStudies([moved], 3000);
+  spool.upsertPatients([patient(DOG, "cat")], null);
+  expect([due(spool), rowsOf(db)]).toEqual([[], []]);
+});
+
 describe("a message whose patient has no connection to the clinic", () => {
   function refused(): { db: Database.Database; spool: Operations; fp: string } {
     const { db, spool } = openOperations();
