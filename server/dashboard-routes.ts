@@ -17,6 +17,7 @@ import { previewRoutes } from "./dashboard/routes/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records.ts";
 import { resultRoutes } from "./dashboard/routes/results.ts";
+import { studyCommandRoutes } from "./dashboard/routes/study-commands.ts";
 import { rolloutRoutes } from "./dashboard/routes/rollout.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { stockRoutes } from "./dashboard/routes/stock.ts";
@@ -52,6 +53,7 @@ export async function dashboardRoutes(
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);
   resultRoutes(scope, context);
+  studyCommandRoutes(scope, context);
   toPlaceRoutes(scope, context);
   recordRoutes(scope, context);
   calendarRoutes(scope, context);

@@ -151,6 +151,7 @@ function deviceInWords({
   since,
   lastMessageAt,
   lastWarning,
+  noise,
 }: DeviceState) {
   return {
     id,
@@ -161,6 +162,8 @@ function deviceInWords({
     may_be_off: mayBeOff,
     since: isoOrNull(since),
     last_message_at: isoOrNull(lastMessageAt),
+    foreign:
+      noise !== undefined && isForeign(noise, lastMessageAt) ? { bytes: noise.bytes, protocol: noise.protocol } : null,
     last_warning: lastWarning && {
       at: new Date(lastWarning.at).toISOString(),
       reason: lastWarning.reason.slice(0, REASON_CHARS_MAX),
@@ -175,6 +178,7 @@ function dayCounts(counts: readonly { readonly state: MessageState; readonly cou
     filed: of("filed"),
     unmatched: of("unmatched"),
     quarantined: of("quarantined"),
+    not_for_patients: of("not-for-patients"),
   };
 }
 

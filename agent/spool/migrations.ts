@@ -47,6 +47,7 @@ const BASELINE = `
     created_at INTEGER NOT NULL, settled_at INTEGER, send_attempts INTEGER NOT NULL DEFAULT 0, last_sent_at INTEGER,
     UNIQUE (fp, revision), UNIQUE (dedupe_key, revision)
   ) STRICT;
+  CREATE INDEX study_existing ON study (existing_fp) WHERE existing_fp IS NOT NULL;
   CREATE INDEX study_queued ON study (state) WHERE state = 'queued';
   CREATE TABLE message_study (
     message TEXT NOT NULL, fp TEXT NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (message, fp, revision)

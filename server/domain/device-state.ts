@@ -83,6 +83,7 @@ export function deviceState(device: HeardDevice, { agent, studyTimes, hours, now
   if (agent !== "running") return { is: "unknown" };
   const { reason = null, may_be_off: mayBeOff = false, connected = false, state } = device;
   if (reason !== null && !mayBeOff) return { is: "faulty", reason };
+  if (device.foreign != null) return { is: "foreign", protocol: device.foreign.protocol };
   const heardAt = Math.max(Date.parse(device.last_message_at ?? "") || 0, ...studyTimes.filter((time) => time <= now));
   const silence = heardAt === 0 ? null : silenceOf(heardAt, studyTimes, hours, now);
   if (silence !== null) return silence;

@@ -4,6 +4,8 @@ import { type Change, type ImportContext, missing } from "./context.ts";
 import type { CalendarEventLine, Entity, InventoryBatchLine, InventoryItemLine, SoapLine, StudyLine } from "./lines.ts";
 import { importEvent } from "../store/calendar.ts";
 import type { Session } from "../store/database/query.ts";
+import { toPatient } from "../store/patients/patients.ts";
+import { markOutdatedFlags } from "../store/studies/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../store/soap.ts";
 import { importBatch, importItem } from "../store/stock.ts";
 import { patientByFp, storeConnection, storePatient } from "./patients.ts";
@@ -54,7 +56,10 @@ async function storeStudy(
 ): Promise<Change | { problem: string }> {
   const patient = await session.first(patientByFp, { fp: study.patient_fp });
   if (patient === undefined) return missing("patient_fp", study.patient_fp);
-  return importStudy(session, study, patient.id, now);
+  const change = await importStudy(session, study, patient.id, now);
+  // A study that an export names with its snapshot may have flags of other facts than its patient's.
+  if (study.snapshot !== undefined) await markOutdatedFlags(session, patient.id, toPatient(patient));
+  return change;
 }
 
 async function storeSoap(

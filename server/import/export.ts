@@ -1,5 +1,5 @@
-import type { Snapshot, StudySource } from "../../shared/api/study.ts";
-import type { StudyColumns } from "../store/database/schema.ts";
+import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
+import type { StudyColumns, StudyMarks } from "../store/database/schema.ts";
 import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../store/studies/study-content.ts";
 import type { Entity, StudyLine } from "./lines.ts";
 import { toEvent } from "../store/calendar.ts";
@@ -38,19 +38,23 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
 }
 
 /**
- * Adds what the API's fields lack: the identifiers of the sample, and the name, range and flag of the device's own codes. Any
- * other study has a line that older programs read too.
+ * Adds what the API's fields lack: the identifiers of the sample, and the snapshot of a study with the device's own codes, or with
+ * flags for other facts of the patient. Any other study has a line that older programs read too.
  */
-function studyLine(row: StudyColumns & { patient_fp: string }): StudyLine {
-  const study = inPublishedOrder(toStudy(row));
+function studyLine(row: StudyColumns & StudyMarks & { patient_fp: string }): StudyLine {
+  const { flagged_species, ...study } = inPublishedOrder(toStudy(row));
   const source = parseStored(row.source) as StudySource | null;
   const snapshot = parseStored(row.snapshot) as Snapshot | null;
   return {
     type: "study",
     ...study,
     ...(source?.sample_ids === undefined ? {} : { source }),
-    ...(snapshot !== null && study.results.some(({ code_source }) => code_source !== undefined) ? { snapshot } : {}),
+    ...(snapshot !== null && (flagged_species !== undefined || hasOwnCodes(study)) ? { snapshot } : {}),
   };
+}
+
+function hasOwnCodes({ results }: Study): boolean {
+  return results.some(({ code_source }) => code_source !== undefined);
 }
 
 /** Counts unmatched studies, which an export does not contain. */

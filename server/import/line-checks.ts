@@ -91,13 +91,21 @@ function unrealValues(entity: Entity, now: number): string[] {
   };
   const expectDay = (field: string, value: string | null) => expect(field, value, isRealDate, "a day that exists");
 
+  const expectWords = (field: string, text: string) => expect(field, text, (words) => words.trim() !== "", "a name");
+
   switch (entity.type) {
+    case "clinic":
+    case "user":
+    case "inventory_item":
+      expectWords("name", entity.name);
+      break;
     case "customer": {
       const { time_zone } = entity.locale;
       expect("locale/time_zone", time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
       break;
     }
     case "patient":
+      expectWords("name", entity.name);
       unreal.push(...unrealPatient(entity, now));
       expectPast("created_at", entity.created_at);
       expectPast("updated_at", entity.updated_at);
@@ -115,6 +123,7 @@ function unrealValues(entity: Entity, now: number): string[] {
     }
     case "calendar_event": {
       const { start_at, end_at } = entity;
+      expectWords("title", entity.title);
       expectTime("start_at", start_at);
       expectTime("end_at", end_at);
       // Both times have the same form, so that text order is time order.
@@ -125,10 +134,7 @@ function unrealValues(entity: Entity, now: number): string[] {
       expectTime("received_at", entity.received_at);
       expectDay("expiry_date", entity.expiry_date);
       break;
-    case "clinic":
-    case "user":
     case "connection":
-    case "inventory_item":
       break;
   }
   return unreal;

@@ -46,9 +46,11 @@ export const ConnectionLine = ClosedObject({
 });
 export type ConnectionLine = Static<typeof ConnectionLine>;
 
+const { flagged_species: _mark, ...studyProperties } = Study.properties;
+
 export const StudyLine = ClosedObject({
   type: Type.Literal("study"),
-  ...Study.properties,
+  ...studyProperties,
   source: Type.Optional(StudySource),
   snapshot: Type.Optional(Snapshot),
 });

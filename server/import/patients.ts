@@ -3,6 +3,9 @@ import { apiSpecies } from "../../shared/clinical/species.ts";
 import { query, type Session, uncachedWrite } from "../store/database/query.ts";
 import type { Tables } from "../store/database/schema.ts";
 import { relist, setConnection, stampAndRelist } from "../store/patients/connections.ts";
+import { toPatient } from "../store/patients/patients.ts";
+import { releaseStudies, restoreStudies } from "../store/studies/deleted-patients.ts";
+import { markOutdatedFlags } from "../store/studies/outdated-flags.ts";
 import { clinicByFp, customerByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine } from "./lines.ts";
@@ -57,7 +60,8 @@ export async function storePatient(session: Session, line: PatientLine, context:
     // At most the clock's time, because a client that synchronised up to a future time misses earlier changes. At least the
     // stored time, because clients may have synchronised up to a stamp that is newer than this line.
     updated_at: Math.max(Math.min(updatedAt, context.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
-    deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
+    // A line that does not say it, as many systems write them, neither deletes nor restores.
+    deleted_at: line.deleted_at === undefined ? (stored?.deleted_at ?? null) : msOrNull(line.deleted_at),
   };
 
   if (stored === undefined) {
@@ -76,10 +80,19 @@ export async function storePatient(session: Session, line: PatientLine, context:
     await session.all(deleteIdentifiers, { patientId: stored.id });
     await insertIdentifiers(session, stored.id, identifiers);
   }
+  const patient = toPatient({ ...row, owner_customer_fp: line.owner_customer_fp });
+  if (FLAGGED_BY.some((fact) => stored[fact] !== row[fact])) await markOutdatedFlags(session, stored.id, patient);
   if (await isServed(session, stored.id, context)) context.stamped.add(stored.id);
   await relistNow(session, stored.id, context);
+  if (stored.deleted_at === null && row.deleted_at !== null) await releaseStudies(session, stored.id, context.now);
+  if (stored.deleted_at !== null && row.deleted_at === null) {
+    await restoreStudies(session, { id: stored.id, patient }, context.now);
+  }
   return "changed";
 }
+
+/** The columns that select the intervals of a patient. */
+const FLAGGED_BY = ["species", "breed", "sex", "date_of_birth"] as const;
 
 /** Whether the patient is connected to a clinic whose clients have synchronised. */
 async function isServed(session: Session, patientId: number, { served }: ImportContext): Promise<boolean> {
@@ -91,6 +104,10 @@ async function isServed(session: Session, patientId: number, { served }: ImportC
 /** Updates the connections of a patient, unless `stampPatients` does it later. */
 async function relistNow(session: Session, patientId: number, { stamped, now }: ImportContext): Promise<void> {
   if (!stamped.has(patientId)) await relist(session, patientId, now);
+}
+
+function msOrNull(timestamp: string | null): number | null {
+  return timestamp === null ? null : Date.parse(timestamp);
 }
 
 async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {

@@ -17,6 +17,7 @@ import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listMappings } from "../store/dashboard/codes.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
+import { listPlacements } from "../store/studies/placements.ts";
 import { storedStudies } from "../store/studies/quota.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { previewRoutes } from "./previews.ts";
@@ -40,6 +41,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   directoryRoutes(app, context);
   rangesRoute(app, context);
   codesRoute(app, context);
+  placementsRoute(app, context);
   configurationRoute(app, context);
   releaseRoutes(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
@@ -96,6 +98,15 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
       };
     };
     return store.transaction(take, { repeatable: true });
+  });
+}
+
+/** Where the clinic's studies are that changed here after an agent pushed them, so that its counts say the same. */
+function placementsRoute(app: FastifyInstance, { store }: RouteContext): void {
+  const parameters = { updated_since: instant("only studies changed at or after it") };
+  app.get("/agent/v1/placements", { config: { ...directory, parameters } }, async (request) => {
+    const { updated_since: since } = readParameters(request, parameters);
+    return { success: true, data: await listPlacements(store, keyOf(request).clinic_id, since ?? 0) };
   });
 }
 

@@ -44,6 +44,9 @@ export async function importEvent(
   if ((Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column])) {
     return "unchanged";
   }
+  if (stored.clinic_id !== ids.clinicId) {
+    return { problem: `${event.fp} is an event of another clinic, expected its own clinic_fp` };
+  }
   const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
   if (problem !== null) return { problem };
   await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });

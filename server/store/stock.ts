@@ -78,12 +78,12 @@ export async function findStock(
   return { item: toItem(item), batches: await session.all(batchesOf, { itemId: item.id }) };
 }
 
-/** Stores an item of an import file. A virtual item has no stock, whatever the file states. */
+/** Stores an item of an import file. A virtual item has no stock, whatever the file states. An item stays in its clinic. */
 export async function importItem(
   session: Session,
   item: InventoryItem,
   clinicId: number,
-): Promise<"new" | "changed" | "unchanged"> {
+): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: ItemColumns = {
     fp: item.fp,
     clinic_id: clinicId,
@@ -102,6 +102,8 @@ export async function importItem(
     await session.all(insertItem, row);
     return "new";
   }
+  if (stored.clinic_id !== clinicId)
+    return { problem: `${item.fp} is an item of another clinic, expected its own clinic_fp` };
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
   await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id });

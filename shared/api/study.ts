@@ -95,10 +95,19 @@ export const Study = Type.Object(
       maxItems: RESULTS_MAX,
       description: "Empty for an imaging study without measurements.",
     }),
+    flagged_species: Type.Optional(
+      Type.String({
+        description:
+          "Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the " +
+          "species whose intervals they have. A person flags them again.",
+      }),
+    ),
   },
   { title: "DiagnosticStudy", description: "A lab or imaging study.", additionalProperties: false },
 );
 export type Study = Static<typeof Study>;
+
+const { flagged_species: _mark, ...sentProperties } = Study.properties;
 
 /** A study in a list. `updated_at` is the clinic's own: two clinics may read the same study since different times. */
 export const ListedStudy = Type.Object(
@@ -205,7 +214,7 @@ export type MatchedBy = Static<typeof MatchedBy>;
 
 /** A study as the agent pushes it. `patient_fp` is null if no patient matches. */
 export const PushedStudy = ClosedObject({
-  ...Study.properties,
+  ...sentProperties,
   patient_fp: Nullable(Study.properties.patient_fp),
   // Changes by users add to it, and the column of the database ends at 2 147 483 647.
   revision: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
@@ -219,23 +228,21 @@ export const PushedStudy = ClosedObject({
 export type PushedStudy = Static<typeof PushedStudy>;
 
 /** Why a pushed study is not filed. Servers of other versions may know more. */
-export const OUTCOME_CODES = [
+export type OutcomeCode =
   /** The push names no patient. */
-  "PATIENT.NONE",
-  "PATIENT.UNKNOWN",
-  "PATIENT.NOT_CONNECTED",
+  | "PATIENT.NONE"
+  | "PATIENT.UNKNOWN"
+  | "PATIENT.NOT_CONNECTED"
   /** A person took the study from a patient, or left it without one. */
-  "PATIENT.LEFT_OPEN",
+  | "PATIENT.LEFT_OPEN"
   /** The number by which the agent matched names another patient now, or none. */
-  "MATCH.IDENTIFIER_MOVED",
+  | "MATCH.IDENTIFIER_MOVED"
   /** The name by which the agent matched names no patient with an appointment now, or several. */
-  "MATCH.NAME_MOVED",
+  | "MATCH.NAME_MOVED"
   /** The device states another species than the patient has now. */
-  "MATCH.OTHER_SPECIES",
+  | "MATCH.OTHER_SPECIES"
   /** The study is filed to another patient, and an agent moves no filed study. */
-  "STUDY.FILED_ELSEWHERE",
-] as const;
-export type OutcomeCode = (typeof OUTCOME_CODES)[number];
+  | "STUDY.FILED_ELSEWHERE";
 
 /** The codes of a match that no longer holds. */
 export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
@@ -252,7 +259,7 @@ export const Outcome = Type.Object({
   fp: Type.String(),
   outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected", "deferred"]),
   reason: Nullable(Type.String()),
-  /** One of OUTCOME_CODES. */
+  /** An OutcomeCode. */
   code: Type.Optional(Type.String()),
   existing_fp: Type.Optional(Type.String()),
 });
@@ -292,7 +299,17 @@ const HeardDevice = Type.Object({
     Nullable(Type.Object({ at: Type.String({ maxLength: 64 }), reason: Type.String({ maxLength: 1000 }) })),
   ),
   /** Messages since midnight in the agent's time zone. */
-  today: Type.Optional(Type.Object({ received: Count, filed: Count, unmatched: Count, quarantined: Count })),
+  today: Type.Optional(
+    Type.Object({
+      received: Count,
+      filed: Count,
+      unmatched: Count,
+      quarantined: Count,
+      not_for_patients: Type.Optional(Count),
+    }),
+  ),
+  /** Bytes that its profile does not understand came last. `protocol` is what they look like. */
+  foreign: Type.Optional(Nullable(Type.Object({ bytes: Count, protocol: Nullable(Type.String({ maxLength: 64 })) }))),
   /** Messages that cannot be filed until they are processed again. Absent without one. */
   quarantined: Type.Optional(Type.Object({ count: Count, last_at: Type.String({ maxLength: 64 }) })),
 });

@@ -167,6 +167,9 @@ export interface ListedStudy {
   /** Empty for an imaging study without measurements. */
   results: AnalyteResult[];
 
+  /** Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the species whose intervals they have. A person flags them again. */
+  flagged_species?: string;
+
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -218,6 +221,9 @@ export interface DiagnosticStudy {
 
   /** Empty for an imaging study without measurements. */
   results: AnalyteResult[];
+
+  /** Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the species whose intervals they have. A person flags them again. */
+  flagged_species?: string;
 }
 
 /** A success. */

@@ -84,12 +84,16 @@ export interface DayCounts {
   filed: number;
   unmatched: number;
   quarantined: number;
+  /** Null for an agent that does not tell it. */
+  not_for_patients: number | null;
 }
 
 /** The state of a device. A fault needs a person, and so does a silence beyond the device's rhythm. */
 export type DeviceState =
   /** `ready`: the agent waits for the device to connect. `unknown`: its agent is silent. */
   | { is: "connected" | "ready" | "never heard" | "unknown" }
+  /** Its last bytes are of another protocol than its profile's; null for an unknown one. */
+  | { is: "foreign"; protocol: string | null }
   /** `off`: the device does not answer, and may be switched off. */
   | { is: "faulty" | "off"; reason: string }
   /** Working time since its last message, and its longest pause before; null if it is silent for more than 14 days. */
@@ -97,7 +101,7 @@ export type DeviceState =
 
 /** Whether the state of a device needs a person. */
 export function needsPerson({ is }: DeviceState): boolean {
-  return is === "faulty" || is === "silent";
+  return is === "faulty" || is === "silent" || is === "foreign";
 }
 
 /** Someone who connected to a port of the agent and is no device of it. */

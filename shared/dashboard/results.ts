@@ -1,4 +1,4 @@
-import type { CodeSource, Flag, Modality, PatientHint } from "../api/study.ts";
+import type { CodeSource, Flag, FlaggedPatient, Modality, PatientHint } from "../api/study.ts";
 import type { Language } from "./session.ts";
 
 // The screens of the results: the list, and one study.
@@ -122,6 +122,7 @@ export interface RowChange {
 
 export type RevisionCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
+  | ("moved" | "taken back" | "flagged again" | "patient deleted" | "patient restored")
   | "assigned despite species";
 
 export interface Revision {
@@ -131,6 +132,8 @@ export interface Revision {
   /** The user, or the device that sent it. */
   by: string | null;
   place: Place;
+  /** The reason that the user gave. */
+  reason: string | null;
   changes: RowChange[];
 }
 
@@ -183,12 +186,25 @@ export interface StudyPage {
   cause: RevisionCause;
   rows: StudyRow[];
   notes: string[];
+  /** The facts of its patient that the flags were made for, if they were corrected since. */
+  flagged_for: FlaggedPatient | null;
+  /** What a user of the clinic may do with it: move it to another patient or the desk, undo that, have it flagged again. */
+  can: { move: boolean; undo: boolean; flag: boolean };
   /** Versions of the interval sets at the time of the flags; null if the sender sent none. */
   sets: { catalogue: string; clinic: string | null } | null;
   /** All revisions, the newest first. */
   revisions: Revision[];
   conflicts: StudyConflict[];
   time_line: TimeLineEvent[];
+}
+
+/** The body of `POST .../results/:fp/move`. `revision` is the one that the user saw; no patient means the desk. */
+export interface MoveBody {
+  revision: number;
+  patient_fp: string | null;
+  reason: string;
+  /** The species of the patient as the user typed it. Needed if the device said another one. */
+  typed_species?: string;
 }
 
 /** The query of a printed report. */

@@ -28,6 +28,20 @@ export interface PlacementQueue {
   waiting: number;
   rejected: number;
   studies: QueuedStudy[];
+  /** Filed studies whose ranges and flags are for facts of the animal that were corrected since, the oldest first. */
+  outdated: OutdatedStudy[];
+}
+
+/** Max outdated studies in the answer. */
+export const OUTDATED_MAX = 20;
+
+export interface OutdatedStudy {
+  fp: string;
+  patient_name: string;
+  patient_species: string;
+  flagged_species: string;
+  device_name: string;
+  acquired_at: string;
 }
 
 /** A result as the device printed it. */

@@ -66,6 +66,7 @@ export interface LocalDevice {
     readonly filed: number;
     readonly unmatched: number;
     readonly quarantined: number;
+    readonly not_for_patients: number;
   };
   /** Bytes since the last message that belong to none, if they are worth a user's time. */
   readonly noise: { readonly bytes: number; readonly protocol: string | null; readonly hex: readonly string[] } | null;

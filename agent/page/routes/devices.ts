@@ -81,6 +81,7 @@ function describeDevice(
       filed: of("filed"),
       unmatched: of("unmatched"),
       quarantined: of("quarantined"),
+      not_for_patients: of("not-for-patients"),
     },
     noise:
       noise === undefined || !isForeign(noise, lastMessageAt)

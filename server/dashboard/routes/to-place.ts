@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { fold, readSpecies } from "../../../shared/clinical/species.ts";
 import type {
   AssignBody,
   Placed,
@@ -29,6 +28,7 @@ import type { StoredStudy } from "../../store/studies/studies.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
+import { namesSpecies } from "../named-species.ts";
 
 // The desk where users place unmatched studies.
 
@@ -178,11 +178,6 @@ async function ownPatient(session: Session, request: FastifyRequest, fp: string)
   const patient = await findOwnPatient(session, clinicOf(request).id, fp);
   if (patient === undefined) throw new ApiError("RECORD.NOT_FOUND", "This patient");
   return patient;
-}
-
-/** Whether a text names the patient's species, in any language that devices use. */
-function namesSpecies(typed: string, { species }: Patient): boolean {
-  return fold(typed) === fold(species) || (readSpecies(typed) !== null && readSpecies(typed) === readSpecies(species));
 }
 
 /** Says who changed a study since the user saw it, and what it is now. */

@@ -120,7 +120,8 @@ function deviceShown(
   // A new agent knows no message of its predecessor, and the server has its studies.
   const heardAt = Math.max(0, ...times, Date.parse(device.last_message_at ?? "") || 0);
   const last_message_at = heardAt === 0 ? null : new Date(heardAt).toISOString();
-  return { id, name, profile, protocol, connection, state, last_message_at, last_warning, study_name, today };
+  const counts = today && { ...today, not_for_patients: today.not_for_patients ?? null };
+  return { id, name, profile, protocol, connection, state, last_message_at, last_warning, study_name, today: counts };
 }
 
 function callerShown({ why, protocol = null, ...caller }: NonNullable<Heartbeat["callers"]>[number]): CallerShown {

@@ -9,13 +9,14 @@ import { findPatient } from "../patients/patients.ts";
 import { rangesOfVersion } from "../ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
+import { isMoved } from "../studies/placement.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
 // One study as a clinic sees it, with its revisions and its time line.
 
 /** Finds a study of a connected patient, or an unmatched one of the clinic itself. */
-async function findVisible(session: Session, clinicId: number, fp: string): Promise<StoredStudy | undefined> {
+export async function findVisible(session: Session, clinicId: number, fp: string): Promise<StoredStudy | undefined> {
   const isVisible = (await session.first(visible, { clinicId, fp })) !== undefined;
   return isVisible ? findStoredStudy(session, fp) : undefined;
 }
@@ -25,6 +26,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
   const stored = await findVisible(session, clinicId, fp);
   if (stored === undefined) return undefined;
   const isOwn = stored.clinic_id === clinicId;
+  const isEditable = isOwn || stored.clinic_id === null;
   const patient = stored.patient_fp === null ? undefined : await findPatient(session, clinicId, stored.patient_fp);
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
@@ -45,6 +47,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       cause: entry.cause,
       by: authorOf(entry, commands, source),
       place: places[index] ?? { kind: "patient of others" },
+      reason: isOwn ? entry.cause_reason : null,
       changes: before === undefined ? [] : rowChanges(before, entry.study.results),
     };
   });
@@ -72,6 +75,12 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     cause: stored.cause,
     rows: studyRows(study, snapshot, ranges),
     notes: isOwn ? (snapshot?.notes ?? []) : [],
+    flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
+    can: {
+      move: isEditable && stored.patient_id !== null,
+      undo: isEditable && isMoved(stored),
+      flag: isEditable && stored.flagged_species !== null,
+    },
     sets: snapshot === null ? null : { catalogue: snapshot.catalogue, clinic: snapshot.ranges },
     revisions: revisions.toReversed(),
     conflicts,

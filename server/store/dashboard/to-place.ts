@@ -7,6 +7,8 @@ import { sideOf, valueText } from "../../../shared/dashboard/result-value.ts";
 import {
   type DeviceRow,
   FOUND_MAX,
+  OUTDATED_MAX,
+  type OutdatedStudy,
   type PlacementPreview,
   type PlacementQueue,
   type PlacementStep,
@@ -31,12 +33,12 @@ import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patien
 // The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
 
 /**
- * Finds a study that the clinic's own agent sent. It is unmatched, or filed to a patient that the clinic sees.
+ * Finds a study of the clinic: its agent sent it, or it was taken back here. It is unmatched, or filed to a patient that the clinic sees.
  * @returns undefined for any other study
  */
 export async function findOwnStudy(session: Session, clinicId: number, fp: string): Promise<StoredStudy | undefined> {
   const stored = await findStoredStudy(session, fp);
-  if (stored?.clinic_id !== clinicId || stored.source === null) return undefined;
+  if (stored?.clinic_id !== clinicId) return undefined;
   if (stored.patient_id === null) return stored;
   const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
   return patient === undefined ? undefined : stored;
@@ -58,7 +60,10 @@ export async function queueOf(
     counts[is_rejected === 1 ? "rejected" : "waiting"] = total;
   }
   const rows = await session.all(queues[order][isRejected ? "rejected" : "waiting"], { clinicId });
-  return { ...counts, studies: rows.map(queuedStudy) };
+  const outdated = (await session.all(outdatedStudies, { clinicId })).map(
+    ({ acquired_at, ...study }): OutdatedStudy => ({ ...study, acquired_at: timestampOf(acquired_at) }),
+  );
+  return { ...counts, studies: rows.map(queuedStudy), outdated };
 }
 
 /** Describes a study with its candidates and its history. The study is one of findOwnStudy(). */
@@ -208,6 +213,21 @@ const unmatchedCounts = query((db, p: { clinicId: number }) =>
     .where("patient_id", "is", null)
     .where("clinic_id", "=", p.clinicId)
     .groupBy("is_rejected"),
+);
+
+const outdatedStudies = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "study.patient_id")
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .select(["study.fp", "study.device_name", "study.acquired_at"])
+    .select((select) => select.fn.coalesce("study.flagged_species", select.val("")).as("flagged_species"))
+    .select(["patient.name as patient_name", "patient.species as patient_species"])
+    .where("study.flagged_species", "is not", null)
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .orderBy("study.id")
+    .limit(OUTDATED_MAX),
 );
 
 const queues = {

@@ -115,6 +115,8 @@ const studies = ({ id, orderedText, shared }: Engine) => `
     revision integer not null,
     pushed_revision integer,
     cause text not null default 'pushed',
+    cause_reason text,
+    flagged_species text,
     dedupe_key text,
     content_hash text not null,
     source text,
@@ -133,6 +135,8 @@ const studies = ({ id, orderedText, shared }: Engine) => `
     (patient_id, acquired_at, id${shared ? "" : ", clinic_id, modality, device_name, severity, search_words"});
   create index study_unmatched on study (id) where patient_id is null;
   create index study_to_place on study (clinic_id, received_at) where patient_id is null and rejected_reason is null;
+  create index study_changed_here on study (clinic_id, received_at) where cause <> 'pushed';
+  create index study_flagged_before on study (patient_id) where flagged_species is not null;
   create index study_critical on study (received_at) where severity = 2;
   ${shared ? "" : "create index study_times on study (clinic_id, acquired_at, device_name, source) where source is not null;"}
 

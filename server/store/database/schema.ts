@@ -52,7 +52,7 @@ export interface Tables {
     patient_species: string;
     patient_updated_at: number;
   };
-  study: StudyColumns & StudySearchColumns & StudyChecksum & { id: Generated<number> };
+  study: StudyColumns & StudyMarks & StudySearchColumns & StudyChecksum & { id: Generated<number> };
   study_revision: {
     study_id: number;
     revision: number;
@@ -331,8 +331,22 @@ export interface StudyChecksum {
   checksum: number | null;
 }
 
+/** What a write of a study may omit. */
+export interface StudyMarks {
+  /** The reason that a user gave for this revision. */
+  cause_reason: string | null;
+  /** The species of the flags, if facts of the patient were corrected after it was flagged; see studies/outdated-flags.ts. */
+  flagged_species: string | null;
+}
+
 export type StudyCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
+  /** A user moved a study from its patient to another one, or to the desk. */
+  | ("moved" | "taken back")
+  /** A user had it flagged again for corrected facts of its patient. */
+  | "flagged again"
+  /** Its patient was deleted, or came back. */
+  | ("patient deleted" | "patient restored")
   /** A user filed it to a patient of another species than the device stated. */
   | "assigned despite species";
 

@@ -258,6 +258,7 @@ async function fileTwin(
     {
       ...columns,
       ...(await flagForPatient(session, twin, patient)),
+      ...{ cause_reason: null, flagged_species: null },
       patient_id: id,
       claimed_patient_fp: pushed.patient_fp,
       unmatched_reason: null,

@@ -44,6 +44,8 @@ export interface HistoryEntry {
   at: string;
   patient_fp: string | null;
   unmatched_reason: string | null;
+  /** The reason that a user gave for a move. */
+  cause_reason: string | null;
   rejected_reason: string | null;
   /** Present if the device sent any. */
   sample_ids?: string[];
@@ -64,15 +66,17 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
       at: timestampOf(received_at),
       patient_fp: study.patient_fp || null,
       unmatched_reason: study.unmatched_reason,
+      cause_reason: study.cause_reason ?? null,
       rejected_reason: study.rejected_reason,
       ...sampleIds(study.source as StudySource | null),
       study: inPublishedOrder(study),
       snapshot: study.snapshot as Snapshot | null,
     };
   });
-  const { revision, cause, received_at, patient_fp, unmatched_reason, rejected_reason } = stored;
+  const { revision, cause, cause_reason, received_at, patient_fp, unmatched_reason, rejected_reason } = stored;
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
-  const current = { revision, cause, at: timestampOf(received_at), patient_fp, unmatched_reason, rejected_reason };
+  const reasons = { unmatched_reason, cause_reason, rejected_reason };
+  const current = { revision, cause, at: timestampOf(received_at), patient_fp, ...reasons };
   const samples = sampleIds(parseStored(stored.source) as StudySource | null);
   return [...earlier, { ...current, ...samples, study: inPublishedOrder(toStudy(stored)), snapshot }];
 }

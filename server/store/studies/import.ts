@@ -1,8 +1,11 @@
 import type { Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
+import { findPatient } from "../patients/patients.ts";
+import { flagForPatient } from "./flags.ts";
 import type { Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findStoredStudy, insertStudy, replaceStudy } from "./studies.ts";
-import { canonical, contentHash, describeStudy, parseStored, toStudy } from "./study-content.ts";
+import { canonical, contentHash, describeStudy, parseStored, storedMeasurementKey, toStudy } from "./study-content.ts";
 
 /** A study of an import file. */
 export interface ImportedStudy extends Study {
@@ -11,7 +14,10 @@ export interface ImportedStudy extends Study {
   snapshot?: Snapshot;
 }
 
-/** Stores a study of an import file. The history keeps the previous content of a changed study. @throws DamagedRecord */
+/**
+ * Stores a study of an import file. The history keeps the previous content of a changed study. One that a user placed stays where it
+ * is, with ranges and flags for the animal there. @throws DamagedRecord
+ */
 export async function importStudy(
   session: Session,
   { source, snapshot, ...study }: ImportedStudy,
@@ -45,7 +51,16 @@ export async function importStudy(
   }
   const before = [toStudy(stored), source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
   if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";
-  await replaceStudy(session, stored, row, now);
+  if (stored.placed_by_user === 0 || stored.patient_id === patientId) {
+    await replaceStudy(session, stored, row, now);
+    return "changed";
+  }
+  if (storedMeasurementKey(stored) === measurementKey(study.results)) return "unchanged";
+  const { patient_id, patient_fp, unmatched_reason, rejected_reason } = stored;
+  const place = { patient_id, unmatched_reason, rejected_reason, placed_by_user: 1 };
+  const patient = patient_fp === null ? undefined : await findPatient(session, stored.clinic_id ?? 0, patient_fp);
+  const flagged = await flagForPatient(session, row, patient?.patient ?? null);
+  await replaceStudy(session, stored, { ...row, ...place, ...flagged }, now);
   return "changed";
 }
 

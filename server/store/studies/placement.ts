@@ -7,7 +7,8 @@ import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { flagForPatient } from "./flags.ts";
-import { findStoredStudy, replaceStudy, type StoredStudy } from "./studies.ts";
+import { historyOf } from "./history.ts";
+import { findStoredStudy, replaceStudy, type StoredStudy, type StudyWrite } from "./studies.ts";
 import { parseStored } from "./study-content.ts";
 
 // Commands of a user on a study. Each one adds a revision and audit rows, and needs a transaction. It returns the reason if
@@ -121,6 +122,99 @@ export async function reopenStudy(
   return null;
 }
 
+/**
+ * Moves a filed study of the clinic, however it was filed, to another patient, or with null back to the desk, and keeps the reason.
+ * `actor.clinicId` is the clinic of the user: it gets an imported study as its own. `despite` as for assignStudy().
+ */
+export async function moveStudy(
+  session: Session,
+  {
+    fp,
+    clinicId,
+    patientFp,
+    reason,
+    despite,
+    ...actor
+  }: AuditActor & { fp: string; clinicId: number; patientFp: string | null; reason: string; despite?: "species" },
+): Promise<string | null> {
+  const stored = await findStoredStudy(session, fp);
+  const problem = moveProblem(stored, fp, clinicId);
+  if (stored === undefined || problem !== null) return problem;
+  if (stored.patient_id === null) return `${fp} is filed to no patient, expected a filed study`;
+  if (patientFp === null) {
+    const unmatched_reason = `a person took it back from ${stored.patient_fp}: ${reason}`;
+    const flagged = await flagForPatient(session, stored, null);
+    const taken = { patient_id: null, unmatched_reason, cause: "taken back", cause_reason: reason } as const;
+    await addRevision(session, stored, { ...flagged, clinic_id: clinicId, ...taken }, actor);
+    await auditCommand(session, "study take back", [fp, stored.patient_fp], { ...actor, clinicId });
+    return null;
+  }
+  const patient = await findPatient(session, clinicId, patientFp);
+  if (patient === undefined) return missingPatientProblem(session, patientFp);
+  if (!patient.connected) return `patient ${patientFp} has no active connection to the study's clinic`;
+  if (stored.patient_id === patient.id) return `${fp} is filed to ${patientFp} already`;
+  const contradiction = speciesContradiction(stored, patient.patient);
+  if (contradiction !== null && despite !== "species") {
+    return `${contradiction}, expected a patient of the device's species`;
+  }
+  const flagged = await flagForPatient(session, stored, patient.patient);
+  const note = `filed to ${patientFp} despite the species: ${contradiction}`;
+  const snapshot = contradiction === null ? flagged.snapshot : withNote(flagged.snapshot, note);
+  const moved = { patient_id: patient.id, unmatched_reason: null, cause: "moved", cause_reason: reason } as const;
+  await addRevision(session, stored, { ...flagged, snapshot, clinic_id: clinicId, ...moved }, actor);
+  await auditCommand(session, "study move", [fp, stored.patient_fp, patientFp], { ...actor, clinicId });
+  return null;
+}
+
+/** Undoes the last move of a study: it is filed again to the patient that it left. */
+export async function undoMove(
+  session: Session,
+  { fp, clinicId, ...actor }: AuditActor & { fp: string; clinicId: number },
+): Promise<string | null> {
+  const stored = await findStoredStudy(session, fp);
+  const problem = moveProblem(stored, fp, clinicId);
+  if (stored === undefined || problem !== null) return problem;
+  if (!isMoved(stored)) return `${fp} was not moved by its last change`;
+  const before = (await historyOf(session, fp)).at(-2)?.patient_fp ?? null;
+  const patient = before === null ? undefined : await findPatient(session, clinicId, before);
+  if (patient?.connected !== true) return `patient ${before} is no longer a patient of the clinic`;
+  const flagged = await flagForPatient(session, stored, patient.patient);
+  const undone = { patient_id: patient.id, unmatched_reason: null, cause: "undone" } as const;
+  await addRevision(session, stored, { ...flagged, ...undone }, actor);
+  await auditCommand(session, "study undo move", [fp, before], { ...actor, clinicId });
+  return null;
+}
+
+/** Whether the last change of a study moved it, so that undoMove() can undo it. */
+export function isMoved({ cause }: Pick<StoredStudy, "cause">): boolean {
+  return cause === "moved" || cause === "taken back";
+}
+
+/** Flags a filed study for the facts of its patient as they are now. Its place stays. */
+export async function flagAgain(
+  session: Session,
+  { fp, clinicId, ...actor }: AuditActor & { fp: string; clinicId: number },
+): Promise<string | null> {
+  const stored = await findStoredStudy(session, fp);
+  const problem = moveProblem(stored, fp, clinicId);
+  if (stored === undefined || problem !== null) return problem;
+  if (stored.flagged_species === null || stored.patient_fp === null) return `${fp} is flagged for its patient as it is`;
+  const patient = await findPatient(session, clinicId, stored.patient_fp);
+  if (patient?.connected !== true) return `patient ${stored.patient_fp} is no longer a patient of the clinic`;
+  const flagged = await flagForPatient(session, stored, patient.patient);
+  const { placed_by_user } = stored;
+  await addRevision(session, stored, { ...flagged, placed_by_user, cause: "flagged again" }, actor);
+  await auditCommand(session, "study flag again", [fp, stored.patient_fp], { ...actor, clinicId });
+  return null;
+}
+
+/** An imported study has no clinic of its own: each clinic that sees its patient may correct it. */
+function moveProblem(stored: StoredStudy | undefined, fp: string, clinicId: number): string | null {
+  if (stored === undefined) return `study ${fp} does not exist`;
+  if (stored.clinic_id !== null && stored.clinic_id !== clinicId) return `${fp} is a study of another clinic`;
+  return null;
+}
+
 function commandProblem(stored: StoredStudy | undefined, fp: string): string | null {
   if (stored === undefined) return `study ${fp} does not exist`;
   if (stored.clinic_id === null) return `${fp} was imported, expected a study that a clinic's agent sent`;
@@ -130,11 +224,11 @@ function commandProblem(stored: StoredStudy | undefined, fp: string): string | n
 async function addRevision(
   session: Session,
   stored: StoredStudy,
-  changed: Partial<StudyColumns> & Pick<StudyColumns, "cause">,
-  { now }: AuditActor,
+  changed: Partial<StudyWrite> & Pick<StudyColumns, "cause">,
+  { now }: Pick<AuditActor, "now">,
 ): Promise<void> {
-  const { id: _id, patient_fp: _patient, ...columns } = stored;
-  const row = { ...columns, ...changed, revision: stored.revision + 1, placed_by_user: 1, received_at: now };
+  const { id: _id, patient_fp: _patient, cause_reason: _reason, flagged_species: _species, ...columns } = stored;
+  const row = { ...columns, placed_by_user: 1, ...changed, revision: stored.revision + 1, received_at: now };
   await replaceStudy(session, stored, row, now);
 }
 

@@ -4,7 +4,7 @@ import { searchWords, severityOf } from "../../domain/study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { DamagedRecord } from "../database/damaged-records.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
-import type { StudyChecksum, StudyColumns, StudySearchColumns, Tables } from "../database/schema.ts";
+import type { StudyChecksum, StudyColumns, StudyMarks, StudySearchColumns, Tables } from "../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
 
@@ -24,29 +24,32 @@ export async function findStudy(
   return { connected: row.active === 1, study: toStudy(row) };
 }
 
-export type StoredStudy = StudyColumns & StudyChecksum & { id: number; patient_fp: string | null };
+export type StoredStudy = StudyColumns & StudyMarks & StudyChecksum & { id: number; patient_fp: string | null };
+
+/** A study to write. Without marks it has none. */
+export type StudyWrite = StudyColumns & Partial<StudyMarks>;
 
 /** Finds a stored study, whichever clinic may read it. @throws DamagedRecord */
 export async function findStoredStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
   return session.first(storedByFp, { fp });
 }
 
-export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
-  await session.all(insert, { ...row, ...searchColumns(row), checksum: await studyChecksum(session, row) });
+export async function insertStudy(session: Session, row: StudyWrite): Promise<void> {
+  await session.all(insert, {
+    ...NO_MARKS,
+    ...row,
+    ...searchColumns(row),
+    checksum: await studyChecksum(session, row),
+  });
   const { fp, patient_id: patientId, received_at: now } = row;
   await announceStudy(session, { fp, patientId, previousPatientId: null, now });
 }
 
 /** Overwrites the current revision. The history keeps no copy. */
-export async function updateStudy(
-  session: Session,
-  stored: StoredStudy,
-  row: StudyColumns,
-  now: number,
-): Promise<void> {
+export async function updateStudy(session: Session, stored: StoredStudy, row: StudyWrite, now: number): Promise<void> {
   const { id, patient_id: previousPatientId } = stored;
   const checksum = await studyChecksum(session, row);
-  await session.all(update, { ...row, ...searchColumns(row), checksum, id, previousPatientId });
+  await session.all(update, { ...NO_MARKS, ...row, ...searchColumns(row), checksum, id, previousPatientId });
   await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
@@ -64,12 +67,7 @@ export async function findForPush(
 }
 
 /** Replaces the current revision and moves it to the history. */
-export async function replaceStudy(
-  session: Session,
-  stored: StoredStudy,
-  row: StudyColumns,
-  now: number,
-): Promise<void> {
+export async function replaceStudy(session: Session, stored: StoredStudy, row: StudyWrite, now: number): Promise<void> {
   const { id, revision, content_hash, received_at, pushed_revision } = stored;
   const body = JSON.stringify({
     ...toStudy(stored),
@@ -80,6 +78,7 @@ export async function replaceStudy(
     patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
     snapshot: stored.snapshot && (JSON.parse(stored.snapshot) as unknown),
     cause: stored.cause,
+    cause_reason: stored.cause_reason,
     rejected_reason: stored.rejected_reason,
   } satisfies ReplacedStudy);
   const replaced = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
@@ -97,8 +96,11 @@ export interface ReplacedStudy extends Study {
   patient_hint: unknown;
   snapshot: unknown;
   cause: StudyColumns["cause"];
+  cause_reason?: string | null;
   rejected_reason: string | null;
 }
+
+const NO_MARKS: StudyMarks = { cause_reason: null, flagged_species: null };
 
 const filedByFp = checked(
   query((db, p: { clinicId: number; fp: string }) =>
@@ -136,7 +138,7 @@ function searchColumns({ results, source, patient_hint }: StudyColumns): StudySe
   };
 }
 
-type StudyRow = StudyColumns & StudySearchColumns & StudyChecksum;
+type StudyRow = StudyColumns & StudyMarks & StudySearchColumns & StudyChecksum;
 
 const insert = query(
   (db, p: StudyRow) => db.insertInto("study").values(studyValues(p)),
@@ -172,6 +174,8 @@ function studyValues(p: StudyRow): StudyRow {
     received_at: p.received_at,
     pushed_revision: p.pushed_revision,
     cause: p.cause,
+    cause_reason: p.cause_reason,
+    flagged_species: p.flagged_species,
     placed_by_user: p.placed_by_user,
     rejected_reason: p.rejected_reason,
     severity: p.severity,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
-import type { StudyColumns } from "../database/schema.ts";
+import type { StudyColumns, StudyMarks } from "../database/schema.ts";
 
 // Converts studies between the API and the columns of `study`.
 
@@ -38,9 +38,8 @@ export function canonical(value: unknown): string {
 
 /** Converts a row to the study of the API. */
 export function toStudy(
-  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results"> & {
-    patient_fp: string | null;
-  },
+  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results"> &
+    Pick<StudyMarks, "flagged_species"> & { patient_fp: string | null },
 ): Study {
   return {
     fp: row.fp,
@@ -50,6 +49,7 @@ export function toStudy(
     status: row.status as Study["status"],
     acquired_at: new Date(row.acquired_at).toISOString(),
     results: JSON.parse(row.results) as Result[],
+    ...(row.flagged_species === null ? {} : { flagged_species: row.flagged_species }),
   };
 }
 
@@ -64,6 +64,7 @@ export function inPublishedOrder({
   status,
   acquired_at,
   results,
+  flagged_species,
 }: Study): Study {
   const ordered = results.map(
     (result) =>
@@ -71,7 +72,8 @@ export function inPublishedOrder({
         resultKeys.flatMap((key) => (Object.hasOwn(result, key) ? [[key, result[key]]] : [])),
       ) as Result,
   );
-  return { fp, patient_fp, modality, device_name, status, acquired_at, results: ordered };
+  const study = { fp, patient_fp, modality, device_name, status, acquired_at, results: ordered };
+  return flagged_species === undefined ? study : { ...study, flagged_species };
 }
 
 /** Parses a JSON column; null stays null. */

@@ -70,9 +70,11 @@ export const BEGINNING: PageStart = {
 };
 
 /** Whether the row has a study. The one row of an empty page has the total alone. */
-function isStudy<Row extends object>(row: Row): row is { [Name in keyof Row]: NonNullable<Row[Name]> } {
-  return Object.values(row).every((value) => value !== null);
+function isStudy<Row extends { flagged_species: string | null }>(row: Row): row is FoundRow<Row> {
+  return Object.entries(row).every(([name, value]) => value !== null || name === "flagged_species");
 }
+
+type FoundRow<Row> = { [Name in keyof Row]: Name extends "flagged_species" ? Row[Name] : NonNullable<Row[Name]> };
 
 interface ListParameters extends PageStart {
   clinicId: number;

@@ -88,6 +88,11 @@ describe("a device", () => {
     expect(states.map(needsPerson)).toEqual([true, false]);
   });
 
+  test("a device whose last bytes are of another protocol needs a person, as at its agent", () => {
+    const foreign = state({ foreign: { bytes: 40, protocol: "HL7" }, connected: true });
+    expect([foreign, needsPerson(foreign)]).toEqual([{ is: "foreign", protocol: "HL7" }, true]);
+  });
+
   test("the devices of a silent agent are unknown", () => {
     expect(state({ reason: "no such port", connected: true }, all, "silent")).toEqual({ is: "unknown" });
   });

@@ -121,7 +121,7 @@ function full(line: ReturnType<typeof patient>) {
   return { external_ids: [] as string[], deleted_at: null as string | null, ...line };
 }
 
-const text = fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" });
+const text = fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }).filter((words) => words.trim() !== "");
 const nullable = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: null });
 const instant = fc
   .date({ min: new Date("1970-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
@@ -141,7 +141,7 @@ const anyFile = fc
     clinicNames: fc.array(text, { minLength: 1, maxLength: 3 }),
     patients: fc.array(
       fc.record({
-        name: fc.string({ unit: "grapheme" }),
+        name: text,
         species: fc.constantFrom(...API_SPECIES),
         breed: nullable(text),
         sex: nullable(fc.constantFrom(...PATIENT_SEXES)),

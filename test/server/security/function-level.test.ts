@@ -48,6 +48,7 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /agent/v1/removed": agent,
   "GET /agent/v1/ranges": agent,
   "GET /agent/v1/codes": agent,
+  "GET /agent/v1/placements": agent,
   "GET /agent/v1/configuration": agent,
   "GET /agent/v1/releases/:file": agent,
   "PUT /agent/v1/previews/:fp/:position": agent,
@@ -73,6 +74,7 @@ const table: Readonly<Record<string, Demand>> = {
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
+    ...["POST results/:fp/move", "POST results/:fp/undo-move", "POST results/:fp/flag-again"],
     ...["POST to-place/:fp/assign", "POST to-place/:fp/reject", "POST to-place/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],

@@ -38,6 +38,7 @@ export function messageOutcomesOn(db: Database.Database) {
     if (studies.length === 0 || studies.some((study) => study.state === "queued")) return;
     const refused = studies.find((study) => study.state === "conflict" || study.state === "rejected");
     const unmatched = studies.find((study) => study.state === "unmatched");
+    const isDismissed = studies.every((study) => study.state === "dismissed");
     if (refused !== undefined) {
       const reason = `the server answered ${refused.state}: ${refused.reason ?? "no reason given"}`;
       sql.concludeMessage.run("quarantined", reason, message);
@@ -45,6 +46,8 @@ export function messageOutcomesOn(db: Database.Database) {
       // The agent's own reason ("no patient has this identifier") is more specific than the server's.
       const own = sql.errorMessage.get(message) as string | null;
       sql.concludeMessage.run("unmatched", own ?? unmatched.reason, message);
+    } else if (isDismissed) {
+      sql.concludeMessage.run("not-for-patients", "a person at the desk took it from the list", message);
     } else {
       sql.concludeMessage.run("filed", null, message);
     }

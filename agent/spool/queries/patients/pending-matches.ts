@@ -33,6 +33,9 @@ export function pendingMatchesOn(db: Database.Database) {
        WHERE s.fp = ? AND s.revision = ? AND s.patient_fp IS NOT NULL GROUP BY s.fp ON CONFLICT DO NOTHING`,
     ),
     remove: db.prepare("DELETE FROM pending_match WHERE message = ?"),
+    removeOfStudy: db.prepare(
+      "DELETE FROM pending_match WHERE message IN (SELECT message FROM message_study WHERE fp = ? AND revision = ?)",
+    ),
   };
   const version = () => (sql.version.get() as number | undefined) ?? 0;
 
@@ -65,6 +68,11 @@ export function pendingMatchesOn(db: Database.Database) {
       if (matchKeys === null) return;
       const due = matchKeys.version === version() ? 0 : 1;
       for (const key of matchKeys.keys) sql.add.run(key, message, due);
+    },
+
+    /** Ends the wait of the messages of a study. */
+    removeOfStudy(fp: string, revision: number): void {
+      sql.removeOfStudy.run(fp, revision);
     },
 
     /** Makes the message of an unmatched study wait for a change of the study's patient. */

@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import { AFTER_CLOCK } from "../../../../shared/api/timestamp.ts";
+import type { PlacementList } from "../../../../shared/api/placements.ts";
 import { MOVED_CODES, type Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";
@@ -18,6 +19,9 @@ export interface QueuedStudy {
 
 const QUEUED =
   "SELECT fp, revision, patient_fp AS patientFp, body, snapshot, reason AS deferred FROM study WHERE state = 'queued'";
+
+/** The state of a study by its place at the server. */
+const STATE_OF = { patient: "filed", desk: "unmatched", rejected: "dismissed" } as const;
 
 /** Queues the pictures of a study that the server took under the fp `target`. */
 interface PreviewQueue {
@@ -44,6 +48,12 @@ export function outboxOperationsOn(
          (SELECT reason FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS reason
        FROM study WHERE state = 'queued'`,
     ),
+    // The server may know the study under the fp of an earlier one.
+    latestOf: db.prepare(
+      `SELECT fp, revision FROM study AS s WHERE (fp = @fp OR existing_fp = @fp) AND state IN ('filed', 'unmatched', 'dismissed')
+         AND state <> @state AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision)`,
+    ),
+    place: db.prepare("UPDATE study SET state = @state WHERE fp = @fp AND revision = @revision"),
     settleStudy: db.prepare(
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
@@ -107,6 +117,18 @@ export function outboxOperationsOn(
     /** `reason` is why the server deferred the oldest study; null if it did not. */
     outbox(): { depth: number; oldestAt: number | null; reason: string | null } {
       return sql.outbox.get() as { depth: number; oldestAt: number | null; reason: string | null };
+    },
+
+    /** Notes where studies are that were changed at the server. A person's decision ends the wait for a patient. */
+    notePlacements(items: PlacementList["items"]): void {
+      for (const { fp, place } of items) {
+        const state = STATE_OF[place];
+        for (const study of sql.latestOf.all({ fp, state }) as { fp: string; revision: number }[]) {
+          sql.place.run({ ...study, state });
+          outcomes.concludeStudy(study.fp, study.revision);
+          pendingMatches.removeOfStudy(study.fp, study.revision);
+        }
+      }
     },
 
     /** Stores the server's outcomes. A deferred study stays queued. "unchanged" counts as filed, except for a study without a patient. */

@@ -4,6 +4,8 @@ import { t } from "./texts.ts";
 
 /** After so long without a message a device that sent some is called silent. Weekends of a clinic are shorter. */
 const SILENT_MS = 3 * 24 * 60 * 60_000;
+/** A silence that is a fault, as at the dashboard. A shorter one may be a long weekend: the dashboard knows the device's rhythm. */
+const LONG_SILENT_MS = 14 * 24 * 60 * 60_000;
 
 export interface DeviceWords {
   readonly tone: "good" | "bad" | "quiet";
@@ -35,7 +37,8 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
     return { tone: "quiet", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
   }
   if (now - Date.parse(last_message_at) > SILENT_MS) {
-    return { tone: "bad", state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
+    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "quiet";
+    return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
   }
   if (state !== "connected") return { tone: "good", state: t("ready"), next: t("readyNext") };
   return { tone: "good", state: way === "serial" ? t("portOpen") : t("connected"), next: null };

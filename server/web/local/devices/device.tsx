@@ -83,12 +83,13 @@ function useIsRecent(instant: string | null): boolean {
   return isRecent.value;
 }
 
-function Today({ of: { received, filed, unmatched, quarantined } }: { of: LocalDevice["today"] }) {
+function Today({ of: { received, filed, unmatched, quarantined, not_for_patients } }: { of: LocalDevice["today"] }) {
   const counts: [string, number][] = [
     [t("received"), received],
     [t("filed"), filed],
     [t("unmatched"), unmatched],
     [t("quarantined"), quarantined],
+    [t("notForPatients"), not_for_patients],
   ];
   return (
     <dl class="day">

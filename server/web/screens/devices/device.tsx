@@ -41,12 +41,14 @@ export function Device({ device }: { device: DeviceShown }) {
 function Day({ today }: { today: DayCounts }) {
   return (
     <dl class="day">
-      {(["received", "filed", "unmatched", "quarantined"] as const).map((count) => (
-        <div key={count}>
-          <dt>{t(count)}</dt>
-          <dd class={count === "quarantined" && today[count] > 0 ? "bad" : undefined}>{today[count]}</dd>
-        </div>
-      ))}
+      {(["received", "filed", "unmatched", "quarantined", "not_for_patients"] as const).map((count) =>
+        today[count] === null ? null : (
+          <div key={count}>
+            <dt>{t(count)}</dt>
+            <dd class={count === "quarantined" && today[count] > 0 ? "bad" : undefined}>{today[count]}</dd>
+          </div>
+        ),
+      )}
     </dl>
   );
 }
@@ -69,6 +71,10 @@ function stateWords(state: DeviceState, connection: string | null): { word: stri
       return { word: t("unknown device"), next: t("unknownNext"), tone: "plain" };
     case "faulty":
       return { word: t("faulty"), next: "", tone: "bad" };
+    case "foreign": {
+      const next = state.protocol === null ? t("foreignUnknown") : t("foreignKnown", { protocol: state.protocol });
+      return { word: t("foreign"), next, tone: "bad" };
+    }
     case "off":
       return { word: t("off"), next: t("offNext"), tone: "plain" };
     case "silent":

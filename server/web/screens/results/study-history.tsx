@@ -123,13 +123,33 @@ function eventText(event: TimeLineEvent): string {
   }
 }
 
-function revisionText({ cause, by, place }: Pick<Revision, "cause" | "by" | "place">): string {
-  const parts = [causeText(cause), by === null ? "" : t("by", { by }), placeText(place)];
+function revisionText({
+  cause,
+  by,
+  place,
+  reason = null,
+}: Pick<Revision, "cause" | "by" | "place"> & Partial<Revision>) {
+  const parts = [causeText(cause), by === null ? "" : t("by", { by }), placeText(place), reason ?? ""];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
+const CAUSES = {
+  pushed: "pushed",
+  imported: "imported",
+  entered: "entered",
+  assigned: "assigned",
+  "assigned despite species": "despiteSpecies",
+  moved: "moved",
+  rejected: "rejected",
+  undone: "undone",
+  "taken back": "takenBack",
+  "flagged again": "flaggedAgain",
+  "patient deleted": "patientDeleted",
+  "patient restored": "patientRestored",
+} as const satisfies Record<RevisionCause, string>;
+
 function causeText(cause: RevisionCause): string {
-  return t(cause === "assigned despite species" ? "despiteSpecies" : cause);
+  return t(CAUSES[cause]);
 }
 
 function placeText(place: Place): string {

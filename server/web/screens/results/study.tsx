@@ -9,6 +9,7 @@ import { word } from "../../ui/words.ts";
 import { markSeen } from "../today/seen.ts";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
+import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
 import { StudyTable } from "./study-table.tsx";
 import { t } from "./study-texts.ts";
@@ -20,15 +21,16 @@ import "./study.css";
 export function Study() {
   const { fp = "" } = useRoute().params;
   const study = useResource<StudyPage>(`/results/${encodeURIComponent(fp)}`);
-  return <Loaded of={study}>{(data) => <Whole study={data} />}</Loaded>;
+  return <Loaded of={study}>{(data) => <Whole study={data} reload={study.reload} />}</Loaded>;
 }
 
-function Whole({ study }: { study: StudyPage }) {
+function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
   // A failure leaves the study among the unseen ones, which is no harm.
   useEffect(() => void markSeen(study.fp, study.revision).catch(() => undefined), [study.fp, study.revision]);
   return (
     <article class="study">
-      <Head study={study} />
+      <Head study={study} reload={reload} />
+      <PlaceNotices study={study} reload={reload} />
       {study.place.kind === "unmatched" && (
         <p class="banner">
           {t("unplacedWhy", { reason: study.place.reason ?? "" })}{" "}
@@ -66,7 +68,7 @@ function Whole({ study }: { study: StudyPage }) {
   );
 }
 
-function Head({ study }: { study: StudyPage }) {
+function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
   const { patient, hint } = study;
   const files = `/clinic/v1${clinicPath()}/results/${study.fp}`;
   const report = `${files}/report.pdf${queryText({ language: language.value, zone: zoneName() })}`;
@@ -97,6 +99,7 @@ function Head({ study }: { study: StudyPage }) {
               {t("ofPatient")}
             </a>
           )}
+          <WrongAnimal study={study} reload={reload} />
         </p>
       </div>
       <Facts study={study} />

@@ -85,6 +85,16 @@ function stepText({ cause, patient, rejected_reason }: PlacementStep): string {
       return t("entered");
     case "imported":
       return t("imported");
+    case "moved":
+      return t("moved", { name });
+    case "taken back":
+      return t("takenBack");
+    case "flagged again":
+      return t("flaggedAgain");
+    case "patient deleted":
+      return t("patientDeleted");
+    case "patient restored":
+      return t("patientRestored", { name });
     default:
       return t("pushed");
   }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import {
+  type OutdatedStudy,
   QUEUE_MAX,
   type QueuedStudy,
   type QueueOrder,
@@ -8,6 +9,7 @@ import {
 import { Empty, Loaded } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
+import { studyWord } from "../../ui/study-word.ts";
 import { DeviceSaid } from "./device-said.tsx";
 import { KeyHelp, keysAreOn } from "./key-help.tsx";
 import { PlacePanel } from "./place-panel.tsx";
@@ -49,6 +51,7 @@ export function ToPlace() {
       <Toolbar desk={desk} />
       <KeyHelp mayAct={mayAct} />
       {desk.last !== undefined && <Notice desk={desk} />}
+      <Outdated studies={desk.queue.data?.outdated ?? []} />
       <Loaded of={desk.queue}>
         {({ studies }) =>
           desk.fp === undefined ? (
@@ -110,6 +113,30 @@ function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
         {t("undo")}
       </button>
     </p>
+  );
+}
+
+/** Lists the filed studies that have flags for other facts of their animal; each page offers to flag again. */
+function Outdated({ studies }: { studies: readonly OutdatedStudy[] }) {
+  if (studies.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="desk-outdated">
+      <h2 id="desk-outdated">{t("outdated")}</h2>
+      <ul>
+        {studies.map((study) => (
+          <li key={study.fp}>
+            <a href={`/dashboard/results/${study.fp}`}>{study.patient_name}</a>{" "}
+            <span class="quiet">
+              {t("outdatedStudy", {
+                before: studyWord(study.flagged_species),
+                now: studyWord(study.patient_species),
+                device: study.device_name,
+              })}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

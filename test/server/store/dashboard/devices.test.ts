@@ -85,7 +85,7 @@ test("an agent shows what its last heartbeat tells, with its silence and its dev
           last_message_at: null,
           last_warning: warning,
           study_name: null,
-          today: { received: 4, filed: 2, unmatched: 1, quarantined: 1 },
+          today: { received: 4, filed: 2, unmatched: 1, quarantined: 1, not_for_patients: null },
         },
       ],
       callers: [

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { addMessage, openOperations, serverOutcome, settlement, taken } from "../../../../support/spool-operations.ts";
-import { studyDraft } from "../../../../support/study.ts";
+import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
+import { alt, studyDraft } from "../../../../support/study.ts";
 
 test("a batch has the oldest studies within the limits of a request, and each send is counted", () => {
   const { folder, spool } = openOperations();
@@ -24,6 +25,42 @@ test("a batch has the oldest studies within the limits of a request, and each se
     { send_attempts: 2, last_sent_at: 7000 },
     { send_attempts: 1, last_sent_at: 7000 },
   ]);
+});
+
+test("a message follows its study to a patient, to the desk, and out of the list, and waits for no patient then", () => {
+  const { folder, db, spool } = openOperations();
+  addMessage(spool, "M1");
+  const draft = studyDraft({ patient_fp: null });
+  const [fp = ""] = spool.settle(settlement("M1", { studies: [draft], waiting: { keys: ["4711"], version: 0 } }));
+  spool.settleStudies([{ ...serverOutcome(fp, "unmatched"), matched: false }], 3000);
+  const waiting = () => db.prepare("SELECT COUNT(*) FROM pending_match").pluck().get();
+  expect([readSpool(folder, listMessages)[0]?.state, waiting()]).toEqual(["unmatched", 1]);
+  for (const [place, state] of [
+    ["patient", "filed"],
+    ["desk", "unmatched"],
+    ["rejected", "not-for-patients"],
+    ["rejected", "not-for-patients"],
+    ["patient", "filed"],
+  ] as const) {
+    spool.notePlacements([{ fp, place, updated_at: "2026-11-21T12:00:00.000Z" }]);
+    expect([place, readSpool(folder, listMessages)[0]?.state, waiting()]).toEqual([place, state, 0]);
+  }
+  spool.notePlacements([
+    { fp: "cds_01K9TEST000000000000000009", place: "desk", updated_at: "2026-11-21T12:00:00.000Z" },
+  ]);
+  expect(readSpool(folder, listMessages)[0]?.state).toBe("filed");
+});
+
+test("a study that is queued anew keeps its place in the outbox, whatever the desk did with an earlier revision", () => {
+  const { folder, spool } = openOperations();
+  addMessage(spool, "M1");
+  addMessage(spool, "M2", 1);
+  const [fp = ""] = spool.settle(settlement("M1", { studies: [studyDraft({ results: [alt(52)] })] }));
+  spool.settleStudies([serverOutcome(fp, "filed")], 3000);
+  spool.settle(settlement("M2", { studies: [studyDraft({ results: [alt(53)] })] }));
+  spool.notePlacements([{ fp, place: "desk", updated_at: "2026-11-21T12:00:00.000Z" }]);
+  expect(taken(spool)).toMatchObject([{ fp, revision: 2 }]);
+  expect(readSpool(folder, listMessages).map(({ state }) => state)).toContain("pending");
 });
 
 test("the studies that the server answered since a time are queued again, for a server that lost them", () => {

@@ -1,0 +1,42 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { Snapshot } from "../../../shared/api/study.ts";
+import { flagMismatchNote } from "../../domain/flagging.ts";
+import { query, type Session } from "../database/query.ts";
+import { flagForPatient } from "./flags.ts";
+import { parseStored, timestampOf } from "./study-content.ts";
+
+// Flags are stored, so that a correction of the patient leaves them as they were. Each such study is marked with the species of its
+// flags until a person has it flagged again: the day's doctor saw the old ones.
+
+/**
+ * Marks the studies of a patient that would have other ranges or flags for its facts as they are now, and unmarks the others. Call it
+ * after each correction.
+ */
+export async function markOutdatedFlags(session: Session, patientId: number, patient: Patient): Promise<void> {
+  for (const study of await session.all(flaggedOf, { patientId })) {
+    const snapshot = parseStored(study.snapshot) as Snapshot | null;
+    const animal = snapshot?.animal ?? null;
+    if (snapshot === null || animal === null) continue;
+    const flagged = { patient_fp: patient.fp, acquired_at: timestampOf(study.acquired_at), snapshot };
+    const isOutdated =
+      flagMismatchNote(flagged, patient) !== null &&
+      (await flagForPatient(session, study, patient)).results !== study.results;
+    const species = isOutdated ? animal.species : null;
+    if (species !== study.flagged_species) await session.all(mark, { id: study.id, patientId, species });
+  }
+}
+
+const flaggedOf = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("study")
+    .select(["id", "clinic_id", "modality", "device_name", "acquired_at", "results", "snapshot", "flagged_species"])
+    .where("patient_id", "=", p.patientId)
+    .where("snapshot", "is not", null)
+    .where("results", "!=", "[]"),
+);
+
+const mark = query(
+  (db, p: { id: number; patientId: number; species: string | null }) =>
+    db.updateTable("study").set({ flagged_species: p.species }).where("id", "=", p.id),
+  ({ patientId }) => ({ patients: [patientId] }),
+);

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { syncPlacements } from "../../../agent/study/placements.ts";
+import type { ServerClient } from "../../../agent/push/server-client.ts";
+import type { SpoolCalls } from "../../../agent/spool/spool.ts";
+import type { PlacementList } from "../../../shared/api/placements.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { addMessage, openOperations, serverOutcome, settlement } from "../../support/spool-operations.ts";
+import { studyDraft } from "../../support/study.ts";
+import { makeUser } from "../../dashboard/harness.ts";
+import { deskEntities, dog, ours, waiting } from "../../dashboard/desk.ts";
+import { keyPermissions, startServer } from "../../server/harness.ts";
+
+/** Runs the agent's calls on a spool without its worker. */
+function callsOn(spool: ReturnType<typeof openOperations>["spool"]): SpoolCalls {
+  const run = spool as unknown as Record<string, (...values: readonly unknown[]) => unknown>;
+  return { call: async (name: string, ...args: unknown[]) => run[name]!(...args) } as unknown as SpoolCalls;
+}
+
+test("the agent counts as filed, waiting or removed what people did with its studies at the server", async () => {
+  const server = await startServer(...deskEntities);
+  const key = await server.makeKey(ours, keyPermissions);
+  const staff = await makeUser(server, "staff", ours);
+  const { db, spool } = openOperations();
+  const fps = ["M1", "M2", "M3"].map((id, ordinal) => {
+    addMessage(spool, id, ordinal);
+    const [fp = ""] = spool.settle(settlement(id, { studies: [studyDraft({ dedupe_key: id, patient_fp: null })] }));
+    spool.settleStudies([{ ...serverOutcome(fp, "unmatched"), matched: false }], 3000);
+    return fp;
+  });
+  await server.push(key, ...fps.map((fp) => waiting({}, { fp })));
+  const client: Pick<ServerClient, "get"> = {
+    get: async (path) => (await server.app.inject({ url: path, headers: { "x-api-key": key } })).json<unknown>(),
+  };
+  const states = async () => {
+    await syncPlacements(callsOn(spool), client);
+    return db.prepare("SELECT state FROM message ORDER BY id").pluck().all();
+  };
+  expect(await states()).toEqual(["unmatched", "unmatched", "unmatched"]);
+  const command = (fp: string | undefined, name: string, body: object) =>
+    staff.call("POST", `/to-place/${fp}/${name}`, body);
+  await command(fps[0], "assign", { revision: 1, patient_fp: dog.fp });
+  await command(fps[1], "reject", { revision: 1, reason: "a control" });
+  expect(await states()).toEqual(["filed", "not-for-patients", "unmatched"]);
+  await staff.call("POST", `/results/${fps[0]}/move`, { revision: 2, patient_fp: null, reason: "the wrong dog" });
+  await command(fps[1], "reopen", { revision: 2 });
+  expect(await states()).toEqual(["unmatched", "unmatched", "unmatched"]);
+});
+
+test("a long list is read in several requests, and the next sync begins where it ended", async () => {
+  const at = (second: number) => new Date(Date.parse("2026-11-21T12:00:00.000Z") + second * 1000).toISOString();
+  const items = Array.from({ length: 5 }, (_, index) => ({
+    fp: newFp("cds"),
+    place: "desk" as const,
+    updated_at: at(index),
+  }));
+  const asked: string[] = [];
+  const client: Pick<ServerClient, "get"> = {
+    get: async (path) => {
+      const since = new URL(path, "http://server").searchParams.get("updated_since") ?? "";
+      asked.push(since);
+      const left = items.filter(({ updated_at }) => updated_at >= since);
+      return { success: true, data: { items: left.slice(0, 3), has_more: left.length > 3 } satisfies PlacementList };
+    },
+  };
+  const { spool } = openOperations();
+  await syncPlacements(callsOn(spool), client);
+  expect(asked).toEqual([new Date(0).toISOString(), at(2)]);
+  await syncPlacements(callsOn(spool), client);
+  expect(asked[2]).toBe(at(4 - 60));
+});
