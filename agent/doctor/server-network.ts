@@ -3,6 +3,7 @@ import fs from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
 import type { Finding } from "../../shared/local/doctor.ts";
+import { proxyFor } from "../../shared/runtime/environment-proxy.ts";
 import { ok, problem, warning } from "./finding.ts";
 
 // The way to the server, step by step: its name, its port, its certificate. No key leaves this machine.
@@ -20,6 +21,14 @@ export async function tryWay(text: string): Promise<Way> {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  const proxy = proxyFor(url);
+  // The proxy looks the name up and connects, so that this machine alone may be unable to.
+  if (proxy !== null) {
+    return {
+      is: "open",
+      found: [ok("server.proxy", `requests to ${url.host} go through the proxy ${proxy} of the environment`)],
+    };
+  }
   const unknown = await nameFault(host);
   if (unknown !== null) return { is: "closed", found: [unknown] };
   const refused = await portFault(host, port);

@@ -57,6 +57,7 @@ const errorDefinitions = {
   "SESSION.REQUIRED": error(401, () => "Sign in first."),
   "SESSION.SIGN_IN_FAILED": error(401, () => "The name or the password is wrong."),
   "SESSION.SECOND_FACTOR": error(401, (problem) => problem),
+  "SESSION.OTHER_USER": error(409, (name) => `${name} is signed in now: load the page again.`),
   "SESSION.WRONG_PASSWORD": error(403, () => "The password is wrong."),
   "SESSION.SETUP_CODE": error(401, () => "The set-up code is wrong, or a user exists already."),
   "SESSION.FORBIDDEN": error(403, (role) => `Your role does not allow this, it needs the role ${role}.`),

@@ -23,6 +23,12 @@ export class RequestError extends Error {
 /** Set when the server says that the session is over. */
 export const isSignedOut = signal(false);
 
+/** The id of the user whose name the page shows; null before it shows one. */
+export const pageUser = signal<string | null>(null);
+
+/** Set to the server's sentence when another tab signed in somebody else. */
+export const otherUser = signal<string | null>(null);
+
 /** Whether the last call got no answer. */
 export const isOffline = signal(false);
 
@@ -45,7 +51,11 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
     response = await fetch(ROOT + path, {
       method,
       ...(end !== undefined && { signal: end }),
-      ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: {
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(pageUser.value !== null && { "x-vetwire-user": pageUser.value }),
+      },
     });
   } catch {
     if (end?.aborted !== true) isOffline.value = true;
@@ -57,5 +67,6 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
   const envelope = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } };
   const { code = "SERVER.INTERNAL", message = `The server answered ${response.status}.` } = envelope.error ?? {};
   if (code === "SESSION.REQUIRED") isSignedOut.value = true;
+  if (code === "SESSION.OTHER_USER") otherUser.value = message;
   throw new RequestError(message, response.status, code, requestId);
 }

@@ -1,15 +1,16 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { ClinicOfUser, Role, SessionState } from "../../shared/dashboard/session.ts";
 import { includesRole } from "../../shared/dashboard/session.ts";
-import { call, isSignedOut, RequestError } from "./api.ts";
+import { call, isSignedOut, pageUser, RequestError } from "./api.ts";
 import { adoptLanguage, timeZone } from "./text.ts";
+import { remember, remembered } from "./browser-storage.ts";
 
 // The signed-in user, and the clinic that the page shows.
 
 /** Undefined until the server answered for the first time. */
 export const session = signal<SessionState | undefined>(undefined);
 
-const chosenClinic = signal(localStorage.getItem("clinic"));
+const chosenClinic = signal(remembered("clinic"));
 
 /** The clinic that the page shows; undefined without a session or a clinic. */
 export const clinic = computed<ClinicOfUser | undefined>(() => {
@@ -19,7 +20,7 @@ export const clinic = computed<ClinicOfUser | undefined>(() => {
 });
 
 export function chooseClinic(fp: string): void {
-  localStorage.setItem("clinic", fp);
+  remember("clinic", fp);
   chosenClinic.value = fp;
 }
 
@@ -27,6 +28,7 @@ export function chooseClinic(fp: string): void {
 export async function refreshSession(): Promise<void> {
   const state = await call<SessionState>("GET", "/session");
   isSignedOut.value = false;
+  pageUser.value = state.state === "signed in" ? state.user.id : null;
   session.value = state;
 }
 

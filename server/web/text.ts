@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Language } from "../../shared/dashboard/session.ts";
+import { remember, remembered } from "./browser-storage.ts";
 
 // Texts in English and Turkish. Each screen has its own table; a missing Turkish text is a type error. Values of results are
 // never localised: they stay as the analyzer printed them.
@@ -9,20 +10,20 @@ export const language = signal<Language>(chosenLanguage());
 
 /** Changes the language and remembers it in this browser. */
 export function chooseLanguage(chosen: Language): void {
-  localStorage.setItem("language", chosen);
+  remember("language", chosen);
   language.value = chosen;
   document.documentElement.lang = chosen;
 }
 
 /** Takes the clinic's language, unless the user chose one in this browser. */
 export function adoptLanguage(ofClinic: Language | null): void {
-  if (ofClinic === null || localStorage.getItem("language") !== null) return;
+  if (ofClinic === null || remembered("language") !== null) return;
   language.value = ofClinic;
   document.documentElement.lang = ofClinic;
 }
 
 function chosenLanguage(): Language {
-  const stored = localStorage.getItem("language");
+  const stored = remembered("language");
   const chosen = stored === "en" || stored === "tr" ? stored : navigator.language.startsWith("tr") ? "tr" : "en";
   document.documentElement.lang = chosen;
   return chosen;

@@ -1,12 +1,13 @@
 import { computed, effect, signal } from "@preact/signals";
+import { remember, remembered } from "./browser-storage.ts";
 
 export type Theme = "auto" | "light" | "dark";
 
 /** The colours that the user chose in this browser; "auto" follows the system. */
-export const theme = signal<Theme>((localStorage.getItem("theme") as Theme | null) ?? "auto");
+export const theme = signal<Theme>((remembered("theme") as Theme | null) ?? "auto");
 
 export function chooseTheme(chosen: Theme): void {
-  localStorage.setItem("theme", chosen);
+  remember("theme", chosen);
   theme.value = chosen;
 }
 

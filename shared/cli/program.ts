@@ -1,5 +1,6 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
+import { useEnvironmentProxy } from "../runtime/environment-proxy.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
@@ -39,6 +40,7 @@ export class CommandError extends Error {
 
 /** Runs the subcommand that the arguments name. A failure is printed to stderr and ends the process. */
 export async function runProgram(definition: ProgramDefinition, args = process.argv.slice(2)): Promise<void> {
+  useEnvironmentProxy();
   try {
     const words = helpAsOption(args);
     await (await createProgram(definition, words[0])).parseAsync(words, { from: "user" });

@@ -3,7 +3,7 @@ import { existsSync, symlinkSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-// Ends a program on a Node that is too old, or starts it anew on the Node that `npm ci` brought. It is JavaScript, because an older
+// Ends a program on a Node that is too old. A script of npm goes on under the Node that `npm ci` brought. It is JavaScript, because an older
 // Node does not read TypeScript: the scripts of npm load it before the program, and each program imports it first. An older Node links
 // all modules of a built program before it runs this one, so no module may import a name that older Node modules lack.
 
@@ -21,7 +21,8 @@ function carriedBy(name) {
 const [major = 0, minor = 0] = process.version.slice(1).split(".").map(Number);
 if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
   const name = `node-${process.platform}-${process.arch}`;
-  const modules = carriedBy(name);
+  // A script of npm alone: who stops or kills a program that a service started must reach the program itself.
+  const modules = process.env.npm_lifecycle_event && carriedBy(name);
   const carried = modules && join(modules, name, "bin/node");
   if (carried && existsSync(carried) && carried !== process.execPath) {
     // npm 10 removes the link to this Node again with the packages of the other platforms. Later commands of the script find the link.

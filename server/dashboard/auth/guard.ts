@@ -22,6 +22,9 @@ declare module "fastify" {
   }
 }
 
+/** Header of the page: the id of the user whose name it shows. */
+const PAGE_USER = "x-vetwire-user";
+
 /** Interval at which the use of a session is stored. */
 const TOUCH_MS = 60_000;
 
@@ -60,6 +63,9 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter }: Das
     if (access === "anyone") return;
     const { signedIn } = request.context;
     if (signedIn === null) throw new ApiError("SESSION.REQUIRED");
+    // Another tab may have signed in somebody else since the page was loaded: the cookie alone would write under that name.
+    const { [PAGE_USER]: meant = signedIn.userPublicId } = request.headers;
+    if (meant !== signedIn.userPublicId) throw new ApiError("SESSION.OTHER_USER", signedIn.name);
     if (access === "signed in") return;
     // A clinic of others and a clinic that does not exist give one answer.
     const { clinic: fp } = request.params as { clinic: string };

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { isOffline } from "../api.ts";
+import { isOffline, otherUser } from "../api.ts";
 import { isLiveLost } from "../live.ts";
 import { Menu } from "./menu.tsx";
 import { screens } from "./screens.ts";
@@ -21,7 +21,13 @@ export function App() {
     <LocationProvider scope="/dashboard" key={language.value}>
       <Banners />
       <ErrorBoundary>
-        {state === undefined ? null : state.state !== "signed in" ? <SignIn state={state} /> : <SignedIn />}
+        {otherUser.value !== null ? (
+          <OtherUser />
+        ) : state === undefined ? null : state.state !== "signed in" ? (
+          <SignIn state={state} />
+        ) : (
+          <SignedIn />
+        )}
       </ErrorBoundary>
     </LocationProvider>
   );
@@ -56,6 +62,19 @@ function SignedIn() {
   );
 }
 
+/** Replaces the page, whose words and half-filled forms are the earlier user's. */
+function OtherUser() {
+  return (
+    <main class="alone">
+      <Empty title={t("otherUser")}>
+        <button type="button" class="primary" onClick={() => location.reload()}>
+          {t("loadAgain")}
+        </button>
+      </Empty>
+    </main>
+  );
+}
+
 function Nowhere() {
   return (
     <Empty title={t("nowhere")}>
@@ -87,6 +106,8 @@ const t = texts(
     skip: "Skip to the content",
     noClinic: "You belong to no clinic",
     noClinicNext: "An admin of a clinic can add you under Settings, Users.",
+    otherUser: "Somebody else signed in with this browser. Nothing was written under that name.",
+    loadAgain: "Go on with the new sign-in",
     nowhere: "There is no such page",
     home: "Go to Today",
     unencrypted: "This connection is not encrypted: others in the network can read passwords and results.",
@@ -96,6 +117,8 @@ const t = texts(
     skip: "İçeriğe geç",
     noClinic: "Hiçbir kliniğe bağlı değilsiniz",
     noClinicNext: "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
+    otherUser: "Bu tarayıcıda başka biri oturum açtı. Onun adına hiçbir şey yazılmadı.",
+    loadAgain: "Yeni oturumla devam et",
     nowhere: "Böyle bir sayfa yok",
     home: "Bugün sayfasına git",
     unencrypted: "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",

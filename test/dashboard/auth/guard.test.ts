@@ -59,3 +59,26 @@ test("a session that began while the clock was years ahead has ended once the cl
   server.clock.now += years;
   expect(await ask()).toBe(401);
 });
+
+test("a write of a page that shows another user's name is refused, and the session stays", async () => {
+  const fp = newFp("clinic");
+  const server = await startLimitedServer(defaultLimits, clinic(fp));
+  const [first, second] = [await makeUser(server, "admin", fp), await makeUser(server, "admin", fp)];
+  const me = async (cookie: string) => {
+    const response = await server.app.inject({ url: "/clinic/v1/session", headers: { cookie } });
+    return response.json<{ user: { id: string } }>().user.id;
+  };
+  const today = async (shown: string) => {
+    const headers = { cookie: second.cookie, "x-vetwire-user": shown };
+    const response = await server.app.inject({ url: `/clinic/v1/clinics/${fp}/today`, headers });
+    return [response.statusCode, response.json<{ error?: { code: string; message: string } }>().error];
+  };
+  expect(await today(await me(first.cookie))).toEqual([
+    409,
+    expect.objectContaining({
+      code: "SESSION.OTHER_USER",
+      message: `${second.name} is signed in now: load the page again.`,
+    }),
+  ]);
+  expect(await today(await me(second.cookie))).toEqual([200, undefined]);
+});

@@ -55,6 +55,43 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectFitsPhone(page);
   });
 
+  test("a study of the wrong animal is moved with a reason and undone, taken back to the desk, and flagged again", async () => {
+    const { server, ours, dog, push, open } = await startResults();
+    const cat = patient({ name: "Minnoş", species: "cat" });
+    await importEntities(server.store, cat, connection(cat.fp, ours));
+    const sent = chemistry(dog);
+    await push(sent);
+    const page = await open(browser, "staff", ours, `/results/${sent.fp}`);
+    await page.getByRole("button", { name: "Wrong animal?" }).click();
+    const dialog = page.getByRole("dialog");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await dialog.getByLabel("Name, microchip or card number").fill("Minn");
+    await dialog.getByRole("button", { name: "Minnoş" }).click();
+    await dialog.getByLabel("Reason").fill("wrong card");
+    await dialog.getByRole("button", { name: "Move to Minnoş" }).click();
+    await page.getByRole("heading", { name: "Minnoş" }).waitFor();
+    await page
+      .getByText(/moved by hand · by staff .* · filed to Minnoş · wrong card/)
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("heading", { name: "Karabaş" }).waitFor();
+
+    await importEntities(server.store, { ...dog, species: "cat" });
+    await page.getByText("Its ranges and flags are for: dog").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Flag again" }).click();
+    await page.getByText("flagged again by hand").first().waitFor();
+    expect(await page.getByText("Its ranges and flags are for").count()).toBe(0);
+
+    await page.getByRole("button", { name: "Wrong animal?" }).click();
+    await dialog.getByLabel("Reason").fill("whose is it?");
+    await dialog.getByRole("button", { name: "Back to To place" }).click();
+    await page.getByRole("heading", { name: "To place" }).waitFor();
+    await page.getByText("whose is it?").first().waitFor();
+  });
+
   test("filters and the search narrow the list, stay in the address, and a reload keeps them", async () => {
     const { server, ours, dog, push, open } = await startResults();
     const cat = patient({ name: "Minnoş", species: "cat" });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
-import { openPage, startDashboard } from "../harness.ts";
+import { makeUser, openPage, startDashboard } from "../harness.ts";
 
 const problem = browserProblem();
 if (problem !== null) process.stderr.write(`the dashboard is not tested in a browser: ${problem}\n`);
@@ -22,6 +22,35 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(page.url()).toBe(`${url}/dashboard`);
     await expectAccessible(page);
     await expectFitsPhone(page);
+  });
+
+  test("a browser that blocks site data shows the page", async () => {
+    const { url } = await startDashboard(clinic(newFp("clinic")));
+    const page = await openPage(browser, url);
+    await page.addInitScript(() => {
+      const blocked = () => {
+        throw new DOMException("denied", "SecurityError");
+      };
+      for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, name, { get: blocked });
+    });
+    await page.goto(url);
+    await page.getByRole("heading", { name: "Set up the dashboard" }).waitFor();
+  });
+
+  test("a page whose user is no longer the signed-in one says so, and goes on as the other", async () => {
+    const fp = newFp("clinic");
+    const server = await startDashboard(clinic(fp));
+    const page = await server.openAs(browser, "staff", fp);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    const second = await makeUser(server, "admin", fp);
+    const [name, value] = second.cookie.split("=");
+    await page.context().addCookies([{ name: name!, value: value!, url: server.url }]);
+    await page.getByRole("link", { name: "Results" }).first().click();
+    const words = "Somebody else signed in with this browser. Nothing was written under that name.";
+    await page.getByText(words).waitFor();
+    expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Go on with the new sign-in" }).click();
+    await page.getByText(second.name).first().waitFor();
   });
 
   test("a signed-in user sees the frame, changes the language and signs out", async () => {

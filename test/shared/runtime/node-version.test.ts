@@ -8,11 +8,16 @@ const root = path.resolve(import.meta.dirname, "../../..");
 
 /** Runs Node with these arguments under another version number. */
 function run(version: string, ...args: readonly string[]) {
+  return runIn({}, version, ...args);
+}
+
+function runIn(env: Readonly<Record<string, string>>, version: string, ...args: readonly string[]) {
   const spoof = `Object.defineProperty(process, "version", { value: ${JSON.stringify(version)} })`;
   const spoofed = ["--import", `data:text/javascript,${encodeURIComponent(spoof)}`];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...spoofed, ...args], {
     cwd: root,
     encoding: "utf8",
+    env: { PATH: process.env["PATH"], ...env },
   });
   return { status, stdout, stderr };
 }
@@ -40,7 +45,7 @@ test("the oldest accepted Node is that of package.json", () => {
   expect(engines).toEqual({ node: ">=22.18" });
 });
 
-test("a program on an old Node goes on under the Node of npm ci, whose link npm 10 removed", () => {
+test("a script of npm on an old Node goes on under the Node of npm ci, whose link npm 10 removed", () => {
   const folder = temporaryFolder();
   const name = `node-${process.platform}-${process.arch}`;
   const bin = path.join(folder, "node_modules", name, "bin");
@@ -51,7 +56,8 @@ test("a program on an old Node goes on under the Node of npm ci, whose link npm 
   const program = path.join(folder, "node-version.mjs");
   fs.copyFileSync(path.join(root, "shared/runtime/node-version.mjs"), program);
   for (const round of ["first", "second"]) {
-    const { status, stdout, stderr } = run("v20.20.2", program, "--port", round);
+    expect(run("v20.20.2", program)).toEqual(refusal("v20.20.2"));
+    const { status, stdout, stderr } = runIn({ npm_lifecycle_event: "agent" }, "v20.20.2", program, "--port", round);
     expect({ status, stderr }).toEqual({ status: 7, stderr: "" });
     expect(stdout).toMatch(new RegExp(`^carried: --import data:\\S+ ${program} --port ${round}\n$`));
   }

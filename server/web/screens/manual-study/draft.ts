@@ -2,6 +2,7 @@ import type { Modality } from "../../../../shared/api/study.ts";
 import type { ListedPatient } from "../../../../shared/dashboard/patients.ts";
 import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
 import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
+import { remember, remembered } from "../../browser-storage.ts";
 
 // The text that the user typed so far.
 
@@ -78,7 +79,7 @@ const UNITS = "manual-study-units";
 
 /** Remembers the unit of an analyte in this browser: a clinic's devices always print the same one. */
 export function rememberUnit(code: string, unit: string): void {
-  localStorage.setItem(UNITS, JSON.stringify({ ...rememberedUnits(), [code]: unit }));
+  remember(UNITS, JSON.stringify({ ...rememberedUnits(), [code]: unit }));
 }
 
 function rememberedUnit(code: string, units: readonly string[]): string | null {
@@ -88,7 +89,7 @@ function rememberedUnit(code: string, units: readonly string[]): string | null {
 
 function rememberedUnits(): Record<string, string> {
   try {
-    return JSON.parse(localStorage.getItem(UNITS) ?? "{}") as Record<string, string>;
+    return JSON.parse(remembered(UNITS) ?? "{}") as Record<string, string>;
   } catch {
     return {};
   }

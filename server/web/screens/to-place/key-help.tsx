@@ -1,11 +1,12 @@
 import { signal } from "@preact/signals";
 import { t } from "./texts.ts";
+import { remember, remembered } from "../../browser-storage.ts";
 
 /** Whether keys act. A user of speech input switches them off (WCAG 2.1.4). */
-export const keysAreOn = signal(localStorage.getItem("desk-keys") !== "off");
+export const keysAreOn = signal(remembered("desk-keys") !== "off");
 
 function switchKeys(isOn: boolean): void {
-  localStorage.setItem("desk-keys", isOn ? "on" : "off");
+  remember("desk-keys", isOn ? "on" : "off");
   keysAreOn.value = isOn;
 }
 
