@@ -13,7 +13,7 @@ const LONG_BYTES = 200_000_000;
 const RATE_MIN = 0.22;
 /** Orthanc syncs to the disk, as the agent does. */
 const RATE_TO_ORTHANC_MIN = 0.93;
-const LONG_TIME_MAX = 2;
+const LONG_TIME_MAX = 2.3;
 const MEMORY_MB_MAX = 150;
 
 interface Receiver {
