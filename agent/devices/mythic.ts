@@ -4,7 +4,8 @@ import type { TextProfile, TextReading } from "../protocols/proprietary/profile.
 /**
  * Abbott CELL-DYN Emerald and Orphée Mythic 18 and 22, also Vet, hematology, TCP or serial. Sources: a log of one run of an Emerald
  * 22 AL, and notes on the makers' documents CP_M18_22 and 9159915. The log proves the lines, the check number, and the units of UNIT
- * 1 by their values. The codes of sex, the flag D and the place of a calibrator's lot are those of another program's parser.
+ * 1 by their values. Older firmware, of a Mythic 18 Vet, writes header and word in one line. The codes of sex, the flag D and the
+ * place of a calibrator's lot are those of another program's parser.
  * Unverified without a device: Vet models and their words for the species, the dialogue, controls, the unit of PDW, other unit
  * systems, and a device set to another order of day and month.
  */
@@ -49,12 +50,21 @@ const [RESULT_FIELDS, FIELDS_WITH_PANIC] = [6, 8];
 
 function read(text: string): TextReading {
   const lines = text.split(/[\r\n]+/).map((line) => line.split(";").map((field) => field.trim()));
-  const at = lines.findIndex(([name = ""]) => /^(?:RESULT|CALIBRATION|STARTUP)$/.test(name));
-  const [name = "", ...rest] = lines[at] ?? [];
+  const { at, field } = nameOfFrame(lines);
+  const [name = "", ...rest] = lines[at]?.slice(field) ?? [];
   if (name === "CALIBRATION") return { is: "not-for-patients", reason: "a calibration" };
   if (name === "STARTUP") return { is: "not-for-patients", reason: `a start-up check: ${rest.join(" ").trim()}` };
   if (name !== "RESULT") return { is: "problem", reason: "no line names the frame, expected RESULT" };
-  return readRun(lines[at - 1]?.[0] ?? "", lines.slice(at + 1));
+  return readRun((field > 0 ? lines[at] : lines[at - 1])?.[0] ?? "", lines.slice(at + 1));
+}
+
+/** Finds the word that names the frame: in a line of its own behind the header, or in the header of older firmware. */
+function nameOfFrame(lines: readonly (readonly string[])[]): { readonly at: number; readonly field: number } {
+  const fields = lines
+    .slice(0, 2)
+    .map((line) => line.findIndex((text) => /^(?:RESULT|CALIBRATION|STARTUP)$/.test(text)));
+  const at = fields.findIndex((field) => field >= 0);
+  return { at, field: fields[at] ?? 0 };
 }
 
 function readRun(model: string, lines: readonly (readonly string[])[]): TextReading {
@@ -96,10 +106,10 @@ function namesOf(id: string): { readonly name: string; readonly owner: string } 
   return first === "" ? { name: last, owner: "" } : { name: first, owner: last };
 }
 
-/** Reads `dd/mm/yyyy` or `yyyy/mm/dd` as `YYYYMMDD`. @returns another text as it is, so that it is told */
+/** Reads `dd/mm/yyyy` or `yyyy/mm/dd`, also with dashes or points, as `YYYYMMDD`. @returns another text without them, to be told */
 function dateOf(text: string): string {
-  const [, day, month, year] = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(text) ?? [];
-  return year === undefined ? text.replaceAll("/", "") : `${year}${month}${day}`;
+  const [, day, month, year] = /^(\d\d)[-/.](\d\d)[-/.](\d{4})$/.exec(text) ?? [];
+  return year === undefined ? text.replace(/[-/.]/g, "") : `${year}${month}${day}`;
 }
 
 function resultOf(row: readonly string[], isUnitKnown: boolean): DeviceResult {

@@ -5,15 +5,18 @@ import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { SILENCE_MS, TEXT_BYTES_MAX } from "./one-way-link.ts";
 
 // Link of devices that send lines: a header, a line that names the frame, data, and END_RESULT or END_CALI with a check number.
-// The number is the CRC-16 (Modbus) of everything before that line, in decimal. The device waits for an answer to CONNECT,
-// RESULT_READY and each END line. It sends a frame without its acknowledgement again.
+// Older firmware writes header and name in one line: `MYTHIC 1;;RESULT`. The number is the CRC-16 (Modbus) of everything before
+// that line, in decimal. The device waits for an answer to CONNECT, RESULT_READY and each END line. It sends a frame without its
+// acknowledgement again.
 
 /** Max bytes of a line between two frames. A header has about 40, and a longer line is noise. */
 export const LINE_BYTES_MAX = 256;
 
-/** First field of a line that begins, ends or needs no frame, and the other fields. */
-const KEYWORD =
-  /^\n?(CONNECT|DISCONNECT|RESULT_READY|STARTUP|RESULT|CALIBRATION|END_RESULT|END_CALI) *(?:;([ -~]*))?\r$/;
+const WORDS = "CONNECT|DISCONNECT|RESULT_READY|STARTUP|ASK_FOLDER|ANALYSE|RESULT|CALIBRATION|END_RESULT|END_CALI";
+/** One field, in any charset: patients and users have names. */
+const FIELD = "[ -:<-~\\x80-\\xff]";
+/** A header in the line itself, the word that begins, ends or needs no frame, and the other fields. */
+const KEYWORD = new RegExp(`^\\n?((?:${FIELD}+;(?:${FIELD}*;){0,4}?)?)(${WORDS}) *(?:;([ -~\\x80-\\xff]*))?\\r$`);
 /** Place of the lot among the fields behind CALIBRATION. */
 const LOT = 3;
 
@@ -22,6 +25,8 @@ interface Frame {
   readonly end: "END_RESULT" | "END_CALI";
   /** Lot of the calibrator; "" in a frame of results. */
   readonly lot: string;
+  /** Header in the line that names the frame; "" for one in a line before it. */
+  readonly header: string;
 }
 
 export class CrcLinesLink implements Link {
@@ -102,32 +107,35 @@ export class CrcLinesLink implements Link {
   }
 
   #endLine(): void {
-    const [, keyword, written = ""] = KEYWORD.exec(latin1(this.#bytes.slice(this.#lineAt))) ?? [];
+    const [, header = "", word, written = ""] = KEYWORD.exec(latin1(this.#bytes.slice(this.#lineAt))) ?? [];
     const fields = written.split(";").map((field) => field.trim());
+    const keyword = this.#isData(header, word) ? undefined : word;
     switch (keyword) {
       case "CONNECT":
-        this.#endDialogueLine();
+        this.#endDialogueLine(header);
         this.#reply("ACK_CONNECT", fields.at(-1) ?? "");
         return;
       case "DISCONNECT":
-        this.#endDialogueLine();
+      case "ASK_FOLDER": // asks for the patient of a sample, and goes on without an answer
+      case "ANALYSE":
+        this.#endDialogueLine(header);
         return;
       case "RESULT_READY":
-        this.#endDialogueLine();
+        this.#endDialogueLine(header);
         this.#reply("ACK_RESULT_READY");
         return;
       case "STARTUP":
-        this.#beginFrame();
+        this.#beginFrame(header);
         this.#actions.deliver(Uint8Array.from(this.#bytes), null);
         this.#clear();
         return;
       case "RESULT":
-        this.#beginFrame();
-        this.#frame = { end: "END_RESULT", lot: "" };
+        this.#beginFrame(header);
+        this.#frame = { end: "END_RESULT", lot: "", header };
         return;
       case "CALIBRATION":
-        this.#beginFrame();
-        this.#frame = { end: "END_CALI", lot: fields[LOT] ?? "" };
+        this.#beginFrame(header);
+        this.#frame = { end: "END_CALI", lot: fields[LOT] ?? "", header };
         return;
       case "END_RESULT":
       case "END_CALI":
@@ -141,16 +149,24 @@ export class CrcLinesLink implements Link {
     }
   }
 
+  /** Returns whether a word within a frame is data, such as a comment `RESULT`: only the frame's own model makes it the link's. */
+  #isData(header: string, word: string | undefined): boolean {
+    if (this.#frame === null) return false;
+    if (header === "") return word === "ASK_FOLDER" || word === "ANALYSE";
+    return modelOf(header) !== modelOf(this.#frame.header);
+  }
+
   /** Ends a line of the dialogue, which has no data. A header before it belongs to it. */
-  #endDialogueLine(): void {
-    this.#beginFrame();
+  #endDialogueLine(header: string): void {
+    this.#beginFrame(header);
     this.#clear();
   }
 
   /** Keeps the header and the line that names the frame. A frame before them lacks its end. */
-  #beginFrame(): void {
-    const own = this.#bytes.slice(this.#lastLineAt);
-    this.#bytes = this.#bytes.slice(0, this.#lastLineAt);
+  #beginFrame(header: string): void {
+    const from = header === "" ? this.#lastLineAt : this.#lineAt;
+    const own = this.#bytes.slice(from);
+    this.#bytes = this.#bytes.slice(0, from);
     if (this.#frame !== null) this.#giveUp("a new frame began before its end");
     this.#actions.push(this.#noise.end());
     this.#bytes = own;
@@ -223,6 +239,11 @@ export class CrcLinesLink implements Link {
 
 function isNumber(written: string, expected: number): boolean {
   return /^\d{1,5}$/.test(written) && Number(written) === expected;
+}
+
+/** Returns the first field of a header. */
+function modelOf(header: string): string {
+  return header.split(";", 1)[0] ?? "";
 }
 
 function latin1(bytes: readonly number[]): string {

@@ -111,6 +111,10 @@ describe("the head", () => {
   });
 });
 
+test.each(["2026-11-20", "20-11-2026", "20.11.2026", "2026/11/20"])("DATE;%s is the 20th of November", (date) => {
+  expect(reportOf(...headWith(`DATE;${date}`), WBC).acquired_at).toBe("2026-11-20T08:32:05.000Z");
+});
+
 test("words of the device are comments; pictures and places of the tube are none", () => {
   const lines = [
     "RACK;1",

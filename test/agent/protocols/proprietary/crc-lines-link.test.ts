@@ -38,6 +38,55 @@ test("a dialogue is answered line by line, and the frame is delivered without it
   expect(device.isIdle).toBe(true);
 });
 
+describe("a header in the line that names the frame", () => {
+  const inLine = "MODEL 1;;RESULT<CR>ID;RESULT<CR>COMMENT;x;RESULT<CR>WBC;6.9<CR>";
+
+  test("begins the frame, and its check number counts from it", () => {
+    const device = link();
+    expect(play(device, "MODEL 1;;CONNECT;900100;9<CR>").replies).toBe("ACK_CONNECT;9<CR>");
+    expect(play(device, "MODEL 1;;RESULT_READY;640<CR>").replies).toBe("ACK_RESULT_READY<CR>");
+    expect(play(device, ended(inLine))).toEqual({
+      replies: "ACK_RESULT;OK<CR>",
+      deliveries: [whole(inLine)],
+      warnings: [],
+      timer: null,
+    });
+    expect(device.isIdle).toBe(true);
+  });
+
+  test.each(["ASK_FOLDER;S-1;4711;\xc5\x9eeker;DOG", "ANALYSE;S-1;4711;\xc5\x9eeker;DOG;12;0", "DISCONNECT;900100"])(
+    "%s is neither answered nor noise",
+    (words) => {
+      for (const header of ["MODEL 1;;", HEADER]) {
+        expect(play(link(), `${header}${words}<CR>`)).toEqual({
+          replies: "",
+          deliveries: [],
+          warnings: [],
+          timer: null,
+        });
+      }
+    },
+  );
+
+  test("of the same model ends a frame without its end, whoever its user is", () => {
+    const { deliveries } = play(link(), inLine, ended(inLine.replace(";;", ";vet;")));
+    expect(deliveries).toEqual([
+      { message: inLine, incomplete: "a new frame began before its end" },
+      whole(inLine.replace(";;", ";vet;")),
+    ]);
+  });
+
+  test("a calibration and a start-up check are delivered", () => {
+    const startup = "MODEL 1;;STARTUP;21/11/2026;07:12:40;PASSED<CR>";
+    const lot = "MODEL 1;;CALIBRATION;1;21/11/2026;07:30:00;K-7;1<CR>WBC;9<CR>";
+    expect(play(link(), startup, ended(lot, "END_CALI"))).toMatchObject({
+      replies: "ACK_CALI;K-7;OK<CR>",
+      deliveries: [whole(startup), whole(lot)],
+      warnings: [],
+    });
+  });
+});
+
 test("the delivery comes before its acknowledgement", () => {
   const device = link();
   const actions = device.receive(bytes(ended(run)));
