@@ -11,7 +11,7 @@ import {
 } from "./acknowledgement-message.ts";
 import type { CharsetOptions } from "./charset.ts";
 import { type Hl7Message, parseMessage } from "./message.ts";
-import { asksForOrders, isResponse, isUnsolicited, replyType, typeOf } from "./message-types.ts";
+import { asksForOrders, isResponse, isSignOfLife, isUnsolicited, replyType, typeOf } from "./message-types.ts";
 
 // Decides how a message is acknowledged. Storage and message type decide alone: a device that gets AE for an unmapped result
 // sends it again and again, or stops.
@@ -23,7 +23,7 @@ import { asksForOrders, isResponse, isUnsolicited, replyType, typeOf } from "./m
 export const ACK_MODES = ["auto", "original", "enhanced", "aa"] as const;
 export type AckMode = (typeof ACK_MODES)[number];
 
-/** Result of storing a message. */
+/** Result of storing a message. Of one over the limit the first part is stored. */
 export type Outcome = "stored" | "not-stored" | "too-long";
 
 export interface AckOptions extends CharsetOptions {
@@ -110,16 +110,13 @@ function judge(message: Hl7Message | string, outcome: Outcome): AckVerdict {
   if (outcome === "not-stored") {
     return { application: "AE", accept: "CR", status: 207, text: "cannot store: message refused" };
   }
-  if (outcome === "too-long") {
-    return { application: "AR", accept: "CR", status: 207, text: "the message is too long" };
-  }
   if (typeof message === "string") return { application: "AR", accept: "CR", status: 100, text: message };
   return refusalVerdict(message) ?? (typeOf(message) === "ORM" ? NO_ORDER : ACCEPTED);
 }
 
 /** Returns the verdict on a message that its header refuses; null for an acceptable one. */
 function refusalVerdict(message: Hl7Message): AckVerdict | null {
-  if (isResponse(message) || replyType(message) !== null) return null;
+  if (isResponse(message) || replyType(message) !== null || isSignOfLife(message)) return null;
   const text = `message type ${printable(message.header.raw(9))} is not taken`;
   return { application: "AR", accept: "CR", status: 200, text };
 }
@@ -134,7 +131,7 @@ const CONDITIONS = ["AL", "NE", "ER", "SU"];
 
 function ackCodes(message: Hl7Message | null, verdict: AckVerdict, mode: AckMode, outcome: Outcome): AckCode[] {
   const response = message !== null && isResponse(message);
-  if (mode === "aa") return response ? [] : [outcome === "stored" ? "AA" : verdict.application];
+  if (mode === "aa") return response ? [] : [outcome === "not-stored" ? verdict.application : "AA"];
   if (message === null) return [verdict.application];
   const requested = [message.header.raw(15), message.header.raw(16)].map((text) => text.trim().toUpperCase());
   // Mindray sends 0, 1 or 2 in MSH-16 for patient, calibration and control; these request nothing.

@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { utf8Text } from "../utf8.ts";
 
 // Charsets of HL7 v2 messages, stated in MSH-18 or by the profile.
 
@@ -51,17 +52,29 @@ export function decodeFrom(charset: Charset, bytes: Uint8Array): string {
 /** Charset of undeclared text that is not UTF-8. */
 const FALLBACK = "windows-1252";
 
+/** Charsets whose characters of two bytes may look like UTF-8 by chance. */
+const AMBIGUOUS: readonly Charset[] = ["gb18030", "big5", "euc-kr"];
+
+export interface DecodedText {
+  readonly text: string;
+  readonly charset: Charset;
+  /** The declared charset of text that is UTF-8; null if the declaration is right or missing. */
+  readonly utf8Under: Charset | null;
+}
+
 /** Decodes the whole message before splitting: hundreds of GB 18030 characters end with the byte of a delimiter. */
-export function decodeText(
-  bytes: Uint8Array,
-  { charset }: CharsetOptions,
-): { readonly text: string; readonly charset: Charset } {
+export function decodeText(bytes: Uint8Array, { charset }: CharsetOptions): DecodedText {
   const stated = charset ?? statedCharset(bytes);
-  if (stated !== null) return { text: decodeFrom(stated, bytes), charset: stated };
+  if (stated !== null) {
+    const text = stated === "utf-8" ? null : utf8Text(bytes, AMBIGUOUS.includes(stated));
+    return text === null
+      ? { text: decodeFrom(stated, bytes), charset: stated, utf8Under: null }
+      : { text, charset: "utf-8", utf8Under: stated };
+  }
   try {
-    return { text: utf8.decode(bytes), charset: "utf-8" };
+    return { text: utf8.decode(bytes), charset: "utf-8", utf8Under: null };
   } catch {
-    return { text: decodeFrom(FALLBACK, bytes), charset: FALLBACK };
+    return { text: decodeFrom(FALLBACK, bytes), charset: FALLBACK, utf8Under: null };
   }
 }
 

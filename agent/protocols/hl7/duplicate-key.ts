@@ -9,7 +9,7 @@ const HEAD_BYTES_MAX = 8 * 1024;
 
 /** A time with hour and minute in an order, specimen or result. A birth date stands in the PID. */
 const OWN_TIME =
-  /[\r\n](?:OBR|SPM|OBX)[^\r\n]*\W(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]) ?[0-2]\d:?[0-5]\d/;
+  /[\r\n](?:OBR|SPM|OBX)[^\r\n]*\W(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])[ T]?[0-2]\d:?[0-5]\d/;
 
 /**
  * Returns a key that only a message and its resends share, per device; null if nothing identifies it. An id alone does

@@ -5,17 +5,12 @@ import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
 import { acknowledge, type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
 import type { Stamp } from "./acknowledgement-message.ts";
-import { splitMessages } from "./message.ts";
+import { MESSAGE_BYTES_MAX, splitMessages } from "./message.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
 // MLLP link: VT, a message, FS CR. Received bytes are stored already, so a whole message is acknowledged at once.
 // Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32.
 
-/**
- * Max bytes of a message, images included. A longer one is refused at its end, and its first part is delivered as
- * incomplete.
- */
-export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** Max silence within a frame; then the frame is dropped. Between frames a device may be silent for days. */
 export const FRAME_TIMEOUT_MS = 30_000;
 /** Silence after an FS without CR that ends the frame. */
@@ -201,23 +196,36 @@ export class Hl7Link implements Link {
     this.#frame.set(taken, this.#frameLength);
     this.#frameLength += taken.length;
     if (taken.length < bytes.length) {
-      this.#refuseFrame("too-long", `a message of more than ${MESSAGE_BYTES_MAX} bytes`);
+      this.#keepFirstPart();
     }
+  }
+
+  /** Delivers the part of a message that fits. The rest is read only for the acknowledgement. */
+  #keepFirstPart(): void {
+    if (this.#outcome !== "stored") return;
+    this.#endFragments();
+    this.#actions.warn(`a message of more than ${MESSAGE_BYTES_MAX} bytes: its first part is kept`);
+    this.#deliver(this.#frame.slice(0, this.#frameLength), 0, null);
+    this.#keepHead("too-long");
   }
 
   /** Handles missing bytes. A frame that reached its FS is complete without them. */
   #loseBytes(): void {
     if (this.#state === "frame-end") this.#endFrame();
-    else this.#refuseFrame("not-stored", "bytes of it could not be stored");
+    else this.#refuseFrame("bytes of it could not be stored");
   }
 
   /** Marks the frame as refused. The rest is read only for its acknowledgement. */
-  #refuseFrame(outcome: Outcome, incomplete: string): void {
+  #refuseFrame(incomplete: string): void {
     if (this.#state === "between-frames" || this.#outcome !== "stored") return;
     this.#countFragment(incomplete);
     this.#endFragments();
+    this.#keepHead("not-stored");
+  }
+
+  /** The frame may be refused because of its memory, so the memory is released. */
+  #keepHead(outcome: Outcome): void {
     this.#outcome = outcome;
-    // The frame may be refused because of its memory, so the memory is released.
     this.#frame = this.#frame.slice(0, HEAD_BYTES_MAX);
     this.#frameLength = Math.min(this.#frameLength, HEAD_BYTES_MAX);
   }

@@ -2,8 +2,19 @@ import type { Hl7Message } from "./message.ts";
 
 // Message types (MSH-9) that the agent acknowledges, and the types of their replies.
 
-/** Unsolicited results and states, ORU^R40 alarms included. */
-const UNSOLICITED = ["ORU", "OUL", "OPU", "UDM", "ESU", "INU", "SSU", "NMD"];
+/** Unsolicited results and states, ORU^R40 alarms and states of equipment (chapter 13) included. */
+const UNSOLICITED = ["ORU", "OUL", "OPU", "UDM", "ESU", "INU", "SSU", "LSU", "TCU", "EAN", "NMD"];
+/** The other types of HL7 2.5.1 (table 0076). They carry or ask for what the agent does not have. */
+const NOT_TAKEN = new Set(
+  (
+    "ACK ADR ADT BAR CRM CSU DFT DOC DSR EAC EAR EDR EQQ ERP ESR INR LSR MCF MDM MFD MFK MFN MFQ MFR NMQ NMR OMB OMD OMG OMI OML " +
+    "OMN OMP OMS ORB ORD ORF ORG ORI ORL ORM ORN ORP ORR ORS OSQ OSR PEX PGL PIN PMU PPG PPP PPR PPT PPV PRR PTR QBP QCK QCN QRY " +
+    "QSB QSX QVR RAR RAS RCI RCL RDE RDR RDS RDY REF RER RGR RGV ROR RPA RPI RPL RPR RQA RQC RQI RQP RQQ RRA RRD RRE RRG RRI RSP " +
+    "RTB SIU SPQ SQM SQR SRM SRR SSR SUR TBR TCR VQQ VTQ VXQ VXR VXU VXX"
+  ).split(" "),
+);
+/** Segments with results, orders or questions. */
+const CONTENT = ["OBX", "OBR", "ORC", "QRD", "QPD"];
 /** Types with a reply type of their own, or whose acknowledgement has another trigger. */
 const REPLY_TYPES: Readonly<Record<string, string>> = {
   "ORU^R30": "ACK^R33",
@@ -25,6 +36,16 @@ export function typeOf({ header }: Hl7Message): string {
 
 export function isUnsolicited(message: Hl7Message): boolean {
   return UNSOLICITED.includes(typeOf(message));
+}
+
+/**
+ * Returns whether the message is a device's sign of life, such as ZHB^H00 every five minutes: of a type of its own, without results,
+ * orders and questions. A refusal would make it a fault that a person looks at, some hundred times a day.
+ */
+export function isSignOfLife(message: Hl7Message): boolean {
+  const type = typeOf(message);
+  const isOwn = /^[A-Z][A-Z0-9_]{2,19}$/.test(type) && !NOT_TAKEN.has(type) && !UNSOLICITED.includes(type);
+  return isOwn && !message.segments.some(({ name }) => CONTENT.includes(name));
 }
 
 /** Returns the first two components of the reply's MSH-9; null for an unsupported type. */

@@ -5,12 +5,21 @@ import { type Delimiters, readDelimiters, Segment } from "./segment.ts";
 
 // HL7 v2 messages: a frame into messages, a message into segments.
 
-/** Max segments of a message; a longer one is unreadable. The largest seen has 1300. */
+/**
+ * Max bytes of a message, images included. The largest seen has 1.2 MB. Of a longer one this first part is stored and read, because
+ * a device sends a refused message again for ever.
+ */
+export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
+/** Max segments that are read. The largest message seen has 1300. */
 const SEGMENTS_MAX = 100_000;
 
 export interface Hl7Message {
   readonly delimiters: Delimiters;
   readonly charset: Charset;
+  /** The declared charset of a message that is UTF-8; null if the declaration is right or missing. */
+  readonly utf8Under: Charset | null;
+  /** What of the message is not read because of a limit; null for a whole one. */
+  readonly cutShort: string | null;
   /** Characters that could not be decoded, as U+FFFD. */
   readonly replacements: number;
   readonly header: Segment;
@@ -23,10 +32,8 @@ export function parseMessage(
   bytes: Uint8Array,
   options: CharsetOptions = {},
 ): Hl7Message | { readonly problem: string } {
-  const { text, charset } = decodeText(bytes, options);
-  // SEGMENTS_MAX, one for the empty piece after the last line end, and one to detect more.
-  const lines = text.split(/[\r\n]+/, SEGMENTS_MAX + 2);
-  if (lines.length > SEGMENTS_MAX + 1) return { problem: `more than ${SEGMENTS_MAX} segments` };
+  const { text, charset, utf8Under } = decodeText(bytes, options);
+  const { lines, cutShort } = linesOf(text, bytes.length);
   // Only batch headers may precede MSH.
   const first = lines.findIndex((line) => line.trimStart() !== "" && !/^\s*[FB]HS/i.test(line));
   const header = lines[first]?.trimStart();
@@ -39,7 +46,25 @@ export function parseMessage(
   const segments = texts.map((segment) => new Segment(segment, delimiters, charset));
   const second = segments.findIndex(({ name }, index) => name === "MSH" && index > 0);
   if (second > 0) return { problem: `segment ${second + 1} is a second MSH` };
-  return { delimiters, charset, replacements: text.split("\ufffd").length - 1, header: segments[0]!, segments };
+  const replacements = text.split("\ufffd").length - 1;
+  return { delimiters, charset, utf8Under, cutShort, replacements, header: segments[0]!, segments };
+}
+
+/** Returns the lines within the limits. The last line of a message that reached one may be cut, and is not read. */
+function linesOf(text: string, bytes: number): { readonly lines: string[]; readonly cutShort: string | null } {
+  // SEGMENTS_MAX, one for the empty piece after the last line end, and one to detect more.
+  const lines = text.split(/[\r\n]+/, SEGMENTS_MAX + 2);
+  const limit =
+    lines.length > SEGMENTS_MAX + 1
+      ? `${SEGMENTS_MAX} segments`
+      : bytes >= MESSAGE_BYTES_MAX
+        ? `${MESSAGE_BYTES_MAX} bytes`
+        : null;
+  if (limit === null) return { lines, cutShort: null };
+  return {
+    lines: lines.slice(0, -1),
+    cutShort: `the message reaches the limit of ${limit}: what stands behind it is not read`,
+  };
 }
 
 /** Splits a frame into its messages: each MSH at the start of a line begins one. */
@@ -116,7 +141,8 @@ function segmentTexts(header: string, lines: readonly string[], field: string): 
     const text = line.trimStart();
     if (text === "") continue;
     if (beginsSegment(text, field)) texts.push(text);
-    else texts[texts.length - 1] += `\n${line}`;
+    // No part of a header is long. A line without letters and digits behind it, as behind heartbeats, is none of it.
+    else if (texts.length > 1 || /[\p{L}\d]/u.test(text)) texts[texts.length - 1] += `\n${line}`;
   }
   return texts;
 }

@@ -3,7 +3,7 @@ import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
-import { isResultType } from "./message-types.ts";
+import { isResultType, isSignOfLife } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
@@ -19,16 +19,17 @@ import { Segment, STANDARD_DELIMITERS } from "./segment.ts";
 export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadContext): Reading {
   const message = parseMessage(bytes, profile.link);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
-  const { header, segments, charset, replacements } = message;
+  const { header, segments, charset, utf8Under, cutShort, replacements } = message;
   const refusal = refusalOf(message, profile.link);
   if (refusal !== null) return { is: "quarantined", reason: refusal };
+  if (isSignOfLife(message)) return { is: "not-for-patients", reason: `no results (MSH-9 is ${messageType(header)})` };
   const sender = `${given(header.field(3))}|${given(header.field(4))}`;
   if (sender !== "|" && profile.sender?.test(sender) === false) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(header, profile);
   if (purpose !== null) return { is: "not-for-patients", reason: purpose };
-  const type = header.components(9).slice(0, 2).map(given).join("^");
+  const type = messageType(header);
   const isAlarm = /^ORU\^R40$/i.test(type);
   if (!isResultType(type) || isAlarm) {
     return { is: "not-for-patients", reason: `${isAlarm ? "an alarm" : "no results"} (MSH-9 is ${type})` };
@@ -41,10 +42,16 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   if (damage !== undefined) return { is: "quarantined", reason: damage };
   const samples = groups.map((group) => sampleOf(group, header, profile));
   if (replacements > 0) notes.push(`${replacements} characters that ${charset} does not have`);
+  if (cutShort !== null) notes.push(cutShort);
+  if (utf8Under !== null) notes.push(`the text is UTF-8, though ${utf8Under} is declared`);
   const reading = readSamples(samples, notes, profile, context);
   if (reading !== null) return reading;
   const nothing = segments.some(({ name }) => name === "OBX") ? "no results besides" : "no results";
   return { is: "not-for-patients", reason: notes.length > 0 ? notes.join("; ") : nothing };
+}
+
+function messageType(header: Segment): string {
+  return header.components(9).slice(0, 2).map(given).join("^");
 }
 
 function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Sample {

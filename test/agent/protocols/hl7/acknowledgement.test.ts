@@ -52,7 +52,7 @@ describe("acknowledgment mode", () => {
       ["AA"],
     ]);
     expect(answers(textOf(header()), options, "not-stored").map(answeredWith)).toEqual(["AE 4711"]);
-    expect(answers(textOf(header()), options, "too-long").map(answeredWith)).toEqual(["AR 4711"]);
+    expect(answers(textOf(header()), options, "too-long").map(answeredWith)).toEqual(["AA 4711"]);
   });
 
   test("an acknowledgement gets no reply", () => {
@@ -152,12 +152,30 @@ describe("content of an acknowledgement", () => {
 describe("refused messages", () => {
   test.each([
     ["the disk refused it", header(), "not-stored", "AE", "207"],
-    ["it is too long", header(), "too-long", "AR", "207"],
+    ["it asks for what the agent does not have", header({ 9: "QRY^A19" }), "stored", "AR", "200"],
+    [
+      "it is of the device's own type and has results",
+      `${header({ 9: "ZRU^R01" })}<CR>OBX|1|NM|ALT||61`,
+      "stored",
+      "AR",
+      "200",
+    ],
     ["it is of a kind that no device of ours sends", header({ 9: "ADT^A01" }), "stored", "AR", "200"],
   ] as const)("%s", (_, first, outcome, code, status) => {
     const [reply = ""] = answers(textOf(first), {}, outcome);
     const msa = parsed(reply).segments[1]!;
     expect([msa.field(1), msa.field(6)]).toEqual([code, status]);
+  });
+
+  test.each(["ZHB^H00", "HEARTBEAT", "LSU^U12^LSU_U12", "EAN^U09"])("a sign of life of type %s is accepted", (type) => {
+    expect(answers(textOf(header({ 9: type }))).map(answeredWith)).toEqual(["AA 4711"]);
+    expect(answers(textOf(header({ 9: type }), "EQU|1|20261121113100|ID", "NTE|1||ready")).map(answeredWith)).toEqual([
+      "AA 4711",
+    ]);
+  });
+
+  test("a message over the limit is accepted, because the part that fits is stored", () => {
+    expect(answers(textOf(header()), {}, "too-long").map(answeredWith)).toEqual(["AA 4711"]);
   });
 
   test("a message with unreadable results is accepted, because it is stored", () => {

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/link.ts";
+import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS } from "../../../../agent/protocols/hl7/link.ts";
+import { MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { play, segmentationCounterexample } from "../astm/observed-actions.ts";
@@ -206,25 +207,27 @@ describe("segmentation", () => {
 describe("max message length", () => {
   const filler = new Uint8Array(1024 * 1024).fill(0x78);
 
-  test("a longer message is refused at its end with its id, and its start delivered as incomplete", () => {
+  test("a longer message is accepted at its end with its id, and the part that fits is delivered", () => {
     const link = newLink();
     const actions = [...link.receive(bytes(`<VT>${result()}`))];
     for (let sent = 0; sent <= MESSAGE_BYTES_MAX; sent += filler.length) actions.push(...link.receive(filler));
     expect(saidOf(actions)).toEqual({
       ...saidOf([]),
-      incomplete: [`a message of more than ${MESSAGE_BYTES_MAX} bytes`],
+      messages: ["4711"],
+      warnings: [`a message of more than ${MESSAGE_BYTES_MAX} bytes: its first part is kept`],
     });
     expect(actions.flatMap((action) => (action.do === "deliver" ? action.message.length : []))).toEqual([
       MESSAGE_BYTES_MAX,
     ]);
     expect(saidOf(link.receive(bytes("<FS><CR>")))).toMatchObject({
-      answers: ["AR 4711"],
-      warnings: ["the message is too long"],
+      answers: ["AA 4711"],
+      messages: [],
+      warnings: [],
     });
     expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
   });
 
-  test("in enhanced mode a longer message gets CR, and one of the max length is accepted", () => {
+  test("in enhanced mode a longer message is accepted as one of the max length is", () => {
     const first = textOf(header({ 15: "AL", 16: "NE" }));
     const link = newLink();
     const answersTo = (length: number) => {
@@ -232,7 +235,7 @@ describe("max message length", () => {
       return saidOf([bytes(`<VT>${first}`), rest, bytes("<FS><CR>")].flatMap((part) => link.receive(part))).answers;
     };
     expect(answersTo(MESSAGE_BYTES_MAX)).toEqual(["CA 4711"]);
-    expect(answersTo(MESSAGE_BYTES_MAX + 1)).toEqual(["CR 4711"]);
+    expect(answersTo(MESSAGE_BYTES_MAX + 1)).toEqual(["CA 4711"]);
   });
 });
 

@@ -3,7 +3,12 @@ import iconv from "iconv-lite";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Charset, encodeText } from "../../../../agent/protocols/hl7/charset.ts";
-import { parseMessage, splitMessages, withoutStamp } from "../../../../agent/protocols/hl7/message.ts";
+import {
+  MESSAGE_BYTES_MAX,
+  parseMessage,
+  splitMessages,
+  withoutStamp,
+} from "../../../../agent/protocols/hl7/message.ts";
 import { encodeSegment, Segment, STANDARD_DELIMITERS } from "../../../../agent/protocols/hl7/segment.ts";
 import { parseByOther } from "../../../support/hl7-standard.ts";
 import { bytes, show } from "../astm/wire.ts";
@@ -128,9 +133,23 @@ describe("segments", () => {
     ["<CR><LF><CR>", "the message is empty"],
     ["PID|1<CR>", 'the first segment is "PID|1", expected MSH'],
     [textOf(header(), "PID|1", header()), "segment 3 is a second MSH"],
-    [`${header()}${"<CR>OBX".repeat(100_001)}`, "more than 100000 segments"],
   ])("an invalid message is reported with its problem (case %#)", (text, problem) => {
     expect(parseMessage(bytes(text))).toEqual({ problem });
+  });
+
+  test("of a message that reaches a limit the whole segments before it are read, with a note", () => {
+    const many = parsed(`${header()}${"<CR>OBX|1".repeat(100_005)}`);
+    expect(many.segments.length).toBe(100_001);
+    expect(many.cutShort).toBe("the message reaches the limit of 100000 segments: what stands behind it is not read");
+    const start = `${header()}<CR>OBX|1|NM|ALT||61<CR>OBX|2|ED|PIC||`;
+    const long = parsed(start.padEnd(MESSAGE_BYTES_MAX + 2 * start.split("<CR>").length, "x"));
+    expect(long.cutShort).toMatch(/^the message reaches the limit of 16777216 bytes/);
+    expect(long.segments.map(({ name }) => name)).toEqual(["MSH", "OBX"]);
+    expect(parsed(start).cutShort).toBeNull();
+  });
+
+  test("a line without letters and digits behind the header is no part of it", () => {
+    expect(parsed(`${header()}<CR>\\<CR>OBX|1`).segments.map(({ text }) => text)).toEqual([header(), "OBX|1"]);
   });
 
   test("two messages in one payload stay separate", () => {
