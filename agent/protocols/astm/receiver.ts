@@ -11,7 +11,11 @@ import type { Sender } from "./sender.ts";
 
 /** Max wait for a frame or EOT after the last reply: 30 s (§6.5.2.4). */
 export const RECEIVE_TIMEOUT_MS = 30_000;
-/** Silence after the checksum that ends a frame. Some devices omit LF, or CR and LF, and wait for the reply. */
+/**
+ * Silence after the checksum that ends a frame: some devices omit LF, or CR and LF, and wait for the reply. The same silence behind
+ * ENQ within a session says that the device starts anew: it sends nothing until it is answered. Behind a damaged byte the frame
+ * goes on, and ACK would accept a frame that was not received.
+ */
 export const FRAME_END_TIMEOUT_MS = 300;
 
 export interface ReceiverOptions {
@@ -63,6 +67,10 @@ export class Receiver {
   #lastFrame = new ReceivedFrame();
   /** Accepted frames of the session. */
   #acceptedFrames = 0;
+  /** ENQ that may begin a new session is the last byte. */
+  #isEnquired = false;
+  /** Sessions of the link. */
+  #sessions = 0;
   /** Bytes are missing since the last accepted frame; EOT may be among them. */
   #hasGap = false;
   /** The rest of a rejected frame is skipped without warnings. */
@@ -107,15 +115,28 @@ export class Receiver {
   }
 
   receive(chunk: Uint8Array): void {
+    const wasEnquired = this.#isEnquired;
     let at = 0;
     while (at < chunk.length) {
+      const sessions = this.#sessions;
       if (this.#state === "text") {
         at = this.#text(chunk, at);
       } else {
         this.#step(chunk[at]!);
         at += 1;
       }
+      const isOpen = this.#state !== "neutral" && this.#state !== "refused-frame";
+      this.#isEnquired = chunk[at - 1] === ENQ && isOpen && this.#sessions === sessions;
     }
+    if (this.#isEnquired) this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
+    else if (wasEnquired && this.#awaitsBytes) this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
+  }
+
+  /** In a session, and not at the end of a frame. */
+  get #awaitsBytes(): boolean {
+    return !["neutral", "refused-frame", "frame-end", "frame-end-after-cr", "unchecked-frame-end"].includes(
+      this.#state,
+    );
   }
 
   /** Receives bytes that could not be stored. No frame in them is accepted. */
@@ -131,6 +152,7 @@ export class Receiver {
   /** Leaves the link in the state after refuse(), so that a replay reads the later bytes equally. */
   gap(): void {
     if (this.#state === "neutral") return;
+    this.#isEnquired = false;
     this.#state = "refused-frame";
     this.#hasGap = true;
   }
@@ -143,6 +165,7 @@ export class Receiver {
       case "frame-end":
       case "frame-end-after-cr":
       case "unchecked-frame-end":
+        if (this.#isEnquired) return this.#restart(); // ENQ in place of a digit of the checksum
         this.#endFrame();
         return;
       case "refused-frame":
@@ -153,6 +176,7 @@ export class Receiver {
       case "text":
       case "checksum-high":
       case "checksum-low":
+        if (this.#isEnquired) return this.#restart();
         this.#actions.warn(`no frame within ${RECEIVE_TIMEOUT_MS / 1000} s`);
         this.#endSession("the device fell silent before the L record");
         return;
@@ -199,6 +223,8 @@ export class Receiver {
   /** §6.5.1.1: all bytes but STX and EOT are ignored. They are reported, except a repeated ENQ. */
   #betweenFrames(byte: number): void {
     if (this.#startOrEnd(byte)) return;
+    // The message is complete, and some devices send no EOT behind it.
+    if (byte === ENQ && this.#acceptedFrames > 0 && this.#message.isEmpty) return this.#restart();
     if (byte !== ENQ && !this.#skipsRest) this.#ignore(byte, this.#noiseBetween);
   }
 
@@ -359,6 +385,13 @@ export class Receiver {
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
+  /** The device begins a new session without having ended the last one. */
+  #restart(): void {
+    if (this.#state !== "between-frames") this.#actions.warn("a frame was cut short by a new ENQ");
+    this.#endSession("a new session began before the L record");
+    this.#establish();
+  }
+
   /** §6.2: ENQ establishes a session. */
   #establish(): void {
     this.#beginSession();
@@ -368,6 +401,8 @@ export class Receiver {
 
   #beginSession(): void {
     this.#reportNoise();
+    this.#isEnquired = false;
+    this.#sessions += 1;
     this.#state = "between-frames";
     this.#acceptedFrames = 0;
     this.#hasGap = false;

@@ -70,6 +70,55 @@ describe("establishment", () => {
     expect(device.timer()).toBe(null);
   });
 
+  test("ENQ behind the L record begins a session at once, because not every device sends EOT", () => {
+    const message = `${frame(1, `${H}<CR>`)}${frame(2, `${L}<CR>`)}`;
+    expect(received(`<ENQ>${message}<ENQ>${message}<ENQ>`)).toEqual({
+      replies: "<ACK>".repeat(7),
+      deliveries: [complete(H, L), complete(H, L)],
+      warnings: [],
+    });
+  });
+
+  test.each([
+    ["a frame", `${frame(1, `${H}<CR>`)}<STX>2R|1|^^^GLU|9`, ["a frame was cut short by a new ENQ"]],
+    [
+      "a checksum",
+      `${frame(1, `${H}<CR>`)}${frame(2, `${GLU}<CR>`).slice(0, -"0<CR><LF>".length)}`,
+      ["a frame was cut short by a new ENQ"],
+    ],
+    ["two frames", frame(1, `${H}<CR>`), []],
+  ])(
+    "ENQ and silence within %s begin a session, because a device that waits sends nothing else",
+    (_, begun, warnings) => {
+      const device = receiver();
+      device.receive(`<ENQ>${begun}<ENQ>`);
+      expect(device.replies()).toBe("<ACK><ACK>");
+      device.wait(FRAME_END_TIMEOUT_MS);
+      device.receive(sessionOf(H, L).slice("<ENQ>".length));
+      expect(device.said()).toEqual({
+        replies: "<ACK>".repeat(5),
+        deliveries: [{ message: `${H}<CR>`, incomplete: "a new session began before the L record" }, complete(H, L)],
+        warnings,
+      });
+    },
+  );
+
+  test("ENQ before the first frame is answered again after a short silence, because its ACK may be lost", () => {
+    const device = receiver();
+    device.receive("<ENQ><ENQ>");
+    expect(device.replies()).toBe("<ACK>");
+    device.wait(FRAME_END_TIMEOUT_MS);
+    expect([device.replies(), device.timer()]).toEqual(["<ACK><ACK>", RECEIVE_TIMEOUT_MS]);
+  });
+
+  test("a damaged byte that reads as ENQ within a frame begins no session, and the frame gets NAK", () => {
+    const device = receiver();
+    device.receive(`<ENQ><STX>1H|<ENQ>`);
+    device.receive(`^&<CR><ETX>E5<CR><LF>`);
+    device.wait(FRAME_END_TIMEOUT_MS);
+    expect([device.replies(), device.timer()]).toEqual(["<ACK><NAK>", RECEIVE_TIMEOUT_MS - FRAME_END_TIMEOUT_MS]);
+  });
+
   test("ENQ within a session is ignored, because it may be a damaged STX", () => {
     const damaged = frame(2, `${L}<CR>`).replace("<STX>", "<ENQ>");
     expect(received(`<ENQ><ENQ>${frame(1, `${H}<CR>`)}${damaged}${frame(2, `${L}<CR>`)}<EOT>`)).toEqual({
@@ -763,14 +812,16 @@ describe("refused bytes", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("a new session closes the gap, and ENQ does not extend its timer", () => {
+  test("a new session closes the gap, and ENQ behind it is answered after a short silence", () => {
     const device = receiver();
     device.receive("<ENQ>");
     device.refuse("<STX>");
     device.receive("<EOT><ENQ>");
     device.wait(10_000);
     device.receive("<ENQ>");
-    expect(device.timer()).toBe(RECEIVE_TIMEOUT_MS - 10_000);
+    expect(device.timer()).toBe(FRAME_END_TIMEOUT_MS);
+    device.wait(FRAME_END_TIMEOUT_MS);
+    expect([device.replies(), device.timer()]).toEqual(["<ACK><ACK><ACK>", RECEIVE_TIMEOUT_MS]);
   });
 
   test("refused noise and frame ends get no reply", () => {
