@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { newUlid } from "../../shared/api/fp.ts";
-import { type DimseOutcome, isUid, STATUS } from "../protocols/dicom/dimse.ts";
+import { type DimseOutcome, isUsableUid, STATUS } from "../protocols/dicom/dimse.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
 import type { IncomingInstance, InstanceIdentity } from "../protocols/dicom/scp.ts";
 import type { InstanceContent } from "../spool/queries/images/instance-file.ts";
@@ -149,7 +149,7 @@ export class IncomingFile {
       if (this.#failure !== null) throw this.#failure;
       const headerBytes = this.#head.length + identity.headerBytes;
       const study = identity.study ?? (await this.#readStudy(headerBytes));
-      if (study === null || !isUid(study)) {
+      if (study === null || !isUsableUid(study)) {
         await this.discard();
         return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID could be read" };
       }

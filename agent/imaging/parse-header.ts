@@ -6,6 +6,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
 import type { Elements } from "../protocols/dicom/elements.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
+import { withTexts } from "./header-texts.ts";
 
 // Parses the header of a file. It runs in threads with a time limit, because a hostile header may take very long.
 
@@ -26,15 +27,21 @@ log.setLevel("silent");
 /** Parses a header and passes it to `read`, with the reason if only a part is readable. @throws if nothing is readable */
 export function parseHeader<Result>(
   { file, headerBytes, transferSyntax }: HeaderLocation,
-  read: (elements: Elements, cutShort: string | null) => Result,
+  read: (elements: Elements, cutShort: string | null, utf8Under: string | null) => Result,
 ): Result {
   if (headerBytes > HEADER_BYTES_MAX) throw new Error(`a header of ${headerBytes} bytes, at most ${HEADER_BYTES_MAX}`);
   const bytes = inflated(readStart(file, headerBytes), transferSyntax);
+  const { elements, cutShort } = parsed(bytes);
+  const texts = withTexts(bytes, transferSyntax, elements, (blanked) => elementsOf(blanked, true));
+  return read(texts.elements, cutShort, texts.utf8Under);
+}
+
+/** After an unknown character set or an invalid value, the readable part is read. */
+function parsed(bytes: Uint8Array): { readonly elements: Elements; readonly cutShort: string | null } {
   try {
-    return read(elementsOf(bytes, false), null);
+    return { elements: elementsOf(bytes, false), cutShort: null };
   } catch (error) {
-    // After an unknown character set or an invalid value, the readable part is read.
-    return read(elementsOf(bytes, true), errorMessage(error));
+    return { elements: elementsOf(bytes, true), cutShort: errorMessage(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { utf8Text } from "../utf8.ts";
 
 // Character sets of texts (PS3.3 §C.12.1.1.2) by their defined terms.
 
@@ -24,8 +25,17 @@ const ENCODINGS: Readonly<Record<string, string>> = {
   "192": "utf8",
 };
 
+/** Character sets whose bytes may look like UTF-8 by chance: of two bytes a character, Thai and half-width Katakana. */
+export function hasAmbiguousBytes(charset: string): boolean {
+  return /^GB|IR (?:13|58|149|166)\b/.test(charset);
+}
+
+/** Decodes as declared, except text that is UTF-8 beyond doubt: devices send it under another character set, or under none. */
 export function decodeText(bytes: Uint8Array, charset: string): string {
-  return iconv.decode(Buffer.from(bytes), encodingNamed(charset));
+  const encoding = encodingNamed(charset);
+  // Bytes beyond ASCII are read one by one, so that nothing is lost.
+  const declared = encoding === "ascii" ? "iso-8859-1" : encoding;
+  return utf8Text(bytes, hasAmbiguousBytes(charset)) ?? iconv.decode(Buffer.from(bytes), declared);
 }
 
 export function encodeText(text: string, charset: string): Uint8Array {

@@ -6,6 +6,7 @@ import {
   JPIP_REFERENCED_DEFLATE,
 } from "./uids.ts";
 import { hex, readUid } from "./bytes.ts";
+import { UID_CHARS_MAX } from "./dimse.ts";
 
 // Walks over the elements of a dataset while it is received (PS3.5 §7). The walk gives its identity, the offset of its
 // pixels, and whether it is complete. Values are skipped. Nothing recurses: the depth of sequences is a number.
@@ -39,8 +40,8 @@ export interface DatasetSummary {
 
 /** Max depth, two per sequence of undefined length; deeper datasets are refused. Reports nest six or seven sequences. */
 const DEPTH_MAX = 64;
-/** Max bytes of a value that is kept: a UID has up to 64. */
-const VALUE_BYTES_MAX = 66;
+/** Max bytes of a value that is kept: one more than a usable UID has, with its padding. */
+const VALUE_BYTES_MAX = UID_CHARS_MAX + 2;
 export const UNDEFINED_LENGTH = 0xffff_ffff;
 
 const ITEM = 0xfffe_e000;

@@ -201,6 +201,17 @@ export function isUid(text: string): boolean {
   return /^[0-9.]{1,64}$/.test(text);
 }
 
+/** Max characters of a name in place of a UID. */
+export const UID_CHARS_MAX = 128;
+
+/**
+ * Returns whether the text may stand for a UID: devices write too many digits, letters and dashes. It is kept and forwarded as
+ * sent, because the agent names its files itself. A path is none, for the sake of the archives behind the agent.
+ */
+export function isUsableUid(text: string): boolean {
+  return text.length <= UID_CHARS_MAX && /^[ -.0-[\]-~]+$/.test(text) && /[0-9A-Za-z]/.test(text);
+}
+
 function uint16(value: number): Uint8Array {
   return Uint8Array.of(value & 0xff, value >> 8);
 }

@@ -31,12 +31,15 @@ export interface Header {
   readonly measurements: readonly Measurement[];
   /** Problem of a header that was read in part; null for a whole one. */
   readonly cutShort: string | null;
+  /** Texts are UTF-8, though the header declares this character set or, as "", none. Absent otherwise. */
+  readonly utf8Under?: string;
 }
 
-export function readHeader(elements: Elements, cutShort: string | null): Header {
+export function readHeader(elements: Elements, cutShort: string | null, utf8Under: string | null = null): Header {
   const own = (tag: string) => text(elements, tag);
-  // Older devices write 2026.11.21 and 10:15:00.
-  const time = (date: string, clock: string) => own(date).replaceAll(".", "") + own(clock).replaceAll(":", "");
+  // Older devices write 2026.11.21 and 10:15:00, others 2026-11-21.
+  const date = (tag: string) => own(tag).replace(/^(\d{4})[-./](\d\d)[-./](\d\d)(?=$|[ T\d])[ T]?/, "$1$2$3");
+  const time = (day: string, clock: string) => date(day) + own(clock).replaceAll(":", "");
   return {
     study: own("0020000D"),
     sopClass: own("00080016"),
@@ -53,14 +56,14 @@ export function readHeader(elements: Elements, cutShort: string | null): Header 
     accession: own("00080050"),
     sex: own("00100040"),
     neutered: own("00102203"),
-    birthDate: own("00100030"),
+    birthDate: date("00100030"),
     weight: own("00101030"),
     speciesCodes: codes(elements, "00102202"),
     species: own("00102201"),
     breed: own("00102292") || (codes(elements, "00102293")[0]?.meaning ?? ""),
     responsiblePerson: own("00102297"),
     times: [
-      own("0008002A"), // acquisition, date and time in one
+      date("0008002A"), // acquisition, date and time in one
       time("00080022", "00080032"), // acquisition
       time("00080023", "00080033"), // content
       time("00080021", "00080031"), // series
@@ -69,5 +72,6 @@ export function readHeader(elements: Elements, cutShort: string | null): Header 
     utcOffset: own("00080201"),
     measurements: readMeasurements(elements),
     cutShort,
+    ...(utf8Under === null ? {} : { utf8Under }),
   };
 }

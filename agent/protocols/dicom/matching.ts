@@ -127,12 +127,15 @@ function matchesMoments(keys: Attributes, entry: Attributes, { date, time }: Dat
 }
 
 function isRange(keys: readonly string[] | undefined): boolean {
-  return keys?.[0]?.includes("-") === true;
+  return keys?.[0]?.replace(DASHED, "").includes("-") === true;
 }
+
+/** A date with dashes, which are no range. */
+const DASHED = /(\d{4})-(\d\d)-(\d\d)/g;
 
 /** Returns the range of a key in digits, both ends inclusive. A time without seconds covers its whole minute. */
 function rangeOf(key: string, vr: "DA" | "TM"): { from: string; to: string } {
-  const [from = "", to = from] = key.split("-");
+  const [from = "", to = from] = (vr === "DA" ? key.replace(DASHED, "$1$2$3") : key).split("-");
   return { from: padded(from, vr, "0"), to: padded(to, vr, "9") };
 }
 

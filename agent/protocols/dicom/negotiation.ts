@@ -1,4 +1,4 @@
-import { COMMAND, isUid } from "./dimse.ts";
+import { COMMAND, isUid, isUsableUid } from "./dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "./part10.ts";
 import {
   type AssociateAccept,
@@ -65,7 +65,8 @@ export function negotiate(
 
 /** Accepts the peer's preferred transfer syntax. Nothing is transcoded, so any syntax is acceptable. */
 function negotiateContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): NegotiatedContext {
-  const isStorage = STORAGE.test(abstractSyntax) || (isUid(abstractSyntax) && !abstractSyntax.startsWith(STANDARD));
+  const isStorage =
+    STORAGE.test(abstractSyntax) || (isUsableUid(abstractSyntax) && !abstractSyntax.startsWith(STANDARD));
   const isService = abstractSyntax in OPERATIONS;
   const [preferred] = transferSyntaxes.filter((syntax) => (isService ? READ_WHOLE.includes(syntax) : isUid(syntax)));
   if (abstractSyntax !== VERIFICATION && !isStorage && !isService) {

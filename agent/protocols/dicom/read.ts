@@ -1,4 +1,5 @@
 import { digest } from "./digest.ts";
+import { isUid } from "./dimse.ts";
 import { measurementResults } from "./measurement-results.ts";
 import { ULTRASOUND_IMAGE, ULTRASOUND_MULTI_FRAME_IMAGE, VIDEO_ENDOSCOPIC_IMAGE, VL_ENDOSCOPIC_IMAGE } from "./uids.ts";
 import { readSpecies } from "../../../shared/clinical/species.ts";
@@ -116,6 +117,8 @@ function imageReport(
   const possible = times.filter((time) => !isImpossible(time, received));
   const suspect = times.find((time) => isSuspect(time, received));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
+  const utf8Under = new Set(all.flatMap((instance) => instance.header.utf8Under ?? []));
+  const isNamed = [study, ...all.map(({ sopInstance }) => sopInstance)].every(isUid);
   const measured = all.flatMap((instance) => instance.header.measurements);
   const { results, rows, leftOut } = measurementResults(measured);
   const notes = [
@@ -126,6 +129,10 @@ function imageReport(
       : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
     ...[...cutShort].map((reason) => `a header was read in part: ${reason}`),
+    ...[...utf8Under].map(
+      (charset) => `texts are UTF-8, though their header declares ${charset || "no character set"}`,
+    ),
+    ...(isNamed ? [] : ["UIDs that are none by the standard are kept and forwarded as the modality wrote them"]),
   ];
   return {
     report: {

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Element, encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
+import type { Header } from "../../../agent/protocols/dicom/header.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
 import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
 import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dicom.ts";
@@ -21,6 +22,12 @@ afterAll(async () => {
 });
 
 let files = 0;
+
+/** UTF-8 with an even number of bytes. */
+function evenUtf8(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  return bytes.length % 2 === 0 ? bytes : Buffer.from(`${text} `);
+}
 
 function read(bytes: Uint8Array, by = headers, transferSyntax = EXPLICIT) {
   const file = path.join(folder, `${++files}.dcm`);
@@ -43,6 +50,42 @@ test("text is decoded in the header's character set", async () => {
     [0x0010_0010, "PN", "Müller^Bello"],
   ]);
   expect(await read(bytes)).toMatchObject({ header: { patientName: "Müller^Bello" } });
+});
+
+test.each([
+  ["ISO_IR 100", "Özgür^Şeker", "ISO_IR 100"],
+  [null, "Özgür^Şeker", ""],
+  ["ISO_IR 192", "Özgür^Şeker", undefined],
+  ["ISO_IR 100", "Rex", "ISO_IR 100"],
+])("text that is UTF-8 under %j is read as UTF-8, and noted", async (charset, name, utf8Under) => {
+  const bytes = encodeDataset([
+    ...(charset === null ? [] : [[0x0008_0005, "CS", charset] as const]),
+    [0x0010_0010, "PN", evenUtf8(name)],
+    [0x0010_1002, "SQ", [[[0x0010_0020, "LO", evenUtf8("Kafes ş")]]]],
+  ]);
+  const { header } = (await read(bytes)) as { header: Header };
+  expect(header).toMatchObject({ patientName: name, otherPatientIds: ["Kafes ş"] });
+  expect(header.utf8Under).toBe(utf8Under);
+});
+
+test("texts of a sequence are decoded in the character set around it", async () => {
+  const bytes = encodeDataset([
+    [0x0008_0005, "CS", "ISO_IR 148"],
+    [0x0010_1002, "SQ", [[[0x0010_0020, "LO", Uint8Array.of(0xde, 0x31)]]]],
+  ]);
+  expect(await read(bytes)).toMatchObject({ header: { otherPatientIds: ["Ş1"] } });
+});
+
+test("a date with dashes is read as one without", async () => {
+  const bytes = encodeDataset([
+    [0x0008_0020, "DA", "2026-11-20"],
+    [0x0008_0022, "DA", "2026.11.20"],
+    [0x0008_002a, "DT", "2026-11-20 10:12:30"],
+    [0x0008_0030, "TM", "10:15:00"],
+    [0x0010_0030, "DA", "2019-05-04"],
+  ]);
+  const times = ["2026112010:12:30", "20261120", "20261120101500"];
+  expect(await read(bytes)).toMatchObject({ header: { birthDate: "20190504", times } });
 });
 
 test("a header with an unknown character set is read in part", async () => {

@@ -232,6 +232,17 @@ test("the digest of the instances does not depend on their order", () => {
   expect(digest(first, second)).not.toBe(digest(first, { ...second, sha256: "01" }));
 });
 
+test("UIDs that break the standard's grammar, and UTF-8 under another character set, are noted", () => {
+  const odd = instance({ utf8Under: "ISO_IR 100" }, { sopInstance: "1.2.840.US-1" });
+  expect(read(odd, instance({ utf8Under: "" })).reports[0]!.report.notes).toEqual([
+    "texts are UTF-8, though their header declares ISO_IR 100",
+    "texts are UTF-8, though their header declares no character set",
+    "UIDs that are none by the standard are kept and forwarded as the modality wrote them",
+  ]);
+  const { notes } = readImages("1.2.3-A", [instance()]).reports[0]!.report;
+  expect(notes).toEqual(["UIDs that are none by the standard are kept and forwarded as the modality wrote them"]);
+});
+
 test("partly read headers are noted once per reason", () => {
   const cutShort = "Unsupported character set: iso-ir-999";
   const { notes } = read(instance({ cutShort }), instance({ cutShort }), instance()).reports[0]!.report;

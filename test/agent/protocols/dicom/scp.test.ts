@@ -116,6 +116,18 @@ describe("services", () => {
     );
   });
 
+  test.each([
+    ["more than 64 digits", `1.2.${"3".repeat(80)}`],
+    ["letters", "1.2.840.US-1.A"],
+    ["a blank and an underscore", "DX_1 20261121"],
+    ["dots alone behind a digit", "1...2"],
+  ])("an instance is stored under a UID with %s, because the agent names files itself", (_, uid) => {
+    const scp = connected();
+    const actions = scp.receive(stored(uid));
+    expect(actions.map((action) => action.do).filter((name) => name !== "timer")).toEqual(["begin", "bytes", "store"]);
+    expect(actions[0]).toMatchObject({ instance: { sopInstance: uid } });
+  });
+
   test.each<[string, Uint8Array, number, string[]]>([
     [
       "an instance that differs from the command's",
@@ -136,6 +148,7 @@ describe("services", () => {
       ["begin", "bytes", "discard", "write"],
     ],
     ["a UID that is a path", stored("../../x"), STATUS.invalidInstance, ["write"]],
+    ["a UID of 129 characters", stored("1".repeat(129)), STATUS.invalidInstance, ["write"]],
     [
       "a SOP class that is not its context's",
       stored("1.2.3.1", dataset(), ECHO),
