@@ -7,7 +7,7 @@ import { ACQUIRED_FROM } from "../../shared/clinical/study-checks.ts";
  * Bionote writes `20261121 09:30:15+0300`, a URIT-8030 `2026-11-21`. A URIT-5160 also writes years such as 0111.
  */
 const DEVICE_TIME =
-  /^((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?: ?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
+  /^((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?:[ T]?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
 /** Converted times. The rows of a message repeat a few times, and luxon's zone lookup dominates the reading time. */
 const knownTimes = new Map<string, string | null>();
@@ -114,7 +114,7 @@ export function dayOf(ms: number, timeZone: string): { readonly from: number; re
 
 /** Returns whether a device time has hour and minute. */
 export function hasClock(text: string): boolean {
-  return /^\d{4}-?\d\d-?\d\d ?\d\d:?\d\d/.test(text.trim());
+  return /^\d{4}-?\d\d-?\d\d[ T]?\d\d:?\d\d/.test(text.trim());
 }
 
 /** Returns the date as `YYYY-MM-DD`, null for an invalid one. */
