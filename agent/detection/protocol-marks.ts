@@ -41,7 +41,7 @@ function lis01(text: string): ProtocolMatch[] {
   if (frames.length === 0) return [];
   const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
   const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
-  const profiles = [...profilesOf("astm", astmSender(text)), "generic-astm"];
+  const profiles = [...profilesOf("astm", astmSender(text), text), "generic-astm"];
   return [
     {
       protocol: "LIS01-A2 frames",
@@ -119,18 +119,33 @@ function oneWayText(text: string): ProtocolMatch[] {
     const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
     return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
   }
+  if (/^.{10} ..[ \d]\d\/[ \d]\d \d\d\/\d\d\/\d\d \d\d:\d\d /.test(body)) {
+    const reason = `identifier, count and time in one line, name, value and unit in the next, ${end}`;
+    return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: 95 - off, reason }];
+  }
   if (/^V\S+ +V.* D\d{4}\/\d\d\/\d\dT\d\d:\d\d/.test(body)) {
     const reason = `model, version and time ${end}`;
     return [{ protocol: "Arkray urine strip", profiles: ["arkray-pu4010"], score: 90 - off, reason }];
   }
+  // Fixed columns, type 3: condition, date and time.
+  if (/^[A-Z ]{7}\d[\d-]{8}\d\d\d:\d\d/.test(body)) {
+    const reason = `condition, date and time in fixed columns ${end}`;
+    return [{ protocol: "Fujifilm records", profiles: fujiProfiles(body), score: 90 - off, reason }];
+  }
   if (/^[RTS],[^,]*,\d[\d-]{8}\d,\d\d:\d\d,|^E,\d[\d-]{8}\d,|^[IWXY],/.test(body)) {
     const bcc = rest.join("\x03").charCodeAt(0); // the BCC may be ETX
     const isRight = bcc === xorOf(`${body}\x03`);
-    const profiles = /^[TXY]/.test(body) ? ["fuji-au"] : ["fuji-dri-chem-nx", "fuji-au"];
+    const profiles = /^[TXY]/.test(body) ? ["fuji-au"] : fujiProfiles(body);
     const reason = `a record ${body.slice(0, 1)} ${end}, ${isRight ? "the right BCC" : "no right BCC"}`;
     return [{ protocol: "Fujifilm records", profiles, score: (isRight ? 95 : 75) - off, reason }];
   }
   return [];
+}
+
+/** Both models write the same records. The tests of an AU are hormones and proteins: `v-T4`, `vf-SAA`; `v-AMY` is of an NX. */
+function fujiProfiles(body: string): string[] {
+  const models = ["fuji-dri-chem-nx", "fuji-au"];
+  return /[,\d]v[a-z]?-(?:T4|TSH|COR|PRO?G|SAA|CRP|BA|TBA)/.test(body) ? models.toReversed() : models;
 }
 
 function urineStrip(text: string): ProtocolMatch[] {
@@ -142,11 +157,14 @@ function urineStrip(text: string): ProtocolMatch[] {
   return [{ protocol: "DIRUI strip", profiles: ["dirui-h100"], score: end === undefined ? 60 : 90, reason }];
 }
 
-/** A header, the name of the frame, and END with a number. A device that waits for an answer sends CONNECT alone. */
+/**
+ * A header, the name of the frame in its own line or in the header's, and END with a number. A device that waits for an answer
+ * sends CONNECT alone.
+ */
 function checkedLines(text: string): ProtocolMatch[] {
-  const isFrame = /(?:^|[\r\n])[^\r\n;]+;[^\r\n]*\rRESULT\r/.test(text);
+  const isFrame = /(?:^|[\r\n])[^\r\n;]+;[^\r\n]*[\r;]RESULT\r/.test(text);
   const isEnded = isFrame && /\rEND_RESULT; *\d{1,5}\r/.test(text);
-  const isConnect = /(?:^|[\r\n])(?:CONNECT;[^\r\n]*;|RESULT_READY;)\d+\r/.test(text);
+  const isConnect = /(?:^|[\r\n;])(?:CONNECT;[^\r\n]*;|RESULT_READY;)\d+\r/.test(text);
   if (!isFrame && !isConnect) return [];
   const reason = isFrame ? `lines behind RESULT, ${isEnded ? "and" : "no"} END_RESULT` : "CONNECT or RESULT_READY";
   return [{ protocol: "lines with a check number", profiles: ["mythic"], score: isEnded ? 95 : 70, reason }];
@@ -183,26 +201,41 @@ function vetLabCheck(body: string): string {
   return String.fromCharCode((sumOf(body) & 0x7f) | 0x80);
 }
 
-/** Returns the ids of the profiles that a sender names. A profile that accepts an unknown sender is named by none. */
-export function profilesOf(protocol: "astm" | "hl7", sender: string): string[] {
-  return known.flatMap((profile) => {
+/**
+ * Returns the ids of the profiles that a text speaks for: by its marks, then by its sender. Several makers share a sender, and a
+ * profile that accepts an unknown one is named by none. A profile that refuses the sender is left out, whatever the marks.
+ */
+export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""): string[] {
+  const found = known.flatMap((profile) => {
+    if (profile.protocol !== protocol || profile.link.kind === "soh-eot" || refuses(profile, sender)) return [];
     const isNamed =
-      profile.protocol === protocol &&
-      profile.sender?.test(sender) === true &&
-      !profile.sender.test("Another maker|Another model");
-    return isNamed ? [profile.id] : [];
+      profile.sender?.test(sender) === true && !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each));
+    const points = (profile.marks?.test(text) === true ? 2 : 0) + (isNamed ? 1 : 0);
+    return points > 0 ? [{ id: profile.id, points }] : [];
   });
+  return found.toSorted((one, other) => other.points - one.points).map(({ id }) => id);
 }
 
-/** Returns the ids of the profiles that the sender of a whole message names. */
+/** Senders that say nothing: an empty one, and one that no profile knows. */
+const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
+
+/** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 says none. */
+function refuses(profile: (typeof known)[number], sender: string): boolean {
+  if (profile.protocol !== "astm" && profile.protocol !== "hl7") return false;
+  return profile.sender !== undefined && sender !== "|" && !profile.sender.test(sender);
+}
+
+/** Returns the ids of the profiles that a whole message speaks for. */
 export function profilesNamedIn(message: Uint8Array): string[] {
-  const text = String.fromCharCode(...message.subarray(0, HEADER_BYTES_MAX));
+  const text = Buffer.from(message.buffer, message.byteOffset, Math.min(message.length, TEXT_BYTES_MAX)).toString(
+    "latin1",
+  );
   const sender = hl7Sender(text);
-  return sender === null ? profilesOf("astm", astmSender(text)) : profilesOf("hl7", sender);
+  return sender === null ? profilesOf("astm", astmSender(text), text) : profilesOf("hl7", sender, text);
 }
 
-/** More than the first record or segment of any device. */
-const HEADER_BYTES_MAX = 4096;
+/** Bytes of a message whose marks are looked for. */
+const TEXT_BYTES_MAX = 64 * 1024;
 
 /** Returns H-5 of the first header record; "" without one. */
 function astmSender(text: string): string {
@@ -225,7 +258,7 @@ function hl7(text: string): ProtocolMatch[] {
   return [
     {
       protocol: "HL7 over MLLP",
-      profiles: [...profilesOf("hl7", sender), "generic-hl7"],
+      profiles: [...profilesOf("hl7", sender, text), "generic-hl7"],
       score: ended ? 95 : 70,
       reason: `VT, MSH${ended ? " and FS" : ", no FS"}`,
     },

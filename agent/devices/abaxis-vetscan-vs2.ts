@@ -7,7 +7,7 @@ export const abaxisVetscanVs2: AstmProfile = {
   link: { kind: "lis01" },
   device_name: "Abaxis VetScan VS2",
   modality: "BIOCHEMISTRY",
-  sender: /^ABAXIS, INC\.\^VetScan VS2/,
+  sender: /^ABAXIS, INC\.\^VetScan VS2/i,
   code: (r) => [r.component(3, 1), r.component(3, 4)], // LOINC, then its name: `1742-6^^LN^ALT SerPl-cCnc`
   species: (p) => p.field(16), // the device prints the label of its reference range here
   owner: (p) => p.component(15, 1),

@@ -12,6 +12,7 @@ export const bionoteVcheckM10: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Bionote Vcheck M10",
   modality: "BIOCHEMISTRY",
+  marks: /\|PCR_LAB|\|SDB-M\d{4}/i,
   sender: /^\s*M10X?|\|PCR_LAB/i,
   damage: damageOf,
   results: (result, obx, { rows }) => {

@@ -12,6 +12,7 @@ export const bionoteVcheck: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Bionote Vcheck", // MSH-3 is the serial number
   modality: "BIOCHEMISTRY",
+  marks: /\|(?:BN0\d{3}|SDB-\d{4})\^|Device Information,Date of manufacture=/i,
   sender: /\|BioNote$|^\s*[FV]A20/i,
   // `BN0010^Canine CRP^LN`, an invalid LOINC code.
   code: (obx) => [obx.component(3, 1), obx.component(3, 2)],
@@ -49,6 +50,7 @@ function valid(result: DeviceResult, notes: readonly string[]): DeviceResult {
 /** Bionote Vcheck C10, chemistry, HL7 2.5.1 (IHE LAW). Source: the code of a program that connects to it. Unverified. */
 export const bionoteVcheckC10: Hl7Profile = {
   id: "bionote-vcheck-c10",
+  marks: /\|C10\|BioNote|\^VCHECK\b/i,
   protocol: "hl7",
   link: { kind: "mllp" },
   device_name: "Bionote Vcheck C10",
@@ -66,6 +68,7 @@ export const bionoteVcheckC10: Hl7Profile = {
 /** Bionote Vcheck H6, hematology, HL7 2.3.1. Source: the code of a program that connects to it. Unverified. */
 export const bionoteVcheckH6: Hl7Profile = {
   id: "bionote-vcheck-h6",
+  marks: /\|H6\|BioNote|\|RBC Title\|/i,
   protocol: "hl7",
   link: { kind: "mllp" },
   device_name: "Bionote Vcheck H6",

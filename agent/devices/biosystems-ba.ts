@@ -10,6 +10,7 @@ export const biosystemsBa: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "BioSystems BA", // MSH-3 is BA200
   modality: "BIOCHEMISTRY",
+  marks: /\^A400\b|\^Biosystems~/i,
   sender: /^BA\d|\|Biosystems$/i,
   code: (obx) => [obx.component(3, 1), obx.component(3, 2)], // `ALT-GPT^ALT-GPT^A400`
   flags: { NONE: "" },

@@ -28,6 +28,8 @@ export const bouleExigo: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Boule Exigo", // MSH-3 is set at the device, and BM850 at the factory
   modality: "HEMATOLOGY",
+  marks:
+    /\|Boule Medical|\|BM850\b|\^HL7MW|\|(?:Exigo|Swelab)|[\r\n]OBX\|\d*\|\w*\|PROF\|[\s\S]*[\r\n]OBX\|\d*\|\w*\|METH\|/i,
   runTime: 22, // OBR-22, to the minute; there is no OBR-7
   sampleField: 4, // sample id 1; OBR-3 is a running number
   patient: (_, obr) => (/\d/.test(obr.field(4)) ? { identifier: obr.field(4) } : { name: obr.field(4) }), // as staff type it

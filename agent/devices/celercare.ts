@@ -7,6 +7,7 @@ export const celercare: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Celercare V",
   modality: "BIOCHEMISTRY",
+  marks: /\|Celercare|InSight V-CHEM/i,
   patient: (pid) => ({
     species: pid.component(5, 1),
     name: pid.component(6, 1),

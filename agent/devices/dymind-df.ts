@@ -12,8 +12,10 @@ const SETTINGS =
 export const dymindDf: Hl7Profile = {
   ...mindrayBlood,
   id: "dymind-df",
+  marks:
+    /\|Dymind\b|\b(?:01001\^Automated Count|0200[123]\^[^|]*)\^99MRC|[\r\n]OBX\|\d*\|NM\|Neu#\|[\s\S]*[\r\n]OBX\|\d*\|NM\|NLR\|/i,
   defaultName: "Dymind",
-  sender: /\|Dymind$/i,
+  sender: /\|Dymind$|^D[FH]\d/i,
   doubts: {},
   // A stands beside every H and L. Without them the device suspects the value.
   results: (result) => [/^(N )?A$/.test(result.flag) ? { ...result, doubt: mindrayBlood.doubts.A } : result],

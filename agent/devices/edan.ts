@@ -6,11 +6,12 @@ import type { Hl7Profile } from "../protocols/hl7/profile.ts";
  */
 export const edanH30: Hl7Profile = {
   id: "edan-h30",
+  marks: /\|EDANLAB\^H\d/i,
   protocol: "hl7",
   link: { kind: "mllp" },
   device_name: "EDAN H30", // MSH-3 is `H30_Pro^5295`
   modality: "HEMATOLOGY",
-  sender: /^H\d+.*\|EDAN/i,
+  sender: /^H\d+.*\|EDAN|^H30/i,
   notForPatients: /^EDANLAB\^[^^]*\^(?!Sample$)./, // OBR-4 `EDANLAB^H30Pro^Sample`; no other third part was seen
   flags: { "0": "N", "1": "H", "2": "L" },
   // OBR-6 is the reference group, OBR-12 `^Moderate Anemia@Microcytes`.
@@ -23,6 +24,7 @@ export const edanH30: Hl7Profile = {
  */
 export const edanI15: Hl7Profile = {
   id: "edan-i15",
+  marks: /\|EDAN\^i\d/i,
   protocol: "hl7",
   link: { kind: "mllp" },
   device_name: "EDAN i15", // MSH-3 is EDAN, MSH-4 `i15^serial`

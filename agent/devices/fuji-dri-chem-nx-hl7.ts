@@ -14,6 +14,7 @@ export const fujiDriChemNxHl7: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Fujifilm DRI-CHEM NX",
   modality: "BIOCHEMISTRY",
+  marks: /\\T\\MDT\^|DRI-?CHEM/i,
   sender: /fuji|dri-?chem/i,
   // `3D010000002329101\T\MDT^GLU^JC10`: lot, validity, marks, emergency, validity of the lot, expiry.
   commentRows: /&MDT(\^|$)/,

@@ -10,7 +10,8 @@ export const genruiVh30: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Genrui VH30",
   modality: "HEMATOLOGY",
-  sender: /^Genrui\|/i,
+  marks: /\|Genrui\b|\bVH30\b/i,
+  sender: /^(?:Genrui\b|VH30\b)/i,
   patient: (pid) => ({
     identifier: pid.component(4, 1),
     name: pid.component(5, 1),

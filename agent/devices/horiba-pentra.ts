@@ -12,6 +12,7 @@ export const horibaPentra: AstmProfile = {
   link: { kind: "lis01" },
   device_name: "Horiba Pentra",
   modality: null, // the 400 is a chemistry analyzer
+  marks: /\bABX\b|Pentra|Horiba|\^(?:804-5|789-9|717-9|776-5)\b|\^{3}\d{3}\^[A-Z]+\d?\|[^|]*\|(?:15|26)\|/i,
   sender: /^\W*$|ABX|Pentra|Horiba|Micros/i, // H-5 may be empty
   unit: unitOf,
   statuses: {

@@ -10,6 +10,7 @@ export const ichromaIii: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "iChroma III", // MSH-3 is 1, MSH-4 ichroma3
   modality: "BIOCHEMISTRY",
+  marks: /\bichroma/i,
   sender: /ichroma/i,
   patientProcessing: /^T$/, // MSH-11 of patients
   finalStatuses: /^R$/, // of every row

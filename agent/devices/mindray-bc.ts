@@ -28,7 +28,8 @@ export function automatedCount(code: string): NonNullable<Hl7Profile["orders"]> 
 export const mindrayBc: Hl7Profile = {
   ...mindrayBlood,
   id: "mindray-bc",
+  marks: /\|BC-\d|\b(?:0000[12]\^Automated Count|0800[123]\^[^|]*|100(?:27|28|29|30)\^[^|]*)\^99MRC/i,
   defaultName: "Mindray BC",
-  sender: /^BC-/,
+  sender: /^BC-/i,
   orders: automatedCount("00001"),
 };

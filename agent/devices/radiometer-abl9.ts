@@ -10,7 +10,7 @@ export const radiometerAbl9: AstmProfile = {
   link: { kind: "soh-eot" },
   device_name: "Radiometer ABL9",
   modality: "BIOCHEMISTRY",
-  sender: /^ABL9\b/,
+  sender: /^ABL9\b/i,
   code: (r) => [r.component(3, 4)], // `^^^pH^M`: M is measured, C calculated, I an input
   isRemark: (r) => r.component(3, 5) === "I", // typed in: temperature, FIO2, age
   mendRecord,

@@ -10,6 +10,7 @@ export const seamatySmt: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Seamaty SMT-120VP",
   modality: "BIOCHEMISTRY",
+  marks: /\bSMT-?120/i,
   patient: (pid) => ({ born: pid.component(9, 1), species: pid.component(10, 1) }),
   // OBX-3 or OBX-4 has the name, by the program of the run.
   code: (obx) => [obx.component(3, 2), obx.component(3, 1), obx.component(4, 1)].filter((name) => /\p{L}/u.test(name)),

@@ -10,6 +10,7 @@ export const siemensClinitek: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "Siemens Clinitek Status",
   modality: "URINALYSIS",
+  marks: /\bMultistix|\bQCRResult:/i,
   sender: /^Clinitek/i,
   controlWithoutPatient: true, // a patient has a PID and OBR-15 `UR^^^^^^P`; a control has neither
   analytes: { COL: "COLOR", CLA: "CLARITY" }, // COL is cholesterol elsewhere

@@ -11,6 +11,7 @@ export const transasiaEm200: AstmProfile = {
   link: { kind: "lis01" },
   device_name: "Transasia EM-200",
   modality: "BIOCHEMISTRY",
+  marks: /H\|`\^&|\bTransasia|\bErba\b/i,
   sender: /^\W*$|EM-?\s?\d|XL|Erba|Transasia/i, // H-5 is empty on the EM-200
   nameOnSample: (o) => (/\p{L}.*\p{L}/u.test(o.component(3, 1)) ? o.component(3, 1) : ""),
   collect: { hours: 2, sample: /\p{L}|\d{4}/u }, // O-3 has rack and position too, so one name is one tube

@@ -13,6 +13,7 @@ export const urit5160: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: "URIT-5160",
   modality: "HEMATOLOGY",
+  marks: /\bUT-?5\d{3}|\^\d+Byte\^HEX\^|InSight V3/i,
   sender: /^(?!urit\|8)/i, // the sender of the Vet model is unknown
   patient: (_pid, order) => ({ species: order.component(16, 1) }), // on the Vet model, in place of the orderer
   runTime: 8,

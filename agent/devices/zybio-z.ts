@@ -10,5 +10,6 @@ export const zybioZ: Hl7Profile = {
   id: "zybio-z",
   defaultName: "Zybio",
   modality: null,
-  sender: /zybio/i,
+  marks: /\|Zybio\b/i,
+  sender: /zybio|^EXR\d/i,
 };

@@ -16,6 +16,11 @@ export interface ProfileBase {
     readonly stopBits?: 1 | 2;
     readonly rtscts?: true;
   };
+  /**
+   * Text that only this device and its sisters write, in a message with one character a byte. Set-up recognises by it a device that
+   * names nobody, or that the clinic has renamed.
+   */
+  readonly marks?: RegExp;
   /** Suffix that may follow a value and is not part of it. */
   readonly valueSuffix?: RegExp;
 }

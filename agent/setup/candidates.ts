@@ -3,7 +3,9 @@ import { DICOM } from "../config/schema.ts";
 import { profilesNamedIn } from "../detection/protocol-marks.ts";
 import { lineText, type SerialLine, suggest } from "../detection/detect.ts";
 import { profileById, profiles } from "../devices/index.ts";
+import type { Profile } from "../devices/profile.ts";
 import { wireText } from "../protocols/transcript.ts";
+import { replay } from "../tools/offline/replay.ts";
 import type { HeardBytes } from "./listening.ts";
 
 // The devices that heard bytes may come from, with evidence.
@@ -18,17 +20,20 @@ export interface Candidate {
 
 const CANDIDATES_MAX = 8;
 
-/** Returns the candidates, the best first. A profile that the sender's name leads to stands before a general one. */
+/** A general profile stands behind a special one that the same bytes speak for. */
+const GENERAL_POINTS = 5;
+
+/** Returns the candidates, the best first. */
 export function candidatesOf(heard: readonly HeardBytes[]): Candidate[] {
   const found = heard.flatMap((sample) =>
     suggest([sample]).flatMap(({ line, protocol, profiles: named, score, reasons }) =>
-      named.map((profile) => ({
+      named.map((profile, index) => ({
         shown: {
           ...nameOf(profile),
           protocol,
           setting: line === null ? null : lineText(line),
           caller: sample.caller,
-          score,
+          score: index > 0 && isGeneral(profile) ? score - GENERAL_POINTS : score,
           reasons,
         },
         serial: line,
@@ -46,9 +51,33 @@ const LIKELY = 40;
 export function misfit(profile: string, candidates: readonly Candidate[]): string | null {
   const best = candidates[0]?.shown;
   if (best === undefined || best.score < LIKELY || best.profile === profile) return null;
-  const isListed = candidates.some(({ shown }) => shown.profile === profile && shown.score === best.score);
-  if (isListed && !(isGeneral(profile) && !isGeneral(best.profile))) return null;
+  const isListed = candidates.some(({ shown }) => shown.profile === profile);
+  const isRight = isGeneral(best.profile)
+    ? isListed || readsAsMuch(profile, candidates[0]!)
+    : isListed && !isGeneral(profile);
+  if (isRight) return null;
   return `this looks like ${best.name} (${best.profile}), not ${profile}: choose ${best.profile}, or insist on ${profile}`;
+}
+
+/**
+ * Returns whether a special profile reads what the general one of the same framing reads: as many results with a name of the
+ * catalogue. Nothing speaks for a general profile but that no other is known, so it never argues against such a one.
+ */
+function readsAsMuch(profile: string, { shown, bytes }: Candidate): boolean {
+  const [special, general] = [profileById(profile), profileById(shown.profile)];
+  if (special === undefined || general === undefined) return false;
+  if (special.protocol !== general.protocol || special.link.kind !== general.link.kind) return false;
+  const read = knownRows(bytes, special);
+  return read !== null && read >= (knownRows(bytes, general) ?? 0);
+}
+
+/** Returns the results with a name of the catalogue in the whole messages of heard bytes; null if one cannot be read. */
+export function knownRows(bytes: Uint8Array, profile: Profile): number | null {
+  const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
+  const messages = replay([bytes], profile, context, null).messages.filter(({ incomplete }) => incomplete === null);
+  if (messages.some(({ reading }) => reading.is === "quarantined")) return null;
+  const reports = messages.flatMap(({ reading }) => (reading.is === "reports" ? reading.reports : []));
+  return reports.flatMap(({ rows }) => rows).filter(({ codeSource }) => codeSource !== "device").length;
 }
 
 /** Returns the profile that a stored message looks like, null if the chosen one fits. */
