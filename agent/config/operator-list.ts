@@ -4,6 +4,7 @@ import { Compile } from "typebox/compile";
 import { parse } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
 import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
 
 // The operators of a point-of-care device: a YAML file, which is read again after a change, and the list on each device.
@@ -24,7 +25,7 @@ const List = Compile(
 
 /** Reads an operator list. @throws Error with the problems of the file */
 export function readOperators(file: string): Operator[] {
-  const list: unknown = parse(fs.readFileSync(file, "utf8"));
+  const list: unknown = parse(readTextFile(file));
   if (!List.Check(list)) throw new Error(problems(List, list).slice(0, 3).join("; "));
   const ids = list.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);

@@ -7,6 +7,7 @@ import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import { isRunning } from "../spool/queries/status.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { skipped } from "./finding.ts";
 
 // A check of the doctor, and the facts that all checks share.
@@ -45,7 +46,7 @@ export function readFacts(context: DoctorContext): Facts {
 function readConfiguration(file: string): Facts["read"] {
   let text: string;
   try {
-    text = fs.readFileSync(file, "utf8");
+    text = readTextFile(file);
   } catch (error) {
     return { unreadable: error as NodeJS.ErrnoException };
   }

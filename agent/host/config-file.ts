@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { asOwner } from "../../shared/runtime/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../../shared/runtime/private-folder.ts";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
 
 // The file of the configuration, which this process reads and replaces.
 
@@ -16,7 +17,7 @@ export function folderOf(file: string): string {
 
 /** @returns the text; null if there is no file */
 export function readText(file: string): string | null {
-  return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : null;
+  return fs.existsSync(file) ? readTextFile(file) : null;
 }
 
 /** @returns the text that the last change replaced; null if there is none */

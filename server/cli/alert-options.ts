@@ -1,9 +1,10 @@
-import { readFileSync, statfsSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { createMailer, isMailAddress, readSmtpUrl, type SendMail } from "../../shared/alerts/smtp.ts";
 import { readBackupState } from "../../shared/care/backup-state.ts";
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
 import type { Machine } from "../domain/alerts.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
 
@@ -50,7 +51,7 @@ export function mailerOf({ smtp, smtpFrom, smtpPasswordFile }: AlertOptions): Se
 
 function readPassword(file: string): string {
   if (isOpenToOthers(file)) throw new Error(`other users can read ${file}, which holds a password: chmod 600 ${file}`);
-  return readFileSync(file, "utf8").trim();
+  return readTextFile(file).trim();
 }
 
 /** @returns the address of the dashboard for links; null if it is unknown @throws Error for another text than a URL */

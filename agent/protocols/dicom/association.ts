@@ -45,6 +45,9 @@ export interface AcceptedContext {
 /** Negotiates an association request. The association itself checks protocol version and application context. */
 export type Negotiate = (request: AssociateRequest) => AssociateAccept | AssociateReject;
 
+/** Says what a rejected request had, and what was expected; null if there is nothing to say. */
+export type ExplainRejection = (request: AssociateRequest, reject: AssociateReject) => string | null;
+
 type AssociationState =
   /** Sta2. */
   | { readonly at: "awaiting-request" }
@@ -58,7 +61,7 @@ type AssociationState =
   | { readonly at: "awaiting-close" };
 
 type Role =
-  | { readonly is: "acceptor"; readonly negotiate: Negotiate }
+  | { readonly is: "acceptor"; readonly negotiate: Negotiate; readonly explain: ExplainRejection }
   | { readonly is: "requestor"; readonly request: AssociateRequest };
 
 /** Max wait for the peer's request, its response, or its close (ARTIM timer of PS3.8). */
@@ -83,8 +86,8 @@ export class Association {
   #wholePdus = 0;
 
   /** Association of an incoming connection. */
-  static acceptor(negotiate: Negotiate): Association {
-    return new Association({ is: "acceptor", negotiate }, { at: "awaiting-request" });
+  static acceptor(negotiate: Negotiate, explain: ExplainRejection = () => null): Association {
+    return new Association({ is: "acceptor", negotiate, explain }, { at: "awaiting-request" });
   }
 
   /** Association of an outgoing connection. */
@@ -192,7 +195,9 @@ export class Association {
           ? REJECT_APPLICATION_CONTEXT
           : this.#role.negotiate(request);
     if ("result" in response) {
-      const reason = `${request.callingAe || "a peer without AE title"} was rejected: ${rejectionText(response)}`;
+      const why = this.#role.explain(request, response);
+      const peer = request.callingAe || "a peer without AE title";
+      const reason = `${peer} was rejected: ${rejectionText(response)}${why === null ? "" : `: ${why}`}`;
       return [write(encodeAssociateReject(response)), ...this.#awaitClose(reason)];
     }
     this.#maxPduLength = request.maxPduLength;

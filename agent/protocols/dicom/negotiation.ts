@@ -63,6 +63,18 @@ export function negotiate(
   };
 }
 
+/** Says which AE titles differ. The title of the device is told too, because it is not the same on the other side. */
+export function explainRejection(
+  { calledAe, callingAe }: AssociateRequest,
+  { source, reason }: AssociateReject,
+  { aeTitle, callingAeTitles }: ScpOptions,
+): string | null {
+  if (source !== REJECT_CALLED_AE.source) return null;
+  if (reason === REJECT_CALLED_AE.reason) return `it called "${calledAe}", this device is "${aeTitle}"`;
+  if (reason !== REJECT_CALLING_AE.reason) return null;
+  return `it is "${callingAe}", expected ${callingAeTitles.map((title) => `"${title}"`).join(" or ")}`;
+}
+
 /** Accepts the peer's preferred transfer syntax. Nothing is transcoded, so any syntax is acceptable. */
 function negotiateContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): NegotiatedContext {
   const isStorage =

@@ -14,7 +14,7 @@ import {
   RESPONSE,
   STATUS,
 } from "./dimse.ts";
-import { negotiate, OPERATIONS, type ScpOptions } from "./negotiation.ts";
+import { explainRejection, negotiate, OPERATIONS, type ScpOptions } from "./negotiation.ts";
 import type { DataFragment } from "./pdu.ts";
 import { commandProblem, datasetProblem } from "./store-problems.ts";
 
@@ -95,7 +95,10 @@ export class Scp {
   readonly #pending = new Map<number, { readonly contextId: number; readonly command: Command }>();
 
   constructor(options: ScpOptions) {
-    this.#association = Association.acceptor((request) => negotiate(request, options));
+    this.#association = Association.acceptor(
+      (request) => negotiate(request, options),
+      (request, reject) => explainRejection(request, reject, options),
+    );
   }
 
   /** Number of requests that wait for respond(). */

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { negotiate, type ScpOptions } from "../../../../agent/protocols/dicom/negotiation.ts";
+import { explainRejection, negotiate, type ScpOptions } from "../../../../agent/protocols/dicom/negotiation.ts";
+import { encodeAssociateRequest } from "../../../../agent/protocols/dicom/pdu-encoder.ts";
+import { Scp } from "../../../../agent/protocols/dicom/scp.ts";
 import { associateRequest, CR_STORAGE, EXPLICIT, IMPLICIT, JPEG, VERIFICATION } from "../../../support/dicom.ts";
 import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 
@@ -44,4 +46,22 @@ test.each<[string, Partial<Parameters<typeof associateRequest>[1]>, Partial<ScpO
 ])("a request with %s is rejected", (_, request, own, reject) => {
   const proposed = associateRequest([[VERIFICATION, IMPLICIT]], request);
   expect(negotiate(proposed, { ...options, ...own })).toEqual(reject);
+});
+
+test.each<[string, object, string | null]>([
+  ["another called AE title", { calledAe: "vetwire" }, 'it called "vetwire", this device is "VETWIRE"'],
+  ["another calling AE title", { callingAe: "dx1" }, 'it is "dx1", expected "DX1" or "DX2"'],
+])("a rejection of %s names both titles", (_, request, explanation) => {
+  const proposed = associateRequest([[VERIFICATION, IMPLICIT]], request);
+  const own = { ...options, callingAeTitles: ["DX1", "DX2"] };
+  const reject = negotiate(proposed, own);
+  expect("result" in reject && explainRejection(proposed, reject, own)).toBe(explanation);
+  const scp = new Scp(own);
+  const over = scp.receive(encodeAssociateRequest(proposed)).find((action) => action.do === "over");
+  expect(over?.do === "over" ? over.reason : null).toContain(`AE title not recognized: ${explanation}`);
+});
+
+test("a rejection for want of room needs no titles", () => {
+  const proposed = associateRequest([[VERIFICATION, IMPLICIT]]);
+  expect(explainRejection(proposed, { result: 2, source: 3, reason: 2 }, options)).toBeNull();
 });
