@@ -1,4 +1,3 @@
-import fs from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
 import { errorMessage } from "../../shared/runtime/error-message.ts";

@@ -32,8 +32,8 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   const numbers = { ...STANDARD_FIELDS, ...profile.fields };
   const header = message.records[0]!;
   const sender = header.field(5);
-  // A sign of life names nobody and nothing, so no table applies.
-  const isEmpty = message.records.every(({ type }) => /^[HCL]$/.test(type));
+  // A sign of life has no order, result or query, so no table applies.
+  const isEmpty = !message.records.some(({ type }) => /^[ORQM]$/.test(type));
   if (!isEmpty && profile.sender !== undefined && !profile.sender.test(sender)) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }

@@ -45,7 +45,12 @@ export function isUnsolicited(message: Hl7Message): boolean {
 export function isSignOfLife(message: Hl7Message): boolean {
   const type = typeOf(message);
   const isOwn = /^[A-Z][A-Z0-9_]{2,19}$/.test(type) && !NOT_TAKEN.has(type) && !UNSOLICITED.includes(type);
-  return isOwn && !message.segments.some(({ name }) => CONTENT.includes(name));
+  return isOwn && isEmpty(message);
+}
+
+/** Returns whether the message has no results, orders and questions. */
+export function isEmpty({ segments }: Hl7Message): boolean {
+  return !segments.some(({ name }) => CONTENT.includes(name));
 }
 
 /** Returns the first two components of the reply's MSH-9; null for an unsupported type. */

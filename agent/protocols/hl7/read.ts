@@ -3,7 +3,7 @@ import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
-import { isResultType, isSignOfLife } from "./message-types.ts";
+import { isEmpty, isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
@@ -22,9 +22,9 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const { header, segments, charset, utf8Under, cutShort, replacements } = message;
   const refusal = refusalOf(message, profile.link);
   if (refusal !== null) return { is: "quarantined", reason: refusal };
-  if (isSignOfLife(message)) return { is: "not-for-patients", reason: `no results (MSH-9 is ${messageType(header)})` };
   const sender = `${given(header.field(3))}|${given(header.field(4))}`;
-  if (sender !== "|" && profile.sender?.test(sender) === false) {
+  // A sign of life has nothing that a table applies to.
+  if (!isEmpty(message) && sender !== "|" && profile.sender?.test(sender) === false) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(header, profile);

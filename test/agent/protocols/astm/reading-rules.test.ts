@@ -128,6 +128,18 @@ describe("doubt and status", () => {
   });
 });
 
+test.each([["L|1|N"], ["C|1|I|ALIVE", "L|1|N"], ["P|1", "L|1|N"], ["S|1", "L|1"]])(
+  "a message of %j alone is a sign of life, whatever its sender",
+  (...records) => {
+    const strict: AstmProfile = { ...genericAstm, sender: /^ABAXIS/ };
+    expect(readWith(strict, HEADER, ...records)).toEqual({
+      is: "not-for-patients",
+      reason: "no results (sign-on or status)",
+    });
+    expect(readWith(strict, HEADER, "P|1", ORDER, ALT, "L|1|N")).toMatchObject({ is: "quarantined" });
+  },
+);
+
 describe("queries", () => {
   test.each([
     ["Q-13 A", "Q|1|^1068799||ALL||||||||A", "L|1|N"],

@@ -112,6 +112,21 @@ describe("results in every message structure", () => {
     expect(readGeneric(msh({ 9: type }), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
   });
 
+  test("a sign of life is no study and no fault, whatever its sender", () => {
+    const strict: Hl7Profile = { ...genericHl7, sender: /^LAB/ };
+    for (const type of ["ZHB^H00", "HEARTBEAT", "ORU^R01", "LSU^U12"]) {
+      const reading = readWith(
+        strict,
+        msh({ 3: "ALIVE", 4: "Vendor", 9: type }),
+        "EQU|1|20261121113015",
+        "NTE|1||ready",
+      );
+      expect(reading).toMatchObject({ is: "not-for-patients", reason: expect.stringMatching(/^no results/) as string });
+    }
+    const own = readWith(strict, msh({ 9: "ZHB^H00" }), OBR, ALT);
+    expect(own).toEqual({ is: "quarantined", reason: 'message type "ZHB^H00" is not taken' });
+  });
+
   test("a refused message is quarantined with the reason of its acknowledgement; mode aa refuses no readable one", () => {
     const aa: Hl7Profile = { ...genericHl7, link: { kind: "mllp", ackMode: "aa" } };
     expect(readWith(aa, msh({ 9: "ADT^A01" }), PID, OBR, ALT)).toMatchObject({ is: "not-for-patients" });
@@ -393,6 +408,21 @@ describe("charset of a profile", () => {
     return [only(reportsOf(reading)).patient_hint.name, reading.is === "reports" ? reading.notes : []];
   };
   const utf8 = Buffer.from("Gümüş").toString("latin1");
+
+  test.each(["8859/9", "8859/1", "GB 18030-2000"])(
+    "text that is UTF-8 under %s is read as UTF-8, with a note",
+    (charset) => {
+      const bytes = message(
+        msh({ 18: charset }),
+        `PID|1||4711||${Buffer.from("Gümüş^Şeker Çiçeği").toString("latin1")}`,
+        OBR,
+        ALT,
+      );
+      const { reports, notes } = read(bytes, genericHl7, context) as Reading & { readonly is: "reports" };
+      expect(reports[0]?.patient_hint).toMatchObject({ owner: "Gümüş", name: "Şeker Çiçeği" });
+      expect(notes).toEqual([expect.stringMatching(/^the text is UTF-8, though .* is declared$/)]);
+    },
+  );
 
   test("the charset is the profile's, then MSH-18, then valid UTF-8, then the fallback", () => {
     const own = (link: object): Hl7Profile => ({ ...genericHl7, link: { kind: "mllp", ...link } });
