@@ -26,6 +26,7 @@ import { cacheResponses } from "./http/response-cache/response-cache.ts";
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
+import { changeRoutes } from "./routes/changes.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { agentRoutes } from "./routes/ingest.ts";
@@ -121,6 +122,7 @@ export function buildApp(
     diagnosticRoutes(api, context);
     calendarRoutes(api, context);
     inventoryRoutes(api, context);
+    changeRoutes(api, context);
   });
   app.register(async (agent) => {
     auditRequests(agent, trail, now);

@@ -28,6 +28,8 @@ export function readParameters<P extends Parameters>(request: FastifyRequest, pa
     if (Array.isArray(given)) throw invalid(name, given, "given once");
     return [name, read(given, name)];
   });
+  if ((query["after"] ?? null) !== null && query["page"] !== undefined && Object.hasOwn(parameters, "after"))
+    throw invalid("page", query["page"], "left out together with after");
   return Object.fromEntries(values) as Values<P>;
 }
 
@@ -129,9 +131,13 @@ export function notFound(kind: FpKind, name: string, fp: string): ApiError {
   return new ApiError("PATIENT.NOT_FOUND", `${name} ${value}`, isFp(kind, fp) ? {} : { details });
 }
 
+/** Reads a time of a query, in which an unescaped `+` arrives as a space. @returns ms since 1970; null for another text */
+export function readInstantParameter(given: string): number | null {
+  return readInstant(given.replace(/ (?=\d\d:?\d\d$)/, "+"));
+}
+
 function parseInstant(given: string, name: string): number {
-  // An unescaped `+` arrives as a space.
-  const read = readInstant(given.replace(/ (?=\d\d:?\d\d$)/, "+"));
+  const read = readInstantParameter(given);
   if (read === null) throw invalid(name, given, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
   return read;
 }
@@ -160,7 +166,8 @@ export function positiveInteger({ otherwise, max, description }: Bounds): Parame
   };
 }
 
-function invalid(parameter: string, value: string | string[], rule: string, bounds: object = {}): ApiError {
+/** The 400 of a query parameter. `rule` follows "expected". */
+export function invalid(parameter: string, value: string | string[], rule: string, bounds: object = {}): ApiError {
   const shown = printableFp(String(value));
   return new ApiError(
     "REQUEST.INVALID_PARAMETER",

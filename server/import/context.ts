@@ -2,7 +2,9 @@ export type Change = "new" | "changed" | "unchanged";
 
 /** State of one import. */
 export interface ImportContext {
+  /** Start of the import. */
   readonly now: number;
+  readonly clock: () => number;
   /** Clinics whose clients have synchronised. Their changed patients get the time of the import, so that the next sync finds them. */
   readonly served: ReadonlySet<number>;
   /**
@@ -12,8 +14,6 @@ export interface ImportContext {
   readonly lastPatientId: number;
   /** Clinic whose SOAP records the import may move to another clinic; null if no record may change its owner. */
   readonly recordOwnerId: number | null;
-  /** Patients that `stampPatients` gives the time of the end of the import. */
-  readonly stamped: Set<number>;
 }
 
 export function missing(field: string, fp: string | null): { problem: string } {

@@ -6,7 +6,7 @@ import { lineProblems, parseLine } from "./line-checks.ts";
 import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import { type Entity } from "./lines.ts";
 import { checkAmendment, storeEntity } from "./entities.ts";
-import { lastPatientId, stampPatients } from "./patients.ts";
+import { lastPatientId } from "./patients.ts";
 import { servedClinics } from "../store/keys.ts";
 import type { Session } from "../store/database/query.ts";
 import { listSharedNumbers, type SharedNumber } from "../store/patients/shared-numbers.ts";
@@ -85,9 +85,9 @@ export async function importFile(
   return store.transaction(async (session) => {
     const context: ImportContext = {
       now: startedAt,
+      clock: now,
       served: await servedClinics(session),
       lastPatientId: await lastPatientId(session),
-      stamped: new Set(),
       recordOwnerId,
     };
     const tally: Tally = { new: 0, changed: 0, unchanged: 0, problems: new ProblemList(), mayShareNumbers: false };
@@ -96,7 +96,6 @@ export async function importFile(
     }
     const { problems, mayShareNumbers, ...result } = tally;
     problems.throwIfAny();
-    await stampPatients(session, context, now());
     const numbers = mayShareNumbers ? await listSharedNumbers(session, WARNINGS_SHOWN_MAX) : { shared: [], total: 0 };
     if (numbers.total === 0) return result;
     return { ...result, warnings: { shown: numbers.shared.map(sharedNumberWarning), total: numbers.total } };

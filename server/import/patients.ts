@@ -12,30 +12,6 @@ import type { ConnectionLine, PatientLine } from "./lines.ts";
 
 // Stores patients and their connections to clinics.
 
-/** Patients of one batch of updates. */
-const STAMPED_AT_ONCE = 1000;
-
-/**
- * Raises updated_at of the stamped patients to `now` and updates their connections. Call it at the end of an import. The
- * stamps of a clinic's patients rise in commit order: of two concurrent imports, the clinic's version makes one run again.
- */
-export async function stampPatients(
-  session: Session,
-  { stamped }: Pick<ImportContext, "stamped">,
-  now: number,
-): Promise<void> {
-  let patients: number[] = [];
-  async function stamp(): Promise<void> {
-    await stampAndRelist(session, patients, now);
-    patients = [];
-  }
-  for (const patientId of stamped) {
-    patients.push(patientId);
-    if (patients.length === STAMPED_AT_ONCE) await stamp();
-  }
-  await stamp();
-}
-
 /** @returns the highest id of a patient; 0 if there is none */
 export async function lastPatientId(session: Session): Promise<number> {
   return (await session.first(highestId, {}))?.id ?? 0;
@@ -82,8 +58,8 @@ export async function storePatient(session: Session, line: PatientLine, context:
   }
   const patient = toPatient({ ...row, owner_customer_fp: line.owner_customer_fp });
   if (FLAGGED_BY.some((fact) => stored[fact] !== row[fact])) await markOutdatedFlags(session, stored.id, patient);
-  if (await isServed(session, stored.id, context)) context.stamped.add(stored.id);
-  await relistNow(session, stored.id, context);
+  if (await isServed(session, stored.id, context)) await stampAndRelist(session, stored.id, context.clock());
+  else await relist(session, stored.id, context.now);
   if (stored.deleted_at === null && row.deleted_at !== null) await releaseStudies(session, stored.id, context.now);
   if (stored.deleted_at !== null && row.deleted_at === null) {
     await restoreStudies(session, { id: stored.id, patient }, context.now);
@@ -99,11 +75,6 @@ async function isServed(session: Session, patientId: number, { served }: ImportC
   if (served.size === 0) return false;
   const clinics = await session.all(connectedClinics, { patientId });
   return clinics.some(({ clinic_id }) => served.has(clinic_id));
-}
-
-/** Updates the connections of a patient, unless `stampPatients` does it later. */
-async function relistNow(session: Session, patientId: number, { stamped, now }: ImportContext): Promise<void> {
-  if (!stamped.has(patientId)) await relist(session, patientId, now);
 }
 
 function msOrNull(timestamp: string | null): number | null {
@@ -142,8 +113,8 @@ export async function storeConnection(
   if (change === "unchanged") return change;
   // The stamp makes the clinic's next sync find the new or removed patient. A connection that was never active needs none.
   const isNews = patient.id <= context.lastPatientId || context.served.has(clinic.id);
-  if (isNews && (line.active || change === "changed")) context.stamped.add(patient.id);
-  await relistNow(session, patient.id, context);
+  if (isNews && (line.active || change === "changed")) await stampAndRelist(session, patient.id, context.clock());
+  else await relist(session, patient.id, context.now);
   return change;
 }
 

@@ -4,11 +4,15 @@ import { ListedStudy, Study } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
+import { syncHeaders } from "../http/openapi/headers.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
+import { type Walk, walkOf } from "../http/walk.ts";
+import { syncPoint } from "../store/changes/sync-point.ts";
 import { findStudy } from "../store/studies/studies.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../store/studies/study-list.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
+import { syncedPage } from "./walked-page.ts";
 import { fingerprint, instant, notFound, pageParameters, readParameters } from "../http/query-parameters.ts";
 
 // GET /api/v1/lab/diagnostics and GET /api/v1/lab/diagnostics/{fp}.
@@ -22,11 +26,12 @@ const list = {
   summary: "List diagnostic studies",
   description:
     "An addition to the published specification. The filed studies of the patients with an active connection to the key's " +
-    "clinic, last updated first. A sync job asks with `updated_since`, and follows the pages until `has_more` is false. It " +
-    "keeps the `updated_at` of the first study of the first page, and asks with that next time: no study is missed, " +
-    "whenever it was filed or connected, and the last ones come twice. If `total` falls from one page to the next, a study " +
-    "left the list, and the job asks for the first page again. A study that a person took back, and those of a patient whose " +
-    "connection ended, are no longer listed.",
+    "clinic, last updated first. A sync job asks with `updated_since`, and follows the `Link` header until there is none. " +
+    "`updated_since=T` returns what became visible at or after T, even if its `updated_at` is a little older, and the " +
+    "`updated_at` of a clinic's studies never falls in the order of their changes. So the `Sync-Cursor` of the last answer, " +
+    "the time at which it was asked for and its newest `updated_at` all lose nothing, whenever a study was filed or " +
+    "connected. A study that a person took back, and those of a patient whose connection ended, are no longer listed: " +
+    "/api/v1/changes lists them.",
   header: "authorization",
   permissions: ["clinic.patient.view", "clinic.lab.view"],
   parameters: {
@@ -35,8 +40,10 @@ const list = {
       "patient",
       "Only studies of this patient. One without an active connection to the clinic has none.",
     ),
-    updated_since: instant("Only studies updated at or after this time."),
+    updated_since: instant("Only studies whose last change became visible at or after this time."),
+    after: walkOf("studies"),
   },
+  headers: syncHeaders,
   example: { success: true, data: pageOf({ items: [exampleOf.listedStudy], total: 1 }, 1, 20) },
 } satisfies Operation;
 
@@ -59,18 +66,32 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
   app.get(
     "/api/v1/lab/diagnostics",
     { schema: { response: { 200: StudyPageEnvelope } }, config: list },
-    async (request) => {
-      const { page, page_size, patient_fp, updated_since } = readParameters(request, list.parameters);
+    async (request, reply) => {
+      const parameters = readParameters(request, list.parameters);
+      const { page, page_size: pageSize, patient_fp, updated_since, after: walk } = parameters;
+      const clinicId = keyOf(request).clinic_id;
+      const point = await syncPoint(store, clinicId, updated_since);
       const filter = {
-        clinicId: keyOf(request).clinic_id,
+        clinicId,
         version: versionsOf(request).answers,
         patientFp: patient_fp,
-        updatedSince: updated_since,
+        updatedSince: point.from,
         page,
-        pageSize: page_size,
+        pageSize,
+        after: walk && { changedAt: Number(walk.key[0]), studyFp: walk.key[1] },
       };
       const found = await listStudies(store, pageStarts, filter);
-      return { success: true, data: pageOf(found, page, page_size) };
+      const last: Walk["key"] | null = found.last && [found.last.changedAt, found.last.studyFp];
+      const data = await syncedPage(store, request, reply, {
+        list: "studies",
+        found,
+        last,
+        walk,
+        page,
+        pageSize,
+        point,
+      });
+      return { success: true, data };
     },
   );
 

@@ -9,6 +9,7 @@ import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import type { Session } from "../store/database/query.ts";
+import { syncPoint } from "../store/changes/sync-point.ts";
 import { wantedDevices } from "../store/agents/configuration.ts";
 import { stepWithHeartbeat, storeHeartbeat } from "../store/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
@@ -130,7 +131,8 @@ function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
       const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
       const clinicId = keyOf(request).clinic_id;
       const version = versionsOf(request).lists;
-      const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
+      const { from } = await syncPoint(store, clinicId, updatedSince);
+      const filter = { clinicId, listed: isListed, species: null, updatedSince: from, page, pageSize, version };
       const found: Page<unknown> = await read(store, pageIndexes, filter);
       return { success: true, data: pageOf(found, page, pageSize) };
     });

@@ -4,11 +4,15 @@ import { Patient } from "../../shared/api/patient.ts";
 import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
+import { syncHeaders } from "../http/openapi/headers.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
+import { type Walk, walkOf } from "../http/walk.ts";
+import { syncPoint } from "../store/changes/sync-point.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { findPatient, listPatients } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
+import { syncedPage } from "./walked-page.ts";
 import { instant, notFound, pageParameters, readParameters, text } from "../http/query-parameters.ts";
 
 // GET /api/v1/patients and GET /api/v1/patients/{fp}.
@@ -22,7 +26,10 @@ const list = {
   description:
     "The patients with an active connection to the key's clinic, whichever clinic created them, last updated first. " +
     "Page numbers shift when patients change between requests: a sync job asks with `updated_since`, again every 5 to " +
-    "15 minutes, and follows the pages until `has_more` is false.",
+    "15 minutes, and follows the `Link` header until there is none. `updated_since=T` returns what became visible at or " +
+    "after T, even if its `updated_at` is a little older, and the `updated_at` of a clinic's patients never falls in the " +
+    "order of their changes. So the `Sync-Cursor` of the last answer, the time at which it was asked for and its newest " +
+    "`updated_at` all lose nothing. /api/v1/changes lists the patients that left.",
   header: "x-api-key",
   permissions: ["clinic.patient.view"],
   parameters: {
@@ -30,8 +37,10 @@ const list = {
     species: text(
       "Only this species: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. Another value matches nothing.",
     ),
-    updated_since: instant("Only patients updated at or after this time."),
+    updated_since: instant("Only patients whose last change became visible at or after this time."),
+    after: walkOf("patients"),
   },
+  headers: syncHeaders,
   example: { success: true, data: pageOf({ items: [exampleOf.patient], total: 1 }, 1, 20), message: "OK" },
 } satisfies Operation;
 
@@ -49,20 +58,43 @@ const get = {
 export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
   const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
 
-  app.get("/api/v1/patients", { schema: { response: { 200: PatientPageEnvelope } }, config: list }, async (request) => {
-    const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
-    const filter = {
-      clinicId: keyOf(request).clinic_id,
-      listed: true,
-      species,
-      updatedSince: updated_since,
-      page,
-      pageSize: page_size,
-      version: versionsOf(request).lists,
-    };
-    const found = await listPatients(store, pageIndexes, filter);
-    return { success: true, data: pageOf(found, page, page_size), message: "OK" };
-  });
+  app.get(
+    "/api/v1/patients",
+    { schema: { response: { 200: PatientPageEnvelope } }, config: list },
+    async (request, reply) => {
+      const {
+        page,
+        page_size: pageSize,
+        species,
+        updated_since,
+        after: walk,
+      } = readParameters(request, list.parameters);
+      const clinicId = keyOf(request).clinic_id;
+      const point = await syncPoint(store, clinicId, updated_since);
+      const filter = {
+        clinicId,
+        listed: true,
+        species,
+        updatedSince: point.from,
+        page,
+        pageSize,
+        after: walk && { updatedAt: Number(walk.key[0]), patientFp: walk.key[1] },
+        version: versionsOf(request).lists,
+      };
+      const found = await listPatients(store, pageIndexes, filter);
+      const last: Walk["key"] | null = found.last && [found.last.updatedAt, found.last.patientFp];
+      const data = await syncedPage(store, request, reply, {
+        list: "patients",
+        found,
+        last,
+        walk,
+        page,
+        pageSize,
+        point,
+      });
+      return { success: true, data, message: "OK" };
+    },
+  );
 
   app.get<{ Params: { fp: string } }>(
     "/api/v1/patients/:fp",

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
 import { type Batch, consume, type Consumption, receive } from "../domain/inventory-stock.ts";
-import type { Page } from "./patients/patients.ts";
+import type { WalkedPage } from "./patients/patients.ts";
 import { query, type Session, uncachedWrite } from "./database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./database/schema.ts";
 
@@ -14,17 +14,36 @@ export interface ItemFilter {
   lowStockOnly: boolean;
   page: number;
   pageSize: number;
+  /** The last item before the page; null for the page of that number. */
+  after?: ItemPosition | null;
+}
+
+/** A position in the list. The item may have left it. */
+export interface ItemPosition {
+  readonly name: string;
+  readonly fp: string;
 }
 
 /** Lists one page of the clinic's items, by name and fp. */
-export async function listItems(session: Session, filter: ItemFilter): Promise<Page<InventoryItem>> {
+export async function listItems(
+  session: Session,
+  filter: ItemFilter,
+): Promise<WalkedPage<InventoryItem, ItemPosition>> {
   const byStock = filter.lowStockOnly ? lists.low : lists.all;
   const { rows, count } = filter.category === null ? byStock.everyCategory : byStock.oneCategory;
-  const { clinicId, category, page, pageSize } = filter;
-  const parameters = { clinicId, category: category ?? "", limit: pageSize, offset: (page - 1) * pageSize };
+  const { clinicId, category, page, pageSize, after } = filter;
+  const parameters = {
+    clinicId,
+    category: category ?? "",
+    ...(after ?? { name: "", fp: "" }),
+    // One more item, which shows whether another page follows.
+    limit: pageSize + 1,
+    offset: after ? 0 : (page - 1) * pageSize,
+  };
   const counted = await session.first(count, parameters);
-  const items = await session.all(rows, parameters);
-  return { items: items.map(toItem), total: counted?.total ?? 0 };
+  const found = (await session.all(rows, parameters)).map(toItem);
+  const items = found.slice(0, pageSize);
+  return { items, total: counted?.total ?? 0, last: (found.length > pageSize && items.at(-1)) || null };
 }
 
 /** Takes a quantity of an item from its batches. Run it in a transaction. */
@@ -155,6 +174,8 @@ const lists = {
 interface ListParameters {
   clinicId: number;
   category: string;
+  name: string;
+  fp: string;
   limit: number;
   offset: number;
 }
@@ -175,7 +196,14 @@ function listQueries(byCategory: boolean, lowOnly: boolean) {
     rows: query((db, p: ListParameters) =>
       db
         .selectFrom(
-          matches(db, p).select("id").orderBy("name").orderBy("fp").limit(p.limit).offset(p.offset).as("page"),
+          matches(db, p)
+            .where((where) => where(where.refTuple("name", "fp"), ">", where.tuple(p.name, p.fp)))
+            .select("id")
+            .orderBy("name")
+            .orderBy("fp")
+            .limit(p.limit)
+            .offset(p.offset)
+            .as("page"),
         )
         .innerJoin("inventory_item as item", "item.id", "page.id")
         .selectAll("item")

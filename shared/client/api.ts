@@ -321,6 +321,40 @@ export interface InventoryItemPageEnvelope {
   data: InventoryItemPage;
 }
 
+/** A patient or a study that the clinic no longer reads. */
+export interface RemovedRecord {
+  /** Fingerprint of the patient or of the diagnostic study. */
+  fp: string;
+
+  /** Time at which it left. It never falls from one change of the clinic to the next. */
+  removed_at: string;
+}
+
+/** One page of a list. */
+export interface RemovedPage {
+  /** The records of this page. */
+  items: RemovedRecord[];
+
+  /** Number of all matches, not only of those on this page. */
+  total: number;
+
+  /** Number of this page. */
+  page: number;
+
+  /** Greatest number of records on a page. */
+  page_size: number;
+
+  /** True if more pages follow. */
+  has_more: boolean;
+}
+
+/** A success. */
+export interface RemovedPageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: RemovedPage;
+}
+
 /** Codes of the errors. A later server may have more. */
 export type ErrorCode =
   | "REQUEST.MALFORMED"
@@ -366,8 +400,11 @@ export interface paths {
           /** Only this species: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. Another value matches nothing. */
           species?: string;
 
-          /** Only patients updated at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+          /** Only patients whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
           updated_since?: string;
+
+          /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+          after?: string;
         };
         path?: never;
         header?: { "If-None-Match"?: string };
@@ -432,8 +469,11 @@ export interface paths {
           /** Only studies of this patient. One without an active connection to the clinic has none. */
           patient_fp?: string;
 
-          /** Only studies updated at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+          /** Only studies whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
           updated_since?: string;
+
+          /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+          after?: string;
         };
         path?: never;
         header?: { "If-None-Match"?: string };
@@ -509,12 +549,37 @@ export interface paths {
 
           /** If true, only items below their `low_stock_threshold`. */
           low_stock_only?: boolean;
+
+          /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+          after?: string;
         };
         path?: never;
         header?: { "If-None-Match"?: string };
       };
       responses: {
         200: { headers: Record<string, unknown>; content: { "application/json": InventoryItemPageEnvelope } };
+        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
+      };
+    };
+  };
+
+  /** List what left the lists. */
+  "/api/v1/changes": {
+    parameters: Record<string, never>;
+    get: {
+      parameters: {
+        query?: {
+          /** Greatest number of records on a page. */
+          page_size?: number;
+
+          /** What left after it: the `Sync-Cursor` of the last request or of another list, a time, or the value in the `Link` header of the page before. By default everything. */
+          after?: string;
+        };
+        path?: never;
+        header?: { "If-None-Match"?: string };
+      };
+      responses: {
+        200: { headers: Record<string, unknown>; content: { "application/json": RemovedPageEnvelope } };
         default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
       };
     };

@@ -113,9 +113,9 @@ export async function startServer(...entities: (Entity | Entity[])[]) {
 export async function startLimitedServer(limits: Limits, ...entities: (Entity | Entity[])[]) {
   const folder = temporaryFolder();
   const database = await temporaryDatabase(folder, inject("template"));
-  const store = await openStore(database, writeWaitMs);
-  const pepper = loadPepper(folder, false);
   const clock = { now: noon };
+  const store = await openStore(database, writeWaitMs, () => clock.now);
+  const pepper = loadPepper(folder, false);
   const log: string[] = [];
   const setupCode = await createSetupCode(store, folder);
   const logger = pino({ level: "debug" }, { write: (line) => log.push(line) });

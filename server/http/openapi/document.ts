@@ -26,6 +26,10 @@ export interface Operation {
   /** The kind of the path parameter `fp`. */
   readonly fp?: FpKind;
   readonly parameters?: Parameters;
+  /** Headers of a success, in addition to those of every route. */
+  readonly headers?: readonly Header[];
+  /** Whether the response depends on which of the permissions the key has. */
+  readonly variesWithPermissions?: true;
   /** A made-up successful response. */
   readonly example: unknown;
   /** Errors of this route, in addition to those of every route. */
@@ -193,7 +197,7 @@ function describeParameters({ fp, parameters = {} }: Operation) {
 function describeResponses(operation: Operation, schema: Type.TSchema) {
   const content = { schema, example: operation.example };
   return Object.fromEntries([
-    [200, describeResponse("Success.", ["ETag", ...handlerHeaders], content)],
+    [200, describeResponse("Success.", ["ETag", ...(operation.headers ?? []), ...handlerHeaders], content)],
     [304, describeResponse("The response that `If-None-Match` names has not changed.", ["ETag", ...budgetHeaders])],
     ...errorsOf(operation).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }] as const),
     ["default", { $ref: "#/components/responses/Error" }],

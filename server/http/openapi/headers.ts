@@ -37,6 +37,18 @@ export const headers = {
     schema: Type.String({ pattern: '^"[!-~]+"$' }),
     example: exampleETag,
   },
+  Link: {
+    description: 'The next page, by the position of the last record (`rel="next"`, RFC 8288). Absent on the last page.',
+    schema: Type.String(),
+    example: '</api/v1/patients?page_size=100&after=WyJtYWRlLXVwIl0>; rel="next"',
+  },
+  "Sync-Cursor": {
+    description:
+      "The time that the next request for changes sends, in `updated_since` or in `after` of /api/v1/changes. Absent on " +
+      "the pages after the first, if they are read by their numbers.",
+    schema: Type.String({ format: "date-time" }),
+    example: "2026-11-21T09:30:00.000Z",
+  },
   "WWW-Authenticate": {
     required: true,
     description: "The header in which this endpoint takes its key.",
@@ -75,6 +87,10 @@ export const budgetHeaders: readonly Header[] = [
 ];
 
 export const handlerHeaders: readonly Header[] = ["X-Ignored-Parameters", ...budgetHeaders];
+
+/** Headers of a list that is walked, and of one whose changes are listed. */
+export const walkHeaders = ["Link"] as const satisfies readonly Header[];
+export const syncHeaders = ["Link", "Sync-Cursor"] as const satisfies readonly Header[];
 
 /** Headers of each error in addition to X-Request-Id. Errors before the rate limit report no budget. */
 export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header[]>>> = {

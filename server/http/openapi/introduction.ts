@@ -22,6 +22,12 @@ ${keyTypes.map((type) => `| ${type} | ${limits[type].minute} | ${limits[type].ho
 
 Both windows begin with their first request. A network address may send ${limits.addressMinute} requests without a valid key per minute. The headers \`X-RateLimit-*\`, \`RateLimit\` and \`RateLimit-Policy\` report the budget. A request beyond it returns 429, and \`Retry-After\` the seconds to wait.
 
+## Synchronisation
+
+\`updated_since=T\` returns every patient or study whose last change became visible at or after T, even if its \`updated_at\` is a little older, and \`updated_at\` never falls from one change of a clinic to the next. So a client that sends the \`Sync-Cursor\` of its last request, the time at which it sent that request, or the newest \`updated_at\` that it got loses nothing.
+
+The first import of a clinic keeps the times of its file. The \`Link\` header of a page names the next one by the position of its last record, so that no record is lost or repeated when others leave the list; after the last page it names the changes since the walk began, if there are any. \`/api/v1/changes\` lists what left.
+
 ## Conditional requests
 
 A success carries an \`ETag\`. A client that polls sends it as \`If-None-Match\` with its next request and gets 304 without a body if nothing changed. A 304 costs no budget, up to ${FREE_TIMES} times as many as the budget has requests.
@@ -46,5 +52,6 @@ export const tags = [
   { name: "soap", description: "SOAP examination records of these patients." },
   { name: "lab", description: "Lab and imaging studies of these patients." },
   { name: "calendar", description: "The calendar of the key's clinic." },
+  { name: "changes", description: "What the key's clinic no longer reads." },
   { name: "inventory", description: "The inventory of the key's clinic." },
 ];

@@ -90,9 +90,13 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, response }
   else reply.raw.writeHead(200, all.concat(headers)).end(body, "latin1");
 }
 
-/** GET and HEAD share an entry. Clinics do not. */
+/** GET and HEAD share an entry. Clinics do not, nor keys whose permissions show them different records. */
 function entryName(request: FastifyRequest): string {
-  return `${keyOf(request).clinic_id} ${request.url}`;
+  const { clinic_id, permissions } = keyOf(request);
+  const name = `${clinic_id} ${request.url}`;
+  const { route } = request.context;
+  if (route.variesWithPermissions !== true) return name;
+  return `${route.permissions?.filter((each) => permissions.includes(each)).join(" ")} ${name}`;
 }
 
 function utcDay(now: number): number {
@@ -108,9 +112,11 @@ function toCachedResponse(request: FastifyRequest, reply: FastifyReply, payload:
   if (subject === null) throw new Error("expected the subject of a response, got none");
   const body = Buffer.from(payload).toString("latin1");
   const etag = `"${crypto.hash("sha256", payload, "base64url").slice(0, ETAG_CHARS)}"`;
-  const ignored = reply.getHeader("x-ignored-parameters");
   const headers = ["content-type", "application/json; charset=utf-8", "content-length", String(body.length)];
-  if (typeof ignored === "string") headers.push("x-ignored-parameters", ignored);
+  for (const name of ["x-ignored-parameters", "link", "sync-cursor"]) {
+    const value = reply.getHeader(name);
+    if (typeof value === "string") headers.push(name, value);
+  }
   return { body, etag, subject, headers };
 }
 

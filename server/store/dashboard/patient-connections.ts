@@ -25,7 +25,7 @@ export async function changeConnection(
   if (patient === undefined || (!active && patient.active !== 1)) return undefined;
   const { id, name } = patient;
   if ((await setConnection(session, { clinicId, patient, active })) === "unchanged") return { name };
-  await stampAndRelist(session, [id], now);
+  await stampAndRelist(session, id, now);
   await session.all(insertChange, { clinicId, patientId: id, active: active ? 1 : 0, changedAt: now, userId });
   await auditCommand(session, active ? "open connection" : "close connection", [fp], { by, now, userId, clinicId });
   return { name };

@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import { type Query, query, type Session, uncachedWrite } from "./query.ts";
+import { type LockedClinic, stampChanges } from "./stamps.ts";
 
 // Cache invalidation by version: each clinic has two version numbers. The transaction that changes its data bumps them.
 
@@ -13,29 +15,56 @@ export interface Versions {
 /** Max patients whose clinics are looked up. A larger write bumps the versions of all clinics. */
 const PATIENTS_MAX = 1000;
 
-/** Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change by `step`. */
+/** The clinics whose lists a transaction changed, and the stamp of its changes. */
+export interface Stamped {
+  readonly clinicIds: readonly number[];
+  readonly stamp: number;
+}
+
+/**
+ * Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change by `step`, and
+ * stamps the rows that it changed. Nothing but the commit may follow.
+ * @returns the result, and what it stamped; null for nothing
+ */
 export async function runAndBumpVersions<T>(
   session: Session,
   work: (session: Session) => Promise<T>,
   step = 1,
-): Promise<T> {
+): Promise<{ result: T; stamped: Stamped | null }> {
   const { bumpVersions, ...watchedSession } = watched(session);
   const result = await work(watchedSession);
-  await bumpVersions(step);
-  return result;
+  return { result, stamped: await bumpVersions(step) };
 }
 
-function watched(session: Session): Session & { bumpVersions: (step: number) => Promise<void> } {
+function watched(session: Session): Session & { bumpVersions: (step: number) => Promise<Stamped | null> } {
   // Ids of changed clinics and patients. The value is true if the patient lists change too.
   const clinics = new Map<number, boolean>();
   const patients = new Map<number, boolean>();
+  let changedAt: number | undefined;
+  let changesLists = false;
 
   function watch<P, R>(asked: Query<P, R>, parameters: P): void {
     const changed = asked.changes?.(parameters);
     if (changed === undefined) return;
     const lists = changed.lists === true;
+    changesLists ||= lists;
+    if (changed.changedAt !== undefined) changedAt = Math.max(changed.changedAt, changedAt ?? changed.changedAt);
     for (const id of changed.clinics ?? []) note(clinics, id, lists);
     for (const id of changed.patients ?? []) if (patients.size <= PATIENTS_MAX) note(patients, id, lists);
+  }
+
+  /** Locks the clinics, in the order of their ids to avoid deadlocks. */
+  async function lockClinics(step: number): Promise<LockedClinic[]> {
+    const now = changedAt ?? 0;
+    if (patients.size > PATIENTS_MAX) return session.all(bumpAll, { step, now });
+    for (const [patientId, lists] of patients) {
+      for (const { clinic_id } of await session.all(clinicsOf, { patientId })) note(clinics, clinic_id, lists);
+    }
+    const locked: LockedClinic[] = [];
+    for (const [id, lists] of [...clinics].toSorted(([a], [b]) => a - b)) {
+      locked.push(...(await session.all(lists ? bumpLists : bumpAnswers, { id, step, now })));
+    }
+    return locked;
   }
 
   return {
@@ -52,17 +81,10 @@ function watched(session: Session): Session & { bumpVersions: (step: number) => 
       return session.each(asked, list);
     },
     async bumpVersions(step) {
-      if (patients.size > PATIENTS_MAX) {
-        await session.all(bumpAll, { step });
-        return;
-      }
-      for (const [patientId, lists] of patients) {
-        for (const { clinic_id } of await session.all(clinicsOf, { patientId })) note(clinics, clinic_id, lists);
-      }
-      // Lock rows in id order to avoid deadlocks.
-      for (const [id, lists] of [...clinics].toSorted(([a], [b]) => a - b)) {
-        await session.all(lists ? bumpLists : bumpAnswers, { id, step });
-      }
+      const locked = await lockClinics(step);
+      if (changedAt === undefined || locked.length === 0) return null;
+      const stamp = await stampChanges(session, locked, { changedAt, lists: changesLists });
+      return { clinicIds: locked.map(({ id }) => id), stamp };
     },
   };
 }
@@ -96,22 +118,24 @@ const clinicsOf = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId),
 );
 
-const bumpAnswers = uncachedWrite((db, p: { id: number; step: number }) =>
-  db
-    .updateTable("clinic")
-    .set((set) => ({ version: set("version", "+", p.step) }))
-    .where("id", "=", p.id),
+const bumpAnswers = bump(false);
+const bumpLists = bump(true);
+
+/** Raises the versions of a clinic, and its stamp to the time of the change. */
+function bump(lists: boolean) {
+  return uncachedWrite((db, p: { id: number; step: number; now: number }) =>
+    db.updateTable("clinic").set(raised(lists, p)).where("id", "=", p.id).returning(["id", "version", "stamp"]),
+  );
+}
+
+const bumpAll = uncachedWrite((db, p: { step: number; now: number }) =>
+  db.updateTable("clinic").set(raised(true, p)).returning(["id", "version", "stamp"]),
 );
 
-const bumpLists = uncachedWrite((db, p: { id: number; step: number }) =>
-  db
-    .updateTable("clinic")
-    .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) }))
-    .where("id", "=", p.id),
-);
-
-const bumpAll = uncachedWrite((db, p: { step: number }) =>
-  db
-    .updateTable("clinic")
-    .set((set) => ({ version: set("version", "+", p.step), lists_version: set("lists_version", "+", p.step) })),
-);
+function raised(lists: boolean, { step, now }: { step: number; now: number }) {
+  return {
+    version: sql<number>`version + ${step}`,
+    ...(lists && { lists_version: sql<number>`lists_version + ${step}` }),
+    stamp: sql<number>`case when stamp < ${now} then cast(${now} as bigint) else stamp end`,
+  };
+}

@@ -26,7 +26,7 @@ function baseline(engine: Engine): string {
 const clinics = ({ id, orderedText }: Engine) => `
   create table clinic (
     id ${id}, fp ${orderedText} not null unique, name text not null,
-    version bigint not null default 0, lists_version bigint not null default 0
+    version bigint not null default 0, lists_version bigint not null default 0, stamp bigint not null default 0
   );
   create table "user" (
     id ${id}, fp ${orderedText} not null unique, name text not null, clinic_id bigint not null references clinic (id)
@@ -184,6 +184,26 @@ const studies = ({ id, orderedText, shared }: Engine) => `
   );
   create index clinic_study_by_change on clinic_study (clinic_id, changed_at, study_id);
   create index clinic_study_of_study on clinic_study (study_id);
+
+  -- The transactions that changed what a clinic lists, and when each became visible; see stamps.ts.
+  create table clinic_commit (
+    clinic_id bigint not null references clinic (id),
+    version bigint not null,
+    stamp bigint not null,
+    oldest bigint not null,
+    visible_at bigint not null,
+    primary key (clinic_id, version)
+  );
+  create index clinic_commit_by_time on clinic_commit (clinic_id, visible_at, oldest);
+
+  -- The patients and studies that left the lists of a clinic and did not return.
+  create table clinic_removal (
+    clinic_id bigint not null references clinic (id),
+    fp ${orderedText} not null,
+    removed_at bigint not null,
+    primary key (clinic_id, fp)
+  );
+  create index clinic_removal_by_time on clinic_removal (clinic_id, removed_at, fp);
 
   create table unknown_code (
     id ${id},

@@ -4,12 +4,13 @@ import type { Store } from "./store.ts";
 
 /**
  * Opens the database of a `postgres://` URL or of a data folder; creates and migrates it if needed. A write waits at most
- * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable.
+ * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable. `clock` tells when a commit
+ * became visible, in ms since 1970; by default this machine's, or that of PostgreSQL.
  * @throws Error with the remedy if a newer program wrote the database, or a migration fails
  */
-export async function openStore(place: string, writeWaitMs = 5000): Promise<Store> {
-  if (isPostgresUrl(place)) return openPostgres(place, writeWaitMs);
-  return openSqlite(place, writeWaitMs);
+export async function openStore(place: string, writeWaitMs = 5000, clock?: () => number): Promise<Store> {
+  if (isPostgresUrl(place)) return openPostgres(place, writeWaitMs, clock);
+  return openSqlite(place, writeWaitMs, clock);
 }
 
 /** Opens a database without creating it, so that a command reports a mistyped path. @throws if there is no database */

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientBase, type ClientConfig, type Pool, type QueryConfig, type QueryResult, types } from "pg";
-import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
+import { atEndOfTurn, readVersions, runAndBumpVersions, type Stamped, type Versions } from "./cache-versions.ts";
 import {
   commit,
   commitLogged,
@@ -21,6 +21,8 @@ import {
 } from "./postgres-client.ts";
 import { DamagedRecords, firstWhole, wholeRows } from "./damaged-records.ts";
 import { APPLICATION, migrate } from "./postgres-schema.ts";
+import { runningClock } from "./running-clock.ts";
+import { noteVisible, noteVisibleByDatabaseClock } from "./stamps.ts";
 import { filled, type Query, type Session, sqlBuilder } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -37,7 +39,7 @@ const RETRY_PAUSE_MS = 100;
  * Opens the database of a URL. Committed data is durable (PostgreSQL's synchronous_commit). A write waits at most `writeWaitMs` for the
  * write of another process.
  */
-export async function openPostgres(url: string, writeWaitMs = 5000): Promise<Store> {
+export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () => number): Promise<Store> {
   const config = { ...configOf(url), lock_timeout: writeWaitMs };
   await withClient(config, requireWrites);
   await migrate(config);
@@ -48,6 +50,22 @@ export async function openPostgres(url: string, writeWaitMs = 5000): Promise<Sto
   const prepare = createPreparer();
   const damaged = new DamagedRecords();
   const asSession = (run: Run) => sessionOn(prepare, run, damaged);
+  const now = clock ?? runningClock();
+  const note = clock === undefined ? noteVisibleByDatabaseClock : noteVisible;
+  const noteCommit: NoteCommit = async (client, { clinicIds, stamp }) => {
+    const session = asSession((statement) => execute(client, statement));
+    const at = Math.max(now(), stamp);
+    // Does not wait for the disk, nor for a standby: a note that is lost is written again after the next read. Sent at once.
+    const steps = [
+      execute(client, "begin; set local synchronous_commit = off"),
+      session.each(
+        note,
+        clinicIds.map((clinicId) => ({ clinicId, now: at })),
+      ),
+      execute(client, "commit"),
+    ];
+    await Promise.allSettled(steps);
+  };
   const transactions = new Set<Promise<unknown>>();
   let isClosing = false;
 
@@ -79,15 +97,20 @@ export async function openPostgres(url: string, writeWaitMs = 5000): Promise<Sto
     damaged,
     async transaction(work, { repeatable = false } = {}) {
       const result = connected(
-        () => transact(writers, asSession, repeatable ? commitLogged : commit, work),
+        () => transact(writers, { asSession, end: repeatable ? commitLogged : commit, noteCommit }, work),
         (error) => repeatable || !(error instanceof UnknownCommit),
       );
       const ended = result.catch(() => undefined).finally(() => transactions.delete(ended));
       transactions.add(ended);
       return result;
     },
+    async noteVisible(clinicId) {
+      await withPoolClient(writers, (client) => noteCommit(client, { clinicIds: [clinicId], stamp: 0 })).catch(
+        () => undefined,
+      );
+    },
     ...versionReader(reads),
-    snapshot: (work) => inTransaction(readers, asSession, SNAPSHOT, commit, work),
+    snapshot: (work) => inTransaction(readers, asSession, { begin: SNAPSHOT, end: (client) => commit(client) }, work),
     ping: () => withPoolClient(readers, requireWrites),
     async close() {
       isClosing = true;
@@ -127,11 +150,13 @@ function sessionOn(prepare: Preparer, run: Run, damaged: DamagedRecords): Sessio
   };
 }
 
+/** Notes when a commit became visible. Never rejects. */
+type NoteCommit = (client: ClientBase, stamped: Stamped) => Promise<void>;
+
 async function inTransaction<T>(
   pool: Pool,
   asSession: AsSession,
-  begin: string,
-  end: (client: ClientBase) => Promise<void>,
+  { begin, end }: { begin: string; end: (client: ClientBase, result: T) => Promise<void> },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   return withPoolClient(pool, async (client) => {
@@ -147,7 +172,7 @@ async function inTransaction<T>(
     }
     await execute(client, begin);
     const result = await work(asSession(run));
-    await end(client);
+    await end(client, result);
     return result;
   });
 }
@@ -162,17 +187,25 @@ const STEP_MAX = 1_000_000;
 // query, which fixes the snapshot. Transactions share the lock, except in their last attempt.
 async function transact<T>(
   writers: Pool,
-  asSession: AsSession,
-  end: (client: ClientBase) => Promise<void>,
+  {
+    asSession,
+    end,
+    noteCommit,
+  }: { asSession: AsSession; end: (client: ClientBase) => Promise<void>; noteCommit: NoteCommit },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const lock = attempt < ATTEMPTS_MAX ? "row share" : "exclusive";
     try {
       const begin = `begin isolation level serializable; lock table migration in ${lock} mode`;
-      return await inTransaction(writers, asSession, begin, end, async (own) =>
+      const endAndNote = async (client: ClientBase, { stamped }: { stamped: Stamped | null }) => {
+        await end(client);
+        if (stamped !== null) await noteCommit(client, stamped);
+      };
+      const done = await inTransaction(writers, asSession, { begin, end: endAndNote }, async (own) =>
         runAndBumpVersions(own, work, randomInt(1, STEP_MAX)),
       );
+      return done.result;
     } catch (error) {
       const isLast = attempt === ATTEMPTS_MAX;
       // A key that a concurrent transaction took is a failure of the same kind (manual of PostgreSQL, 13.5), unless it stays taken.

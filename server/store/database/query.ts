@@ -24,6 +24,8 @@ export interface CacheInvalidation {
   readonly patients?: readonly (number | null)[];
   /** Set if the write changes the order or number of patients in the lists of these clinics. */
   readonly lists?: true;
+  /** Set if the write changes which patients or studies a clinic lists, or their content: its time, ms since 1970. */
+  readonly changedAt?: number;
 }
 
 /** Runs queries, each on its own or inside one transaction. */

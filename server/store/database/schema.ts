@@ -17,6 +17,8 @@ export interface Tables {
     version: Generated<number>;
     /** Version of the order and number of its patients. */
     lists_version: Generated<number>;
+    /** Stamp of the last change of its lists of patients and studies; see stamps.ts. */
+    stamp: Generated<number>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
   customer: { id: Generated<number>; fp: string; time_zone: string | null };
@@ -181,6 +183,19 @@ export interface Tables {
     /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
     changed_at: number;
   };
+  /** A transaction that changed the patients or studies of a clinic; see stamps.ts. */
+  clinic_commit: {
+    clinic_id: number;
+    /** The version that it gave the clinic. */
+    version: number;
+    stamp: number;
+    /** Lowest stamp that it may have given a row. */
+    oldest: number;
+    /** Time from which every read has its rows. UNSTAMPED until somebody has seen it committed. */
+    visible_at: number;
+  };
+  /** Patients and studies that left the lists of a clinic and did not return. */
+  clinic_removal: { clinic_id: number; fp: string; removed_at: number };
   /** Receivers of a clinic's events. */
   webhook: {
     id: Generated<number>;

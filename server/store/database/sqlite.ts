@@ -6,13 +6,15 @@ import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { copyToOwnSchema } from "../../../shared/care/older-schema.ts";
 import { migrateSqlite } from "../../../shared/care/sqlite-schema.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
-import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
+import { atEndOfTurn, readVersions, runAndBumpVersions, type Stamped, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { watchFiles } from "../../../shared/runtime/file-watch.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { sqlite } from "./sqlite-schema.ts";
 import { migrationsFor } from "./migrations.ts";
 import { DamagedRecords, firstWhole, wholeRows } from "./damaged-records.ts";
+import { runningClock } from "./running-clock.ts";
+import { noteVisible } from "./stamps.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
 
@@ -38,7 +40,7 @@ export function copySqliteToOwnSchema(folder: string): void {
 }
 
 /** Opens the SQLite database of a data folder. Committed data is durable (synchronous=FULL). */
-export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
+export async function openSqlite(folder: string, writeWaitMs: number, clock = runningClock()): Promise<Store> {
   makePrivateFolder(folder);
   const path = join(folder, FILE);
   guarded(path, () => makePrivateFile(path));
@@ -53,13 +55,14 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   const place = placeCheck(path);
   const damaged = new DamagedRecords();
   const reads = session(reader, damaged, place.checkOccasionally);
-  const writes = writeQueue(writer, session(writer, damaged), writeWaitMs, place.check);
+  const writes = writeQueue(writer, session(writer, damaged), { writeWaitMs, clock, checkPlace: place.check });
 
   return {
     ...reads,
     shared: false,
     damaged,
     transaction: (work) => writes.transaction(work),
+    noteVisible: (clinicId) => writes.noteVisible(clinicId),
     ...versionReader(reader, reads),
     async snapshot(work) {
       // Opening a missing file would create it.
@@ -104,7 +107,11 @@ function placeCheck(path: string): { check: () => void; checkOccasionally: () =>
 }
 
 /** Commits transactions one after another. */
-function writeQueue(writer: Sqlite.Database, writes: Session, writeWaitMs: number, checkPlace: () => void) {
+function writeQueue(
+  writer: Sqlite.Database,
+  writes: Session,
+  { writeWaitMs, clock, checkPlace }: { writeWaitMs: number; clock: () => number; checkPlace: () => void },
+) {
   const path = writer.name;
   let lastWrite: Promise<unknown> = Promise.resolve();
   const idle = setTimeout(() => {
@@ -114,8 +121,9 @@ function writeQueue(writer: Sqlite.Database, writes: Session, writeWaitMs: numbe
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(path, deadline - performance.now(), () => writer.exec("begin immediate"));
     try {
-      const result = await runAndBumpVersions(writes, work);
+      const { result, stamped } = await runAndBumpVersions(writes, work);
       guarded(path, () => writer.exec("commit"));
+      if (stamped !== null) await noteCommit(stamped);
       idle.refresh();
       // Checked last: a commit into a removed file is not acknowledged.
       checkPlace();
@@ -127,7 +135,27 @@ function writeQueue(writer: Sqlite.Database, writes: Session, writeWaitMs: numbe
     }
   }
 
+  /** Does not wait for the disk, nor for another process: a note that is lost is written again after the next read. */
+  async function noteCommit({ clinicIds, stamp }: Stamped): Promise<void> {
+    const now = Math.max(clock(), stamp);
+    try {
+      writer.pragma("synchronous = NORMAL");
+      writer.exec("begin immediate");
+      for (const clinicId of clinicIds) await writes.all(noteVisible, { clinicId, now });
+      writer.exec("commit");
+    } catch {
+      if (writer.inTransaction) writer.exec("rollback");
+    } finally {
+      writer.pragma("synchronous = FULL");
+    }
+  }
+
   return {
+    noteVisible(clinicId: number): Promise<void> {
+      const noted = lastWrite.then(() => noteCommit({ clinicIds: [clinicId], stamp: 0 }));
+      lastWrite = noted;
+      return noted;
+    },
     transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
       // The deadline includes the time in the queue.
       const deadline = performance.now() + writeWaitMs;

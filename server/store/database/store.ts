@@ -14,6 +14,8 @@ export interface Store extends Session {
    * `repeatable`: work that may run again after its commit, when a lost connection hides whether it was committed.
    */
   transaction<T>(work: (session: Session) => Promise<T>, options?: { readonly repeatable?: boolean }): Promise<T>;
+  /** Notes that the commits of a clinic are visible; see stamps.ts. An error is not reported: the next read tries again. */
+  noteVisible(clinicId: number): Promise<void>;
   /** Makes `versions` include every commit, of any process, that precedes this call. */
   refreshVersions(): Promise<void>;
   /** Returns a clinic's versions as of the last refresh. */

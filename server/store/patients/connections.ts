@@ -1,5 +1,6 @@
-import { announcePatients, reconcileStudies } from "../changes/clinic-studies.ts";
+import { announcePatients, notePatientRemovals, reconcileStudies } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../database/query.ts";
+import { UNSTAMPED } from "../database/stamps.ts";
 
 // Connections of clinics to patients, for the import and for users. A clinic sees the patients that it is connected to.
 
@@ -25,23 +26,34 @@ export async function setConnection(
  */
 export async function relist(session: Session, patientId: number, now: number): Promise<void> {
   await announcePatients(session, [patientId], now);
-  await session.all(relistPatient, { patientId });
+  await notePatientRemovals(session, [patientId], now);
+  await session.all(relistPatient, { patientId, now });
   await reconcileStudies(session, [patientId], now);
 }
 
-/** Raises updated_at of the patients to `now`, so that the next sync of their clinics finds them, and relists them. */
-export async function stampAndRelist(session: Session, patientIds: readonly number[], now: number): Promise<void> {
-  const patients = patientIds.map((patientId) => ({ patientId, now }));
-  await session.each(stampPatient, patients);
-  await announcePatients(session, patientIds, now);
-  await session.each(relistPatient, patients);
-  await reconcileStudies(session, patientIds, now);
+/** Gives the patient the stamp of this transaction, so that the next sync of its clinics finds it, and relists it. */
+export async function stampAndRelist(session: Session, patientId: number, now: number): Promise<void> {
+  await session.all(unstampPatient, { patientId, now });
+  await relist(session, patientId, now);
 }
 
-const stampPatient = query(
+// A patient that no clinic lists keeps its time: the end of the transaction finds the patients by their connections.
+const unstampPatient = query(
   (db, p: { patientId: number; now: number }) =>
-    db.updateTable("patient").set({ updated_at: p.now }).where("id", "=", p.patientId).where("updated_at", "<", p.now),
-  ({ patientId }) => ({ patients: [patientId], lists: true }),
+    db
+      .updateTable("patient")
+      .set((column) => ({ updated_at: column.lit(UNSTAMPED) }))
+      .where("id", "=", p.patientId)
+      .where((where) =>
+        where.exists(
+          where
+            .selectFrom("clinic_patient")
+            .select("clinic_id")
+            .where("patient_id", "=", p.patientId)
+            .where((open) => open.or([open("active", "=", 1), open("listed", "=", 1)])),
+        ),
+      ),
+  ({ patientId, now }) => ({ patients: [patientId], lists: true, changedAt: now }),
 );
 
 const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>
@@ -71,7 +83,7 @@ const upsertConnection = query(
 );
 
 const relistPatient = query(
-  (db, p: { patientId: number }) =>
+  (db, p: { patientId: number; now: number }) =>
     db
       .updateTable("clinic_patient")
       .from("patient")
@@ -90,5 +102,5 @@ const relistPatient = query(
       .where("clinic_patient.patient_id", "=", p.patientId)
       // A listed row that is not active was closed just now.
       .where((where) => where.or([where("clinic_patient.active", "=", 1), where("clinic_patient.listed", "=", 1)])),
-  ({ patientId }) => ({ patients: [patientId], lists: true }),
+  ({ patientId, now }) => ({ patients: [patientId], lists: true, changedAt: now }),
 );

@@ -2,7 +2,7 @@ import type { VersionedCache } from "./versioned-cache.ts";
 
 // Caches the length and the page boundaries of long lists until the list changes.
 
-/** A position in a list of patients. The named patient may have left the list. */
+/** A row of a list of patients, after which others follow. The patient may have left the list. */
 export interface PageBookmark {
   readonly updatedAt: number;
   readonly patientFp: string;
@@ -10,7 +10,7 @@ export interface PageBookmark {
 
 export interface PageIndex {
   readonly total: number;
-  /** The first position, and every `BOOKMARK_STEP`th one after it. A deep page is read from the preceding bookmark. */
+  /** The position before the list, and every `BOOKMARK_STEP`th row. A deep page is read from the row before it. */
   readonly bookmarks: readonly PageBookmark[];
 }
 

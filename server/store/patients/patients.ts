@@ -16,6 +16,8 @@ export interface PatientFilter {
   updatedSince: number | null;
   page: number;
   pageSize: number;
+  /** The last row before the page; null for the page of that number. */
+  after?: PageBookmark | null;
   /** Version of the clinic's lists, read before the call. */
   version: number;
 }
@@ -24,6 +26,12 @@ export interface PatientFilter {
 export interface Page<Item> {
   items: Item[];
   total: number;
+}
+
+/** A page, and where a walk goes on. */
+export interface WalkedPage<Item, Position> extends Page<Item> {
+  /** The last row of the page. Null if none follows. */
+  last: Position | null;
 }
 
 /** Identifiers that an operator may type instead of the fp: card numbers, microchips. */
@@ -43,11 +51,19 @@ export async function listPatients(
   session: Session,
   indexes: PageIndexCache,
   filter: PatientFilter,
-): Promise<Page<Patient>> {
+): Promise<WalkedPage<Patient, PageBookmark>> {
   const queries = filter.species === null ? everySpecies : oneSpecies;
   const index = await pageIndexOf(session, indexes, filter, queries);
-  const items = await session.all(queries.rows, pageParameters(filter, index));
-  return { items: items.map(toPatient), total: index.total };
+  const { limit, ...parameters } = pageParameters(filter, index);
+  // One more row, which shows whether another page follows.
+  const rows = await session.all(queries.rows, { ...parameters, limit: limit + 1 });
+  const items = rows.slice(0, limit);
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return {
+    items: items.map(toPatient),
+    total: index.total,
+    last: last === undefined ? null : { updatedAt: last.updated_at, patientFp: last.fp },
+  };
 }
 
 /** Lists the identifiers of one page of the same list. */
@@ -122,7 +138,8 @@ function listParameters(
 }
 
 function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PageParameters {
-  const { page, pageSize } = filter;
+  const { page, pageSize, after } = filter;
+  if (after) return { ...listParameters(filter, after), limit: pageSize, offset: 0 };
   const offset = (page - 1) * pageSize;
   // Beyond the end of the list the last bookmark gives an empty page.
   const index = Math.min(Math.floor(offset / BOOKMARK_STEP), bookmarks.length - 1);
@@ -185,7 +202,7 @@ function listQueries(bySpecies: boolean) {
         .orderBy("patient_updated_at", "desc")
         .orderBy("patient_fp", "desc")
         .limit(1)
-        .offset(BOOKMARK_STEP),
+        .offset(BOOKMARK_STEP - 1),
     ),
     // Selects the page in the index alone, then reads its rows, so that a deep page reads no skipped row.
     rows: query((db, p: PageParameters) =>
@@ -229,7 +246,7 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
     .where("listed", "=", p.listed)
     .where("patient_updated_at", ">=", p.updatedSince)
     .where((where) =>
-      where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.patientFp)),
+      where(where.refTuple("patient_updated_at", "patient_fp"), "<", where.tuple(p.updatedAt, p.patientFp)),
     )
     .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));
 }

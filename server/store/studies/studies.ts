@@ -42,7 +42,7 @@ export async function insertStudy(session: Session, row: StudyWrite): Promise<vo
     checksum: await studyChecksum(session, row),
   });
   const { fp, patient_id: patientId, received_at: now } = row;
-  await announceStudy(session, { fp, patientId, previousPatientId: null, now });
+  await announceStudy(session, { fp, patientId, previousPatientId: null, now, isNew: true });
 }
 
 /** Overwrites the current revision. The history keeps no copy. */

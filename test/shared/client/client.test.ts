@@ -11,6 +11,7 @@ import { type TypedDocument, typesOf } from "../../support/openapi-types.ts";
 import {
   clinic,
   connection,
+  importEntities,
   keyPermissions,
   patient,
   published,
@@ -95,41 +96,121 @@ test("an unknown key, an unknown record, a wrong parameter and too many requests
   });
 });
 
-test("the changed studies of several pages come once, and the next call has the later ones", async () => {
+/** Reads a walk to its end. */
+async function collect<Page extends { cursor: string }>(walk: AsyncIterable<Page>): Promise<Page[]> {
+  const pages: Page[] = [];
+  for await (const page of walk) pages.push(page);
+  return pages;
+}
+
+test("the changed studies of several pages come once, and the next walk has the later ones alone", async () => {
   const server = await startServer(clinic(own), dog, connection(dog.fp, own));
   const { client, key } = await clientOf(server);
-  expect(await client.changedStudies(null)).toEqual({ studies: [], cursor: null });
+  const read = async (cursor: string | null) => {
+    const pages = await collect(client.changedStudies(cursor));
+    return { fps: pages.flatMap(({ studies }) => studies.map(({ fp }) => fp)), cursor: pages.at(-1)?.cursor ?? "" };
+  };
+  const empty = await read(null);
+  expect(empty.fps).toEqual([]);
   const studies = Array.from({ length: 230 }, () => study({ patient_fp: dog.fp, results: [] }));
   for (let at = 0; at < studies.length; at += 100) await server.push(key, ...studies.slice(at, at + 100));
-  const first = await client.changedStudies(null);
-  expect(first.studies.map(({ fp }) => fp).toSorted()).toEqual(studies.map(({ fp }) => fp).toSorted());
+  const first = await read(empty.cursor);
+  expect(first.fps.toSorted()).toEqual(studies.map(({ fp }) => fp).toSorted());
   server.clock.now += 60_000;
   const [late, corrected] = [study({ patient_fp: dog.fp }), { ...studies[0], revision: 2, device_name: "Corrected" }];
   await server.push(key, late, corrected);
-  const next = await client.changedStudies(first.cursor);
-  expect(
-    next.studies
-      .slice(0, 2)
-      .map(({ fp }) => fp)
-      .toSorted(),
-  ).toEqual([late.fp, corrected.fp ?? ""].toSorted());
-  expect((await client.changedStudies(next.cursor)).studies).toHaveLength(2);
+  const next = await read(first.cursor);
+  expect(next.fps.toSorted()).toEqual([late.fp, corrected.fp ?? ""].toSorted());
+  expect((await read(next.cursor)).fps).toEqual([]);
 });
 
-test("a study that leaves the list between two pages makes the client begin again", async () => {
-  const item = (fp: string) => ({ fp, updated_at: "2026-11-21T12:00:00.000Z" });
-  const answers = [
-    { items: [item("a"), item("b")], total: 4, has_more: true },
-    { items: [item("d")], total: 3, has_more: false },
-    { items: [item("a"), item("c")], total: 3, has_more: true },
-    { items: [item("d")], total: 3, has_more: false },
-  ];
+test("a walk that ended in the middle goes on at its cursor, and misses no change since it began", async () => {
+  const all = Array.from({ length: 250 }, () => patient());
+  const server = await startServer(
+    clinic(own),
+    all,
+    all.map(({ fp }) => connection(fp, own)),
+  );
+  const { client } = await clientOf(server);
+  const copy = new Map<string, string>();
+  const store = ({ patients }: { patients: readonly { fp: string; name: string }[] }) => {
+    for (const { fp, name } of patients) copy.set(fp, name);
+  };
+  let cursor: string | null = null;
+  for await (const page of client.changedPatients(null)) {
+    store(page);
+    cursor = page.cursor;
+    break;
+  }
+  expect(copy.size).toBe(100);
+  // One that was read already, and one that was not.
+  const renamed = [all.find(({ fp }) => copy.has(fp)), all.find(({ fp }) => !copy.has(fp))];
+  await importEntities(server.store, ...renamed.map((each) => ({ ...each, name: "Renamed" })));
+  for await (const page of client.changedPatients(cursor)) store(page);
+  expect(copy).toEqual(new Map(all.map((each) => [each.fp, renamed.includes(each) ? "Renamed" : each.name] as const)));
+});
+
+test("deleted and disconnected patients and their studies come as removed, until they return", async () => {
+  const server = await startServer(clinic(own), dog, cat, connection(dog.fp, own), connection(cat.fp, own));
+  const { client, key } = await clientOf(server);
+  const pushed = study({ patient_fp: dog.fp });
+  await server.push(key, pushed);
+  const removed = async (cursor: string | null) => {
+    const pages = await collect(client.removedRecords(cursor));
+    return { fps: pages.flatMap((page) => page.removed.map(({ fp }) => fp)), cursor: pages.at(-1)?.cursor ?? "" };
+  };
+  const none = await removed(null);
+  expect(none.fps).toEqual([]);
+  server.clock.now += 60_000;
+  await importEntities(server.store, connection(dog.fp, own, false), { ...cat, deleted_at: cat.updated_at });
+  const gone = await removed(none.cursor);
+  expect(gone.fps.toSorted()).toEqual([dog.fp, cat.fp, pushed.fp].toSorted());
+  expect((await removed(gone.cursor)).fps).toEqual([]);
+  await importEntities(server.store, connection(dog.fp, own));
+  expect((await removed(null)).fps).toEqual([cat.fp]);
+});
+
+test("a walk beyond the budget of the key waits as long as Retry-After says, and ends", async () => {
+  const limit = { minute: 2, hour: 1000 };
+  const limits = {
+    integration: limit,
+    device: limit,
+    partner: limit,
+    ingest: limit,
+    addressMinute: 9,
+    sessionMinute: 9,
+  };
+  const all = Array.from({ length: 450 }, () => patient());
+  const server = await startLimitedServer(
+    limits,
+    clinic(own),
+    all,
+    all.map(({ fp }) => connection(fp, own)),
+  );
+  const { url, key } = await clientOf(server);
+  const waits: number[] = [];
+  const client = createClient({
+    url,
+    key,
+    async wait(ms) {
+      waits.push(ms);
+      server.clock.now += ms;
+    },
+  });
+  const pages = await collect(client.changedPatients(null));
+  expect([pages.length, new Set(pages.flatMap(({ patients }) => patients.map(({ fp }) => fp))).size]).toEqual([5, 450]);
+  expect(waits).toEqual([60_000, 60_000]);
+});
+
+test("an answer of another program than the server is no failure of the server", async () => {
   const client = createClient({
     url: "https://vetwire.example/",
     key: "sk_live_test",
-    fetch: async () => Response.json({ success: true, data: answers.shift() }),
+    fetch: async () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
   });
-  expect((await client.changedStudies(null)).studies.map(({ fp }) => fp)).toEqual(["a", "c", "d"]);
+  await expect(collect(client.changedStudies(null))).rejects.toThrow(
+    "expected an answer of the server, got status 502",
+  );
 });
 
 test("the types also fit openapi-fetch", async () => {

@@ -17,6 +17,7 @@ import { type Answer, type ApiDocument, Contract } from "../../../support/contra
 import {
   clinic,
   connection,
+  importEntities,
   noon,
   patient,
   startLimitedServer,
@@ -53,6 +54,7 @@ const answering = [
   `/api/v1/lab/diagnostics/${seen.fp}`,
   "/api/v1/calendar/events",
   "/api/v1/inventory",
+  "/api/v1/changes",
 ];
 
 const CONTRACT = new URL("../../contract.json", import.meta.url);
@@ -123,6 +125,13 @@ describe("the API document", () => {
       ).toEqual([]);
       return response.headers;
     };
+    // A second record for each list.
+    const two = patient();
+    const gone = [patient(), patient()];
+    const connected = [two, ...gone].map(({ fp }) => connection(fp, ours));
+    const second = { ...imported, fp: newFp("cds"), patient_fp: two.fp };
+    await importEntities(server.store, two, ...gone, ...connected, second, item(ours));
+    await importEntities(server.store, ...gone.map((each) => ({ ...each, deleted_at: each.updated_at })));
     const key = await server.makeKey(ours, reads);
     const agentKey = await server.makeKey(ours, ["clinic.lab.ingest"]);
     const foreignKey = await server.makeKey(theirs, reads);
@@ -144,7 +153,8 @@ describe("the API document", () => {
       for (const app of apart) await meet({ app }, `${url}?nothing=1`, holding(key));
       const folder = /^(.*\/)[a-z]+_\w+$/.exec(url)?.[1];
       if (folder === undefined) {
-        await meet(server, `${url}?page=0&type=x&nothing=1`, holding(key));
+        await meet(server, `${url}?page=0&page_size=0&type=x&nothing=1`, holding(key));
+        await meet(server, `${url}?page_size=1`, holding(key));
       } else {
         for (const fp of ["%zz", "x?nothing=1", "x".repeat(5000)]) await meet(server, `${folder}${fp}`, holding(key));
       }
@@ -220,7 +230,7 @@ describe("the API document", () => {
     const shapes = fields.flatMap(([name, field]) => {
       const kind = /(?:^|_)(fp|at|date_of_birth)$/.exec(name)?.[1];
       const { pattern, format } = field.anyOf?.[0] ?? field;
-      return kind === undefined ? [] : [[kind, format, pattern?.replace(/^\^[a-z]+_/, "")].join(" ")];
+      return kind === undefined ? [] : [[kind, format, pattern?.replace(/^\^(\([a-z|]+\)|[a-z]+)_/, "")].join(" ")];
     });
     expect([...new Set(shapes)].toSorted()).toEqual([
       "at date-time ^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$",

@@ -28,7 +28,7 @@ const FILL = `
 
 test("a page reads its own studies and their patients alone, each by its key", async () => {
   const page = { clinicId: 1, patientFp: "", updatedSince: 0, ...BEGINNING, limit: 20, offset: 0 };
-  const plan = await planOf(FILL, ofEveryPatient, page);
+  const plan = await planOf(FILL, ofEveryPatient.page, page);
   expect(plan).toMatch(
     /clinic_study_by_change on clinic_study  .*\n.*ROW|SEARCH clinic_study USING .*clinic_study_by_change/,
   );

@@ -1,0 +1,23 @@
+import { type Static, Type } from "typebox";
+import { ULID } from "./fp.ts";
+import { TIMESTAMP_PATTERN } from "./schema.ts";
+
+/** A record that left the lists of a clinic, as GET /api/v1/changes returns it. */
+export const RemovedRecord = Type.Object(
+  {
+    fp: Type.String({
+      pattern: `^(patient|cds)_${ULID}$`,
+      description: "Fingerprint of the patient or of the diagnostic study.",
+    }),
+    removed_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description: "Time at which it left. It never falls from one change of the clinic to the next.",
+    }),
+  },
+  {
+    title: "RemovedRecord",
+    description: "A patient or a study that the clinic no longer reads.",
+    additionalProperties: false,
+  },
+);
+export type RemovedRecord = Static<typeof RemovedRecord>;
