@@ -1,4 +1,5 @@
 import { query, type Session, uncachedWrite } from "./database/query.ts";
+import { forgetFileTimes } from "./database/stamps.ts";
 import type { Versions } from "./database/cache-versions.ts";
 
 // API keys. The store holds a digest of each key, and enough characters for a user to recognise it.
@@ -84,10 +85,18 @@ export async function touchKey(session: Session, id: number, now: number): Promi
   await session.all(touch, { id, now });
 }
 
-/** Stores the first use of a key. A concurrent import into its clinic is serialised with it. */
-export async function touchNewKey(session: Session, { id, clinic_id }: ApiKey, now: number): Promise<void> {
+/**
+ * Stores the first use of a key. A concurrent import into its clinic is serialised with it. If the first use was `since`,
+ * and could not be stored then, imports since may have kept the times of their files: they are news for the key's client.
+ */
+export async function touchNewKey(
+  session: Session,
+  { id, clinic_id }: ApiKey,
+  { now, since }: { now: number; since: number },
+): Promise<void> {
   await session.all(touch, { id, now });
   await session.all(writeClinic, { id: clinic_id });
+  if (since < now) await session.all(forgetFileTimes, { clinicId: clinic_id, since });
 }
 
 /** @returns the ids of the clinics with a used key */

@@ -14,6 +14,8 @@ export type KeyUse = (key: ApiKey, now: number) => Promise<void>;
 export function createKeyUse(store: Store, logger: Logger): KeyUse {
   /** Writes of first uses, by key id. Concurrent requests wait for the same write. */
   const firstUses = new Map<number, Promise<void>>();
+  /** Times of first uses that could not be stored, by key id: an import held the database. */
+  const unstored = new Map<number, number>();
 
   function warn(key: ApiKey, error: unknown): void {
     logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
@@ -21,12 +23,16 @@ export function createKeyUse(store: Store, logger: Logger): KeyUse {
 
   return async (key, now) => {
     if (key.last_used_at === null) {
-      const writing = firstUses.get(key.id) ?? store.transaction((session) => touchNewKey(session, key, now));
+      const since = Math.min(unstored.get(key.id) ?? now, now);
+      const writing =
+        firstUses.get(key.id) ?? store.transaction((session) => touchNewKey(session, key, { now, since }));
       firstUses.set(key.id, writing);
       try {
         await writing;
         key.last_used_at = now;
+        unstored.delete(key.id);
       } catch (error) {
+        unstored.set(key.id, since);
         // The next request tries again.
         warn(key, error);
       } finally {

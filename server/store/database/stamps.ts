@@ -121,6 +121,15 @@ export const syncBounds = query<{ clinicId: number; since: number }, SyncBounds>
   ]);
 });
 
+/** Makes commits news as a whole: a client was there before them, and they may have kept the times of a file. */
+export const forgetFileTimes = uncachedWrite((db, p: { clinicId: number; since: number }) =>
+  db
+    .updateTable("clinic_commit")
+    .set((column) => ({ oldest: column.lit(ANY_TIME) }))
+    .where("clinic_id", "=", p.clinicId)
+    .where("visible_at", ">=", p.since),
+);
+
 /** Whether clients of the clinic have synchronised. */
 function isServed(clinicId: number): RawBuilder<boolean> {
   return sql<boolean>`exists (select 1 from api_key where api_key.clinic_id = ${clinicId} and api_key.last_used_at is not null)`;
