@@ -8,7 +8,7 @@ import { runningClock } from "../../../../server/store/database/running-clock.ts
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { fileStudies } from "../../../../server/store/studies/filing.ts";
-import { assignStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
+import { assignStudy, moveStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { diceOf } from "../../../support/dice.ts";
@@ -459,8 +459,15 @@ describe("GET /api/v1/changes", () => {
     const moved = study({ patient_fp: ours.fp });
     await server.push(server.key, moved);
     const leftOf = async (key: string) => (await walk(server.app, key, "/api/v1/changes")).rows.map(({ fp }) => fp);
+    const actor = {
+      fp: moved.fp,
+      clinicId: server.clinicId,
+      by: "test",
+      now: server.clock.now,
+      reason: "wrong animal",
+    };
     const move = async (patientFp: string) =>
-      server.push(server.key, { ...moved, patient_fp: patientFp, revision: (moved.revision += 1) });
+      server.store.transaction(async (session) => moveStudy(session, { ...actor, patientFp }));
     await move(both.fp);
     expect([await leftOf(server.key), await leftOf(foreign)]).toEqual([[], []]);
     await move(ours.fp);
