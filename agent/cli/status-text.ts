@@ -23,7 +23,7 @@ export function statusLines({ running, devices, server, clock, outbox, directory
     ...tableLines([HEAD, ...devices.map(deviceCells)]),
     ...(server === null ? [] : [serverLine(server)]),
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${localTime(outbox.oldest_at)}`}`,
-    ...(outbox.reason === null ? [] : [`the server takes no new studies: ${outbox.reason}`]),
+    ...(outbox.reason === null ? [] : [`the oldest waits, because ${outbox.reason}`]),
     `${patients} patients, ${fetched}, last synced ${localOrNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
   ];

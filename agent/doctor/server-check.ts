@@ -131,7 +131,7 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
     return problem("server.fault", `the server cannot be asked: ${errorMessage(error)}`, "look at the server's log");
   }
   const { status, kind, message } = error;
-  if (kind === "unauthorized") return status === 403 ? missingPermission(message) : wrongKey(status, message, keyFile);
+  if (kind === "unauthorized") return status === 403 ? missingPermission(error) : wrongKey(status, message, keyFile);
   if (message.includes("speaks TLS")) {
     const remedy = "write https:// in place of http:// in server.url";
     return problem("server.speaks-tls", `the server at ${new URL(url).host} speaks TLS`, remedy);
@@ -167,12 +167,15 @@ function wrongKey(status: number | null, message: string, keyFile: string): Find
   return problem("key.refused", sentence, remedy);
 }
 
-/** `message` ends with the words of the server: `This key needs clinic.lab.ingest.` */
-function missingPermission(message: string): Finding {
-  const [, needed = "a permission"] = /needs ([^.]+(?:\.[a-z_]+)*)/.exec(message) ?? [];
+function missingPermission({ envelope }: SendError): Finding {
+  const needed = envelope?.required?.join(" or ") ?? "a permission";
   const all = "clinic.lab.ingest, clinic.patient.view and clinic.calendar.view";
   const remedy = `make a key with ${all} at the dashboard under Settings, Developer, API Keys, and write it into the key file`;
-  return problem("key.permission", `the key lacks the permission ${needed}`, remedy);
+  return problem(
+    "key.permission",
+    envelope?.required == null ? "the key lacks a permission" : `the key lacks the permission ${needed}`,
+    remedy,
+  );
 }
 
 function clockFindings(offsetS: number | null): Finding[] {

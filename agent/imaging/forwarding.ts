@@ -85,7 +85,7 @@ export class ForwardQueue {
     const { signal } = this.#stopping;
     await this.#send(instance, () =>
       target.way === "stow"
-        ? stow(target, imageFile(this.#data, instance.message), instance.transferSyntax)
+        ? stow(target, imageFile(this.#data, instance.message), instance)
         : storeInBucket(target, this.#data, instance, signal),
     );
   }

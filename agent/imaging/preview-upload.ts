@@ -1,4 +1,5 @@
-import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, previewPath } from "../../shared/api/preview.ts";
+import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, PreviewOutcome, previewPath } from "../../shared/api/preview.ts";
+import { Compile } from "typebox/compile";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -15,8 +16,10 @@ const OLD_SERVER_MS = 60 * 60_000;
 /** Max pixels of a side, in turn, until the picture fits into one request. Noise in colours compresses badly. */
 const SIDES = [PREVIEW_SIDE_MAX, PREVIEW_SIDE_MAX / 2, PREVIEW_SIDE_MAX / 4];
 
-/** Sends a PNG to a path of the server. @returns false if the server lacks the route @throws SendError */
-type PutPicture = (path: string, png: Uint8Array) => Promise<boolean>;
+/** Sends a PNG to a path of the server. @returns the answer; null if the server lacks the route @throws SendError */
+type PutPicture = (path: string, png: Uint8Array) => Promise<unknown>;
+
+const outcome = Compile(PreviewOutcome);
 
 export class PreviewUpload {
   readonly #data: string;
@@ -61,19 +64,20 @@ export class PreviewUpload {
 
   async #send(next: QueuedPreview, png: Uint8Array): Promise<boolean> {
     try {
-      const isTaken = await this.#put(previewPath(next.fp, next.position), png);
-      if (isTaken) await this.#spool.call("settlePreview", next, "sent", null);
-      else this.#resumesAt = performance.now() + OLD_SERVER_MS;
-      this.#loop.succeeded();
-      return isTaken;
-    } catch (error) {
-      const reason = errorMessage(error);
-      if (error instanceof SendError && error.kind === "permanent") {
-        await this.#spool.call("settlePreview", next, "refused", reason);
-        return true;
+      const answer = await this.#put(previewPath(next.fp, next.position), png);
+      if (answer === null) {
+        this.#resumesAt = performance.now() + OLD_SERVER_MS;
+        return false;
       }
+      const isVerdict = outcome.Check(answer) && answer.fp === next.fp && answer.position === next.position;
+      if (!isVerdict) throw new SendError("uncertain", "invalid response: expected the outcome of the picture");
+      if (answer.outcome === "stored") await this.#spool.call("settlePreview", next, "sent", null);
+      else await this.#spool.call("settlePreview", next, "refused", answer.reason);
+      this.#loop.succeeded();
+      return true;
+    } catch (error) {
       // The picture moves to the end of the queue, in case it breaks the server.
-      await this.#spool.call("delayPreview", next, reason);
+      await this.#spool.call("delayPreview", next, errorMessage(error));
       throw error;
     }
   }

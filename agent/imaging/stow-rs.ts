@@ -6,7 +6,10 @@ import { pipeline } from "node:stream/promises";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { StowTarget } from "../config/destination.ts";
 import { readSecret } from "../config/secret-file.ts";
-import { SendError } from "../runtime/send-error.ts";
+import { STATUS } from "../protocols/dicom/dimse.ts";
+import { type FailureKind, SendError } from "../runtime/send-error.ts";
+import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
+import { readStowResponse } from "./stow-response.ts";
 
 // STOW-RS (PS3.18 §10.5): sends one instance per request and streams its file unchanged.
 
@@ -17,11 +20,14 @@ const RESPONSE_BYTES_MAX = 65_536;
 /** Max characters of a redirect's target in an error. */
 const LOCATION_CHARS_MAX = 100;
 
-/** Sends an instance. @throws SendError if the server did not store it; its kind says whether to retry */
+/**
+ * Sends an instance. @throws SendError if the server did not store it; its kind says whether to retry. Only a response that names
+ * the instance is permanent.
+ */
 export async function stow(
   { url, authorizationFile }: StowTarget,
   file: string,
-  transferSyntax: string,
+  { sopInstance, transferSyntax }: Pick<InstanceFile, "sopInstance" | "transferSyntax">,
 ): Promise<void> {
   const type = `application/dicom; transfer-syntax=${transferSyntax}`;
   // Unpredictable, so that no image holds the delimiter (RFC 2046 §5.1.1).
@@ -43,22 +49,29 @@ export async function stow(
       yield after;
     },
   );
-  if (status === 200) return;
   // Never followed, because image and credentials belong to this server. A user mends the URL, so the image stays queued.
   if (status >= 300 && status < 400) {
     const target = location.slice(0, LOCATION_CHARS_MAX);
     throw new SendError("transient", `the server redirects (${status}) to ${target}: expected the final URL in stow`);
   }
   const reason = `the server responded with ${status}: ${text.slice(0, 200) || "no body"}`;
-  // 202: some instances were stored with warnings or not at all (PS3.18 table 10.5.3-1). The request has one instance.
-  if (status === 202 && !text.includes(FAILED_SOP_SEQUENCE)) return;
-  const isTransient = status === 429 || status === 503 || status === 507 || status === 408;
   if (status === 401 || status === 403) throw new SendError("unauthorized", reason, { status });
-  if (isTransient || status >= 500) throw new SendError("transient", reason, { status, retryAfterMs });
-  throw new SendError("permanent", reason, { status });
+  const verdict = readStowResponse(text, sopInstance);
+  if (verdict.is === "failed") throw new SendError(kindOfFailure(verdict.reason), reason, { status, retryAfterMs });
+  // 202: some instances were stored with warnings or not at all (PS3.18 table 10.5.3-1). The request has one instance.
+  if ((status === 200 || status === 202) && verdict.is === "stored") return;
+  const isTransient = status >= 500 || status === 429 || status === 408;
+  throw new SendError(isTransient ? "transient" : "uncertain", reason, { status, retryAfterMs });
 }
 
-const FAILED_SOP_SEQUENCE = "00081198";
+/** Decides by a Failure Reason (PS3.18 table 10.5.3-1 and PS3.4 table B.2-1); null if the response has none. */
+function kindOfFailure(reason: number | null): FailureKind {
+  if (reason === NOT_AUTHORIZED) return "unauthorized";
+  const isTransient = reason === STATUS.processingFailure || (reason !== null && reason >>> 8 === 0xa7);
+  return isTransient ? "transient" : "permanent";
+}
+
+const NOT_AUTHORIZED = 0x0124;
 
 interface StowResponse {
   readonly status: number;

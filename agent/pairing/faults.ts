@@ -36,10 +36,7 @@ const certificateFaults: readonly [RegExp, (now: Date) => string][] = [
 export function pairingFault(error: SendError, server: string, now: Date): PairingError {
   const { envelope, status, message } = error;
   if (envelope?.code.startsWith("PAIRING.")) return new PairingError("code", envelope.message);
-  if (envelope?.code === "ROUTE.NOT_FOUND") {
-    const remedy = "update the server, or make a key at its dashboard under Settings, Developer, API keys";
-    return new PairingError("server", `the server at ${server} is too old for codes: ${remedy}`);
-  }
+  if (envelope?.code === "ROUTE.NOT_FOUND") return notForAgents(server);
   if (envelope !== null) return new PairingError("none", envelope.message);
   const certificate = certificateFaults.find(([mark]) => mark.test(message));
   if (certificate !== undefined) return new PairingError("server", certificate[1](now));
@@ -47,6 +44,14 @@ export function pairingFault(error: SendError, server: string, now: Date): Pairi
   if (status !== null || /JSON|too long/.test(message)) return notVetwire(server);
   const remedy = "check the address and the network, and that the server runs, then try again with the same code";
   return new PairingError("server", `${message}: ${remedy}`);
+}
+
+/** A wrong path of a proxy and an older server answer alike. */
+function notForAgents(server: string): PairingError {
+  const address = "compare the address with the one that opens the dashboard, without the part after the host and port";
+  const older =
+    "if it is right, the server is too old for codes: update it, or make a key at its dashboard under Settings, Developer, API keys";
+  return new PairingError("server", `the server has nothing for agents at ${server}: ${address}; ${older}`);
 }
 
 export function notVetwire(server: string): PairingError {

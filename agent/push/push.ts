@@ -22,6 +22,12 @@ const GATHER_MS = 200;
 /** Failures of consecutive studies after which a batch ends, because the fault is the server's. */
 const FAULTS_IN_A_ROW_MAX = 3;
 
+/**
+ * Statuses that a server, or a proxy that looks into bodies, may give to one body and not to another. None is a verdict about a
+ * study: only an outcome is.
+ */
+const STATUSES_OF_ONE = [400, 403, 406, 413, 422, 500];
+
 /** Interval between two looks for studies that the server refused because of their time. A look reads all studies. */
 const REFUSED_TIMES_EVERY_MS = 60 * 60_000;
 
@@ -34,6 +40,8 @@ export class Push {
   readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
   #isGathering = false;
+  /** The last failure concerned single studies: the server took the others. */
+  #isOfStudies = false;
   /** The server refused a study because of its time. "before": perhaps it refused one to an earlier process. */
   #refusedTimes: boolean | "before" = "before";
   #refusedTimesAt = Number.NEGATIVE_INFINITY;
@@ -66,7 +74,9 @@ export class Push {
 
   /** Sends the queued studies now. */
   wake(): void {
-    this.#loop.wake();
+    // The server takes other studies, so that new ones wait for no backoff.
+    if (this.#isOfStudies) this.#loop.responded();
+    else this.#loop.wake();
   }
 
   /** Sends the queued studies now, since the server has responded to another request. */
@@ -107,19 +117,17 @@ export class Push {
     return more;
   }
 
-  /** @returns why the server deferred a study; null if it took or refused all */
+  /** @returns why the server deferred a study; null if it took or refused all @throws SendError for a request without outcomes */
   async #send(batch: readonly QueuedStudy[]): Promise<string | null> {
     let outcomes: Static<typeof Outcome>[];
     try {
       outcomes = await this.#post(batch);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      const refused = error.kind === "permanent";
-      // One study must not block the others. Each is sent alone if the server refuses or fails at the batch, or if a proxy
-      // refuses its length.
-      if (batch.length > 1 && (refused || error.status === 500 || error.status === 413)) return this.#sendEach(batch);
-      if (!refused) throw error;
-      outcomes = batch.map(({ fp }) => ({ fp, outcome: "rejected", reason: error.message }));
+      // One study must not block the others.
+      if (batch.length > 1 && isPerhapsOfOne(error)) return this.#sendEach(batch);
+      this.#isOfStudies &&= isPerhapsOfOne(error);
+      throw error;
     }
     const settled = batch.map(({ revision, patientFp }, index) => ({
       ...outcomes[index]!,
@@ -143,20 +151,25 @@ export class Push {
     return (this.#timing.now ?? Date.now)();
   }
 
+  /** Sends each study alone. Those that fail wait behind all others, so that the next request has others. */
   async #sendEach(batch: readonly QueuedStudy[]): Promise<string | null> {
-    let inARow = 0;
-    let last: unknown = null;
+    let [taken, inARow] = [0, 0];
+    let last: SendError | null = null;
     let deferred: string | null = null;
     for (const study of batch) {
       try {
         deferred = (await this.#send([study])) ?? deferred;
+        taken += 1;
         inARow = 0;
       } catch (error) {
+        if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
         last = error;
         inARow += 1;
+        await this.#spool.call("putBehind", study, error.message, this.#now());
         if (inARow === FAULTS_IN_A_ROW_MAX) break;
       }
     }
+    this.#isOfStudies = taken > 0 && inARow < FAULTS_IN_A_ROW_MAX;
     // The failed studies stay queued, and the delivery loop waits as after any failure.
     if (last !== null) throw last;
     return deferred;
@@ -180,4 +193,9 @@ export class Push {
       );
     return outcomes;
   }
+}
+
+/** Returns whether one study of a request may be the cause of its failure. */
+function isPerhapsOfOne({ kind, status }: SendError): boolean {
+  return kind !== "unauthorized" && status !== null && STATUSES_OF_ONE.includes(status);
 }

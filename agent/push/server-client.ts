@@ -12,12 +12,12 @@ import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send
 // The agent's HTTP client. It decides the kind of a failure, and the kind decides about the next attempt.
 
 export interface ServerClient {
-  /** @returns the JSON body; null if the server responds 404 @throws SendError */
+  /** @returns the JSON body; null if the server has no such route @throws SendError */
   get(path: string): Promise<unknown>;
   /** @returns the JSON body of the response @throws SendError */
   post(path: string, body: unknown): Promise<unknown>;
-  /** Sends a PNG. @returns false if the server, an older one, lacks the route @throws SendError */
-  putPng(path: string, png: Uint8Array): Promise<boolean>;
+  /** Sends a PNG. @returns the JSON body; null if the server has no such route @throws SendError */
+  putPng(path: string, png: Uint8Array): Promise<unknown>;
   /** Writes the body of a response to a file, of at most `bytesMax`. @throws SendError @throws an error of the disk */
   download(path: string, file: string, bytesMax: number): Promise<void>;
 }
@@ -105,7 +105,7 @@ export function createServerClient(
   return {
     async get(path) {
       const response = await sendTimed("GET", path, {});
-      return response.status === 404 && envelopeOf(response.body) !== null ? null : bodyOf(response);
+      return lacksRoute(response) ? null : bodyOf(response);
     },
     async post(path, value) {
       const json = Buffer.from(JSON.stringify(value));
@@ -118,9 +118,7 @@ export function createServerClient(
     async putPng(path, png) {
       const headers = { "content-type": "image/png", "content-length": png.length };
       const response = await sendTimed("PUT", path, headers, Buffer.from(png));
-      if (response.status === 404 && envelopeOf(response.body)?.code === "ROUTE.NOT_FOUND") return false;
-      bodyOf(response);
-      return true;
+      return lacksRoute(response) ? null : bodyOf(response);
     },
     async download(path, file, bytesMax) {
       // The bound on silence lets a slow line take its time. The other one ends a server that sends a byte now and then.
@@ -167,6 +165,10 @@ async function readError(response: http.IncomingMessage): Promise<ServerResponse
     if (body.length > ERROR_CHARS_MAX) break;
   }
   return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+function lacksRoute({ status, body }: ServerResponse): boolean {
+  return status === 404 && envelopeOf(body)?.code === "ROUTE.NOT_FOUND";
 }
 
 function bodyOf(response: ServerResponse): unknown {
@@ -239,8 +241,7 @@ function statusError({ status, headers, body }: ServerResponse): SendError {
     return new SendError("transient", "the server speaks TLS: is the url https://?", { status });
   }
   const envelope = envelopeOf(body);
-  const explanation =
-    envelope === null ? "no error envelope, so another program responded" : `${envelope.code} ${envelope.message}`;
+  const explanation = envelope === null ? "no error envelope, so another program responded" : envelopeText(envelope);
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
   return new SendError(kindOf(status, envelope !== null), `the server answered ${status}: ${explanation}`, {
@@ -250,25 +251,25 @@ function statusError({ status, headers, body }: ServerResponse): SendError {
   });
 }
 
+/** Any program may answer with an error envelope, so that no status is a verdict about what a request holds. */
 function kindOf(status: number, isOurs: boolean): FailureKind {
-  switch (status) {
-    case 408:
-    case 409:
-    case 425:
-    case 429:
-      return "transient";
-  }
-  // A redirection, or an error page of a proxy between agent and server.
-  if (status >= 500 || status < 400 || !isOurs) return "uncertain";
-  return status === 401 || status === 403 ? "unauthorized" : "permanent";
+  if ([408, 409, 425, 429].includes(status)) return "transient";
+  return isOurs && (status === 401 || status === 403) ? "unauthorized" : "uncertain";
 }
 
-/** Parses the error envelope of our server. @returns null for any other body */
+function envelopeText({ code, message, required }: ErrorEnvelope): string {
+  return `${code} ${message}${required === null ? "" : ` The key needs ${required.join(" or ")}.`}`;
+}
+
+/** Parses the error envelope of our server, whose codes are like `ROUTE.NOT_FOUND`. @returns null for any other body */
 function envelopeOf(text: string): ErrorEnvelope | null {
   try {
-    const { success, error } = JSON.parse(text) as { success?: unknown; error?: { code?: unknown; message?: unknown } };
-    if (success !== false || typeof error?.code !== "string") return null;
-    return { code: error.code, message: typeof error.message === "string" ? error.message : "" };
+    const { success, error } = JSON.parse(text) as { success?: unknown; error?: Record<string, unknown> };
+    const { code, message, details } = error ?? {};
+    if (success !== false || typeof code !== "string" || !/^[A-Z_]+\.[A-Z_]+$/.test(code)) return null;
+    const { required } = (details ?? {}) as { required?: unknown };
+    const isList = Array.isArray(required) && required.length > 0 && required.every((one) => typeof one === "string");
+    return { code, message: typeof message === "string" ? message : "", required: isList ? required : null };
   } catch {
     return null;
   }

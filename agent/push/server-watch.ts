@@ -26,7 +26,8 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
   const watch = async (path: string, request: Promise<unknown>): Promise<unknown> => {
     try {
       const body = await request;
-      note(path, null);
+      // A 404 is no sign of the server: behind a wrong path of a proxy each route is missing.
+      if (body !== null) note(path, null);
       return body;
     } catch (error) {
       note(path, error);
@@ -64,7 +65,7 @@ function isForbidden({ kind, status }: SendError): boolean {
   return kind === "unauthorized" && status === 403;
 }
 
-/** Returns true if another program responded, or the server failed. */
-function isStranger({ kind, status }: SendError): boolean {
-  return kind === "uncertain" || status === 404 || status === 405;
+/** Returns true if another program responded, or the server refused or failed. */
+function isStranger({ kind }: SendError): boolean {
+  return kind === "uncertain";
 }

@@ -1,13 +1,16 @@
 /**
  * Decides about the next attempt. "transient": the receiver did not take the item; retry. "uncertain": the receiver may have
  * taken it; retry, because it recognizes the fp. "permanent": store the refusal. "unauthorized": retry until a user replaces
- * the key. Only an error envelope of our own server is permanent, because the error page of a proxy says nothing about a study.
+ * the key. Only a response that names the item is permanent. A status of HTTP never is, because a proxy or another program may
+ * have sent it, error envelope included.
  */
 export type FailureKind = "transient" | "uncertain" | "permanent" | "unauthorized";
 
 export interface ErrorEnvelope {
   readonly code: string;
   readonly message: string;
+  /** Permissions, any one of which the key lacks; null without such details. */
+  readonly required: readonly string[] | null;
 }
 
 interface ErrorResponse {

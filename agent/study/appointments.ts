@@ -23,7 +23,9 @@ const Events = Compile(
 export async function syncAppointments(spool: Spool, server: ServerClient, timeZone: string): Promise<void> {
   const { from, to } = dayOf(Date.now(), timeZone);
   const query = new URLSearchParams({ start_date: new Date(from).toISOString(), end_date: new Date(to).toISOString() });
-  const events = (await server.get(`/api/v1/calendar/events?${query.toString()}`)) ?? []; // a server without a calendar
+  const events = await server.get(`/api/v1/calendar/events?${query.toString()}`);
+  // Each server has this public route. An empty list in place of a 404 would remove the appointments.
+  if (events === null) throw new Error("the server has no GET /api/v1/calendar/events: is server.url right?");
   if (!Events.Check(events)) {
     throw new Error("invalid response of GET /api/v1/calendar/events: expected a list of events");
   }

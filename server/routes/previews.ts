@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { isFp } from "../../shared/api/fp.ts";
-import { PREVIEW_BYTES_MAX, PREVIEWS_MAX } from "../../shared/api/preview.ts";
+import { PREVIEW_BYTES_MAX, type PreviewOutcome, PREVIEWS_MAX } from "../../shared/api/preview.ts";
 import { readPngSize } from "../domain/png-size.ts";
 import { ApiError } from "../http/errors.ts";
 import { keyOf } from "../http/request-context.ts";
@@ -30,13 +30,14 @@ export function previewRoutes(app: FastifyInstance, { store, now }: RouteContext
       if (position === undefined || !isFp("cds", fp)) throw new ApiError("RECORD.NOT_FOUND", "This image");
       if (!Buffer.isBuffer(request.body)) throw new ApiError("REQUEST.INVALID_BODY", "The body is missing.");
       const png = request.body;
+      const rejected = (reason: string): PreviewOutcome => ({ fp, position, outcome: "rejected", reason });
       const size = readPngSize(png);
-      if ("problem" in size) throw new ApiError("REQUEST.INVALID_BODY", size.problem);
+      if ("problem" in size) return rejected(size.problem);
       const clinicId = keyOf(request).clinic_id;
       const wanted = { clinicId, fp, position, png: png.toString("base64"), ...size, now: now() };
       const isStored = await store.transaction((session) => storePreview(session, wanted));
-      if (!isStored) throw new ApiError("RECORD.NOT_FOUND", "This study");
-      return {};
+      if (!isStored) return rejected("no agent of this clinic has sent this study");
+      return { fp, position, outcome: "stored", reason: null } satisfies PreviewOutcome;
     },
   );
 }

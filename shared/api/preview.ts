@@ -1,3 +1,5 @@
+import { type Static, Type } from "typebox";
+
 // Small pictures of the images of a study: an agent draws and sends them, the dashboard shows them. Not for diagnosis.
 
 /** Max pictures of a study; further images have none. */
@@ -13,3 +15,15 @@ export const PREVIEW_BYTES_MAX = 1024 * 1024;
 export function previewPath(fp: string, position: number): string {
   return `/agent/v1/previews/${fp}/${position}`;
 }
+
+/**
+ * The answer for a picture. It names the picture, because only then it is a verdict about it. `rejected`: the server takes this
+ * picture of this study never.
+ */
+export const PreviewOutcome = Type.Object({
+  fp: Type.String(),
+  position: Type.Integer(),
+  outcome: Type.Enum(["stored", "rejected"]),
+  reason: Type.Union([Type.String(), Type.Null()]),
+});
+export type PreviewOutcome = Static<typeof PreviewOutcome>;

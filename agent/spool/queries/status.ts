@@ -76,7 +76,7 @@ export interface SpoolStatus {
   readonly server: { readonly state: ServerState["is"]; readonly reason: string | null; readonly since: string } | null;
   /** This machine's clock minus the server's; null before the first response with a Date. */
   readonly clock: { readonly offset_s: number } | null;
-  /** `reason`: why the server deferred the oldest study; null if it did not. */
+  /** `reason`: why the oldest study waits behind the others: the server deferred it, or refuses requests with it; null if it does not. */
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null; readonly reason: string | null };
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {

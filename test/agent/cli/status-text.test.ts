@@ -50,7 +50,7 @@ test("each device is a row of a table that ends with its reason or its last warn
     `hema-1,connected,${local},${local},${local},4 filed, 1 quarantined,3,3000 B,last warning ${local}: noise`,
     `server: wrong key since ${local}: no such key`,
     `2 to send, the oldest since ${local}`,
-    "the server takes no new studies: the clinic is full",
+    "the oldest waits, because the clinic is full",
     `7 patients, full list fetched ${local}, last synced ${local}`,
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
   ]);

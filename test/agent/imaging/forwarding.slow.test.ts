@@ -224,6 +224,17 @@ describe.skipIf(!dcmtk)("forwarding to storescp", () => {
   );
 });
 
+/** Store Instances Response Modules (PS3.18 §10.5.3.2). 0xC000: the server cannot understand the image. */
+const named = (uid: string) => ({ "00081155": { vr: "UI", Value: [uid] } });
+const failedAs = (uid: string) =>
+  JSON.stringify({ "00081198": { vr: "SQ", Value: [{ ...named(uid), "00081197": { vr: "US", Value: [0xc000] } }] } });
+const storedAs = (uid: string) => JSON.stringify({ "00081199": { vr: "SQ", Value: [named(uid)] } });
+
+async function storedInstance(): Promise<string> {
+  const [{ sopInstance } = { sopInstance: "" }] = await used.spool.call("instancesOf", "2.25.4711");
+  return sopInstance;
+}
+
 describe.skipIf(!dcmtk)("forwarding to a STOW-RS server", () => {
   let scripted: { status: number; body?: string; headers?: Record<string, string> };
   let requests: { url: string; headers: http.IncomingHttpHeaders; body: Buffer }[];
@@ -304,12 +315,31 @@ describe.skipIf(!dcmtk)("forwarding to a STOW-RS server", () => {
   });
 
   test.each([
+    { status: 404, body: "<html>no such page</html>" },
+    { status: 400, body: '{"success":false,"error":{"code":"X","message":"no"}}' },
+    { status: 415 },
+    { status: 200, body: "<html>Welcome to this network</html>" },
+    { status: 200, body: '{"success":true}' },
     { status: 409, body: '{"00081198":{"vr":"SQ"}}' },
     { status: 202, body: '{"00081198":{"vr":"SQ"}}' },
-    { status: 415 },
-  ])("a response %j is not retried", async (wrong) => {
+    { status: 409, body: failedAs("1.2.3") },
+    { status: 200, body: storedAs("1.2.3") },
+  ])("a response %j names no image, and is retried", async (wrong) => {
     await receive(1);
     scripted = wrong;
+    forwardTo(cloud()).wake();
+    await until("it fails", () => events.length > 0);
+    expect(events).toEqual([expect.stringMatching(/^failed, uncertain: the server responded with \d+/)]);
+    const sopInstance = await storedInstance();
+    scripted = { status: 200, body: storedAs(sopInstance) };
+    clock.advance(1_000);
+    await until("it is sent", async () => (await counts())[0] === "pacs sent 1");
+  });
+
+  test.each([200, 202, 409])("a response %i that names the image as failed is not retried", async (status) => {
+    await receive(1);
+    const sopInstance = await storedInstance();
+    scripted = { status, body: failedAs(sopInstance) };
     forwardTo(cloud()).wake();
     await until("it is refused", async () => (await counts())[0] === "pacs refused 1");
     expect(events).toEqual([expect.stringMatching(/^refused: the server responded with \d+/)]);

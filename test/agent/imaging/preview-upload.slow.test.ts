@@ -17,7 +17,7 @@ interface Taken {
 }
 
 /** Runs an agent whose server answers each picture with the next step, at last always with 200. @returns the pictures */
-async function send(kinds: readonly StudyKind[], ...steps: Step[]): Promise<Taken[]> {
+async function send(kinds: readonly StudyKind[], ...steps: (Step | ((url: string) => Step))[]): Promise<Taken[]> {
   const taken: Taken[] = [];
   let hasStudy = false;
   const respond = (request: ScriptedRequest): Step => {
@@ -30,7 +30,8 @@ async function send(kinds: readonly StudyKind[], ...steps: Step[]): Promise<Take
     if (!url.startsWith("/agent/v1/previews/")) return emptyServer(request);
     expect(hasStudy).toBe(true);
     taken.push({ path: url, png: body as Buffer });
-    return steps.shift() ?? { status: 200, body: {} };
+    const step = steps.shift() ?? outcomeOf;
+    return typeof step === "function" ? step(url) : step;
   };
   const port = await freePort();
   const device = { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, quietSeconds: 1 };
@@ -38,6 +39,12 @@ async function send(kinds: readonly StudyKind[], ...steps: Step[]): Promise<Take
   const target = { address: { host: "127.0.0.1", port }, calledAe: "VETWIRE", callingAe: "DX1" };
   await playModality(target, kinds, { id: "1", name: "X^Rex", species: "dog" }, "20260504090000");
   return taken;
+}
+
+/** Names the picture of a path, as the server does. */
+function outcomeOf(url: string, outcome = "stored"): Step {
+  const [fp, position] = url.split("/").slice(-2);
+  return { status: 200, body: { fp, position: Number(position), outcome, reason: outcome === "stored" ? null : "no" } };
 }
 
 function notFound(code: string): Step {
@@ -62,10 +69,20 @@ test("a report without a picture is left out, and a failed picture is sent again
   expect([others.includes(first ?? 0), new Set(others).size]).toEqual([true, 2]);
 });
 
-test("a picture that the server refuses stops no other", async () => {
-  const taken = await send(["cr", "cr"], notFound("RECORD.NOT_FOUND"));
+test("a picture that the server refuses by name stops no other", async () => {
+  const taken = await send(["cr", "cr"], (url) => outcomeOf(url, "rejected"));
   await until("two requests", () => taken.length === 2);
   expect(positions(taken)).toEqual([1, 2]);
+});
+
+test.each([
+  ["a missing record", notFound("RECORD.NOT_FOUND")],
+  ["another program's success", { status: 200, body: {} }],
+  ["another picture", outcomeOf("/agent/v1/previews/cds_other/1")],
+])("after an answer about %s the picture is sent again", async (_, step) => {
+  const taken = await send(["cr"], step);
+  await until("two requests", () => taken.length === 2);
+  expect(positions(taken)).toEqual([1, 1]);
 });
 
 test("an older server gets no further picture, and counts as reached", async () => {

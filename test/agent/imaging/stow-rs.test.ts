@@ -60,7 +60,10 @@ function countSockets(): () => number {
 }
 
 const send = (archive: Archive, scheme = "http") =>
-  stow({ url: `${scheme}://127.0.0.1:${archive.port}/dicom-web`, authorizationFile }, file, EXPLICIT);
+  stow({ url: `${scheme}://127.0.0.1:${archive.port}/dicom-web`, authorizationFile }, file, {
+    sopInstance: "1.2.3",
+    transferSyntax: EXPLICIT,
+  });
 
 test.each([301, 302, 303, 307, 308])(
   "a redirect %i is retried later, and no other machine is asked",

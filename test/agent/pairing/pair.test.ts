@@ -142,6 +142,8 @@ test("addresses that are none, that nobody serves, or that another program serve
     { status: 200, body: { data: { agent: "me" } } },
     { status: 200, body: "null" },
     { status: 404, body: "<html>no such page</html>" },
+    { status: 404, body: { success: false, error: { code: "NOT_FOUND", message: "Cannot POST /" } } },
+    { status: 400, body: { success: false, error: { code: "x", message: "no" } } },
     { status: 302, headers: { location: "https://example.com" }, body: "" },
   ])
     expect(await faultOf((await scripted(() => step)).url)).toEqual(["server", expect.stringContaining(another)]);
@@ -153,7 +155,7 @@ test("a server that is too old, busy or full says so in its own words", async ()
     body: { success: false, error: { code, message, severity: "error" } },
   });
   const old = await scripted(() => envelope(404, "ROUTE.NOT_FOUND", "There is nothing at /agent/v1/pair."));
-  expect(await faultOf(old.url)).toEqual(["server", expect.stringContaining("update the server")]);
+  expect(await faultOf(old.url)).toEqual(["server", expect.stringMatching(/compare the address .* update it/)]);
   const busy = await scripted(() => envelope(429, "PAIRING.TOO_MANY_ATTEMPTS", "Wait 15 minutes."));
   expect(await faultOf(busy.url)).toEqual(["code", "Wait 15 minutes."]);
   const full = await scripted(() => envelope(409, "RECORD.REFUSED", "Revoke one."));

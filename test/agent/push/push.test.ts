@@ -83,6 +83,14 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
 /** An error page of nginx. */
 const PROXY_PAGE = "<html><head><title>error</title></head><body><center><h1>error</h1></center></body></html>";
 
+function refusal(code: string) {
+  return { success: false, error: { code, message: "no", severity: "error" } };
+}
+
+function rejection(fp: string) {
+  return { fp, outcome: "rejected", reason: "no" };
+}
+
 const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
 const allFiled = (count: number) =>
   until("all are filed", () => states().filter((state) => state === "filed").length === count);
@@ -113,6 +121,15 @@ test.each([
   ["a proxy's 405", { status: 405, body: "" }, "uncertain"],
   ["a proxy's 413", { status: 413, body: PROXY_PAGE }, "uncertain"],
   ["a 404 in another program's JSON", { status: 404, body: { error: "not found" } }, "uncertain"],
+  ["400 in our envelope", { status: 400 }, "uncertain"],
+  ["404 of a route in our envelope", { status: 404, body: refusal("ROUTE.NOT_FOUND") }, "uncertain"],
+  ["404 of a record in our envelope", { status: 404, body: refusal("RECORD.NOT_FOUND") }, "uncertain"],
+  ["405 in our envelope", { status: 405, body: refusal("ROUTE.METHOD_NOT_ALLOWED") }, "uncertain"],
+  ["409 in our envelope", { status: 409 }, "transient"],
+  ["413 in our envelope", { status: 413, body: refusal("REQUEST.TOO_LARGE") }, "uncertain"],
+  ["422 in another program's envelope", { status: 422, body: refusal("invalid") }, "uncertain"],
+  ["an error envelope with 200", { status: 200, body: refusal("X") }, "uncertain"],
+  ["outcomes with another fp", { status: 200, body: { outcomes: [rejection("cds_other")] } }, "uncertain"],
   ["401", { status: 401 }, "unauthorized"],
   ["403", { status: 403 }, "unauthorized"],
 ] as const)("after %s the study stays queued and is sent again", async (_, step, kind) => {
@@ -213,19 +230,59 @@ test("a study whose response is lost is sent again and filed once", async () => 
   expect([...held]).toEqual(fps);
 });
 
-test("one study that the server refuses does not block the others", async () => {
-  const fps = await queue(5);
-  const refusing = (request: ScriptedRequest): Step => {
+/** A server that refuses each request with one of these studies. */
+const refusing =
+  (fps: readonly (string | undefined)[]) =>
+  (request: ScriptedRequest): Step => {
     const { studies } = request.body as { studies: { fp: string }[] };
-    if (!studies.some(({ fp }) => fp === fps[2])) return filed(request);
-    return { status: 400, body: { success: false, error: { code: "REQUEST.INVALID_BODY", message: "no." } } };
+    return studies.some(({ fp }) => fps.includes(fp)) ? { status: 400, body: refusal("TEST.REFUSED") } : filed(request);
   };
-  const { push } = await pushTo(Array.from({ length: 20 }, () => refusing));
+
+test("a study whose requests are refused stays queued behind the others, with the reason", async () => {
+  const fps = await queue(5);
+  const { push } = await pushTo(Array.from({ length: 20 }, () => refusing([fps[2]])));
   push.wake();
-  await until("all are settled", () => states().every((state) => state !== "pending"));
-  expect(states()).toEqual(["filed", "filed", "quarantined", "filed", "filed"]);
-  const reason = readSpool(used.folder, listMessages)[2]!.reason;
-  expect(reason).toBe("the server answered rejected: the server answered 400: REQUEST.INVALID_BODY no.");
+  await until("the failure", () => failures.length);
+  expect(states()).toEqual(["filed", "filed", "pending", "filed", "filed"]);
+  expect(await used.spool.call("outbox")).toMatchObject({
+    depth: 1,
+    reason: "the server answered 400: TEST.REFUSED no",
+  });
+});
+
+test("studies that are filed later wait for no study whose requests are refused", async () => {
+  const fps = await queue(2);
+  const { push } = await pushTo(Array.from({ length: 20 }, () => refusing([fps[0]])));
+  push.wake();
+  await until("the failure", () => failures.length);
+  await queue(1, 2);
+  push.wake(); // without any change of the clock
+  await until("the new study is filed", () => states()[2] === "filed");
+  expect(states()).toEqual(["pending", "filed", "filed"]);
+});
+
+test("the oldest studies stop no other, however many of them are refused", async () => {
+  const fps = await queue(12);
+  const { push } = await pushTo(Array.from({ length: 200 }, () => refusing(fps.slice(0, 7))));
+  push.wake();
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await until("the wait", () => clock.pending.length);
+    clock.advance(clock.pending[0]!);
+  }
+  await until("the others are filed", () => states().filter((state) => state === "filed").length === 5);
+  expect(states().slice(0, 7)).toEqual(Array.from({ length: 7 }, () => "pending"));
+});
+
+test("a program that refuses everything gets a few requests at a time, and no study is lost", async () => {
+  await queue(147);
+  const { push, server } = await pushTo([
+    ...Array.from({ length: 4 }, () => ({ status: 400, body: refusal("TEST.REFUSED") })),
+  ]);
+  push.wake();
+  await until("the failure", () => failures.length);
+  expect(server.requests).toHaveLength(4); // the batch, and three studies alone
+  clock.advance(1_000);
+  await allFiled(147);
 });
 
 test("a study that the server holds unmatched under another fp is unmatched, with the server's reason", async () => {

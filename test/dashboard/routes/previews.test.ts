@@ -20,8 +20,8 @@ async function put({ app }: TestServer, key: string, path: string, payload: Buff
     headers: { "x-api-key": key, "content-type": type },
     payload,
   });
-  const { error } = response.json<{ error?: { code: string; message: string } }>();
-  return error === undefined ? response.statusCode : `${response.statusCode} ${error.code}`;
+  const { error, outcome } = response.json<{ error?: { code: string }; outcome?: string }>();
+  return error === undefined ? `${response.statusCode} ${outcome}` : `${response.statusCode} ${error.code}`;
 }
 
 async function clinics() {
@@ -38,9 +38,9 @@ async function clinics() {
 
 test("a picture that the agent put is listed and shown to users of the clinic", async () => {
   const { server, key, fp } = await clinics();
-  expect(await put(server, key, previewPath(fp, 3), png(40))).toBe(200);
-  expect(await put(server, key, previewPath(fp, 1), png(20))).toBe(200);
-  expect(await put(server, key, previewPath(fp, 1), png(30))).toBe(200);
+  expect(await put(server, key, previewPath(fp, 3), png(40))).toBe("200 stored");
+  expect(await put(server, key, previewPath(fp, 1), png(20))).toBe("200 stored");
+  expect(await put(server, key, previewPath(fp, 1), png(30))).toBe("200 stored");
   const reader = await makeUser(server, "reader", ours);
   const { body } = await reader.call("GET", `/results/${fp}/previews`);
   expect(body).toEqual({
@@ -68,9 +68,13 @@ test("a study of another clinic, of a user, and one that does not exist take no 
   const manual = { entry_id: "0".repeat(32), patient_fp: dog.fp, ...typed };
   const { fp: typedFp } = (await staff.call<{ fp: string }>("POST", "/manual-study", manual)).body;
   const missing = "404 RECORD.NOT_FOUND";
-  expect(await put(server, theirKey, previewPath(fp, 1), png(4))).toBe(missing);
-  expect(await put(server, key, previewPath(typedFp, 1), png(4))).toBe(missing);
-  expect(await put(server, key, previewPath(newFp("cds"), 1), png(4))).toBe(missing);
+  for (const [by, of] of [
+    [theirKey, fp],
+    [key, typedFp],
+    [key, newFp("cds")],
+  ] as const) {
+    expect(await put(server, by, previewPath(of, 1), png(4))).toBe("200 rejected");
+  }
   for (const position of ["0", "13", "01", "x"]) {
     expect(await put(server, key, `/agent/v1/previews/${fp}/${position}`, png(4))).toBe(missing);
   }
@@ -81,10 +85,10 @@ test("a study of another clinic, of a user, and one that does not exist take no 
 test("bytes that are no PNG of an allowed size are refused", async () => {
   const { server, key, fp } = await clinics();
   const send = (bytes: Buffer, type?: string) => put(server, key, previewPath(fp, 1), bytes, type);
-  expect(await send(Buffer.from("<svg onload=alert(1)>"))).toBe("400 REQUEST.INVALID_BODY");
-  expect(await send(png(1025))).toBe("400 REQUEST.INVALID_BODY");
-  expect(await send(png(4).subarray(0, -1))).toBe("400 REQUEST.INVALID_BODY");
+  expect(await send(Buffer.from("<svg onload=alert(1)>"))).toBe("200 rejected");
+  expect(await send(png(1025))).toBe("200 rejected");
+  expect(await send(png(4).subarray(0, -1))).toBe("200 rejected");
   expect(await send(Buffer.from("{}"), "application/json")).toBe("400 REQUEST.INVALID_BODY");
   expect(await send(Buffer.alloc(PREVIEW_BYTES_MAX + 1))).toBe("413 REQUEST.TOO_LARGE");
-  expect(await send(png(1024))).toBe(200);
+  expect(await send(png(1024))).toBe("200 stored");
 });

@@ -13,7 +13,7 @@ export interface QueuedStudy {
   readonly patientFp: string | null;
   readonly body: string;
   readonly snapshot: string;
-  /** Why the server deferred it; null for a study that it did not. */
+  /** Why it waits behind the others: the server deferred it, or gave no outcome for it alone. Null for a study that does not. */
   readonly deferred: string | null;
 }
 
@@ -38,7 +38,11 @@ export function outboxOperationsOn(
   const sql = {
     queued: db.prepare(`${QUEUED} AND reason IS NULL ORDER BY rowid LIMIT ?`),
     // A clinic that reached its limit still sends new revisions of older studies, so that these wait behind all others.
-    deferred: db.prepare(`${QUEUED} AND reason IS NOT NULL ORDER BY rowid LIMIT ?`),
+    // The one that was tried last comes last, so that no study stops those behind it.
+    deferred: db.prepare(`${QUEUED} AND reason IS NOT NULL ORDER BY last_sent_at, rowid LIMIT ?`),
+    putBehind: db.prepare(
+      "UPDATE study SET reason = @reason, last_sent_at = @at WHERE fp = @fp AND revision = @revision AND state = 'queued'",
+    ),
     defer: db.prepare("UPDATE study SET reason = ? WHERE fp = ? AND revision = ? AND state = 'queued'"),
     noteSend: db.prepare(
       "UPDATE study SET send_attempts = send_attempts + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
@@ -114,7 +118,12 @@ export function outboxOperationsOn(
       return { batch, more: batch.length < queued.length };
     },
 
-    /** `reason` is why the server deferred the oldest study; null if it did not. */
+    /** Puts a study behind all others, because the server gave no outcome for it alone. It stays queued. */
+    putBehind({ fp, revision }: QueuedStudy, reason: string, at: number): void {
+      sql.putBehind.run({ fp, revision, reason, at });
+    },
+
+    /** `reason` is why the oldest study waits behind the others; null if it does not. */
     outbox(): { depth: number; oldestAt: number | null; reason: string | null } {
       return sql.outbox.get() as { depth: number; oldestAt: number | null; reason: string | null };
     },
