@@ -1,7 +1,7 @@
 import { setInterval } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { collect, parseTime } from "../../shared/cli/options.ts";
-import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { endWithReader, plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { MESSAGE_STATES, type MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { readSpool } from "../spool/access.ts";
 import { readRetention } from "../spool/queries/retention.ts";
@@ -40,14 +40,13 @@ async function listMessages(options: MessagesOptions): Promise<void> {
   const filter = { states: options.state, devices: options.device, since: options.since };
   const messages = all.filter((message) => isWanted(message, filter));
   if (options.json) return printJson(messages);
-  // `messages | head` closes the pipe before the end of the list.
-  process.stdout.on("error", () => process.exit(0));
   const { header, row } = messageTable(ids, Intl.DateTimeFormat().resolvedOptions().timeZone);
   for (const line of [header, ...messages.map(row)]) printLine(line);
   if (!options.follow) {
     printError([plural(messages.length, "message"), ...retentionLines(readSpool(data, readRetention))].join("\n"));
     return;
   }
+  endWithReader();
   for await (const _ of setInterval(FOLLOW_MS)) {
     for (const message of feed.next()) if (isWanted(message, filter)) printLine(row(message));
   }

@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { Static } from "typebox";
+import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
+import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
 import type { Encryption, ObjectTarget } from "../../shared/objects/object-target.ts";
@@ -49,6 +49,10 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   if (found.length > 0) return { problems: found };
 
   keepKeysAsWritten(document);
+  const { status, devices, destinations } = ConfigSchema.properties;
+  for (const [name, schema] of Object.entries({ status, devices, destinations })) {
+    keepTextAsWritten(document.get(name), schema);
+  }
   const { raw, ignored } = withoutIgnored(document.toJS());
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
   for (const sentence of problems(validator, raw)) {
@@ -94,6 +98,25 @@ function keepKeysAsWritten(document: Document.Parsed): void {
       if (isScalar(key)) key.value = keyText(key as ParsedNode);
     },
   });
+}
+
+interface TextSchema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly items?: TSchema;
+}
+
+/** Makes a number a text where the schema expects text. YAML reads the port of `listen: 4003` and the title 4711 as numbers. */
+function keepTextAsWritten(node: unknown, schema: TSchema): void {
+  const { type, properties = {}, items = {} } = schema as TextSchema;
+  if (isMap(node)) {
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? String(key.value) : "";
+      if (Object.hasOwn(properties, name)) keepTextAsWritten(value, properties[name]!);
+    }
+  } else if (isSeq(node)) for (const item of node.items) keepTextAsWritten(item, items);
+  else if (isScalar(node) && type === "string" && typeof node.value === "number")
+    node.value = node.source ?? String(node.value);
 }
 
 function keyText(key: ParsedNode): unknown {

@@ -1,6 +1,7 @@
 import { Compile } from "typebox/compile";
 import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "../../shared/api/pairing.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { storedText } from "../../shared/runtime/stored-text.ts";
 import { readableServer } from "../config/exposures.ts";
 import { clockSentence, ClockWatch } from "../push/clock-watch.ts";
 import { createServerClient } from "../push/server-client.ts";
@@ -52,9 +53,9 @@ export async function pair({ serverUrl: typedUrl, code: typedCode, name, keyFile
   return { serverUrl, agent, clinic, warnings };
 }
 
-/** The server refuses longer names. */
+/** The server refuses longer names, and half of a character at the cut. */
 function nameOf(name: string): string {
-  return name.trim().slice(0, PC_NAME_CHARS_MAX) || "Clinic PC";
+  return storedText(name.trim().slice(0, PC_NAME_CHARS_MAX)) || "Clinic PC";
 }
 
 async function exchange(serverUrl: string, key: string, body: PairBody, warnings: string[]): Promise<Paired> {

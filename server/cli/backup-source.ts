@@ -1,3 +1,6 @@
+import fs from "node:fs";
+import Database from "better-sqlite3";
+import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import type { BackupSource } from "../../shared/care/backup.ts";
 import type { RestoreTarget } from "../../shared/care/restore.ts";
 import { VERSION } from "../../shared/runtime/program-files.ts";
@@ -19,9 +22,29 @@ export function backupSource(data: string): BackupSource {
     schema: SCHEMA_VERSION,
     folder: data,
     database: SERVER_BACKUP.database,
-    files: [{ name: "pepper", path: path.join(data, "pepper") }],
+    files: needsPepper(data) ? [{ name: "pepper", path: pepperOf(data) }] : [],
     images: null,
   };
+}
+
+function pepperOf(data: string): string {
+  return path.join(data, "pepper");
+}
+
+/** A server that has not run has no pepper yet, and no key that needs one. A key without its pepper ends the backup. */
+function needsPepper(data: string): boolean {
+  const file = path.join(data, SERVER_BACKUP.database);
+  if (fs.existsSync(pepperOf(data)) || !fs.existsSync(file)) return true;
+  try {
+    const db = new Database(trustedDatabase(file), { readonly: true, fileMustExist: true });
+    try {
+      return db.prepare("SELECT 1 FROM api_key LIMIT 1").get() !== undefined;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return true;
+  }
 }
 
 /** @throws Error for PostgreSQL, with its tools */

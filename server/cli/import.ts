@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from "cli-progress";
 import { Command } from "commander";
-import { plural, printError, printLine, progressInTenths } from "../../shared/cli/output.ts";
+import { plural, printError, printLine, progressInTenths, remainingText } from "../../shared/cli/output.ts";
 import { ImportError, importFile, type Progress } from "../import/importer.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { clinicIdOf, withNewStore } from "./with-store.ts";
@@ -37,15 +37,16 @@ async function importEntities(path: string, { data, owner }: DataOption & { owne
 
 /** Creates a progress bar on a terminal, with rate and remaining time. */
 function progressBar(): { progress: Progress; stop: () => void } {
-  const format = "{bar} {percentage}%  {rate} MB/s  {eta_formatted} left";
+  const format = "{bar} {percentage}%  {rate} MB/s  {left}";
   const bar = new SingleBar({ stream: process.stderr, format }, Presets.shades_classic);
   const begunAt = performance.now();
   let started = false;
   return {
     progress(read, total) {
-      const rate = (read / 1000 / Math.max(1, performance.now() - begunAt)).toFixed(1);
-      if (started) bar.update(read, { rate });
-      else bar.start(total, read, { rate });
+      const elapsedMs = Math.max(1, performance.now() - begunAt);
+      const shown = { rate: (read / 1000 / elapsedMs).toFixed(1), left: remainingText(read, total, elapsedMs) };
+      if (started) bar.update(read, shown);
+      else bar.start(total, read, shown);
       started = true;
     },
     stop: () => bar.stop(),

@@ -5,15 +5,16 @@ import { parsePeriod } from "../../shared/cli/options.ts";
 import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { syncFolder } from "../../shared/runtime/private-folder.ts";
 import { createKey, type Permission, permissions, rollKey } from "../http/auth/api-keys.ts";
+import { permissionWords } from "../http/auth/permission-words.ts";
 import { type KeyDescription, type KeyType, listKeys, revokeKey } from "../store/keys.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
-import { clinicIdOf, loadStorePepper, withNewStore, withStore } from "./with-store.ts";
+import { clinicIdOf, loadStorePepper, withStore } from "./with-store.ts";
 
 const createCommand = new Command("create")
   .description("create a key and print it, once")
   .addOption(clinicOption("clinic of the key").makeOptionMandatory())
   .requiredOption("--name <name>", "purpose of the key")
-  .requiredOption("--permissions <list>", `some of ${permissions.join(", ")}`, parsePermissions)
+  .requiredOption("--permissions <list>", `some of ${permissionList()}`, parsePermissions)
   .addOption(
     new Option("--type <type>", "holder of the key")
       .choices(["integration", "device", "partner"])
@@ -61,7 +62,7 @@ interface CreateOptions extends DataOption, ClinicOption {
 }
 
 async function create({ data, clinic, expires, out, ...described }: CreateOptions): Promise<void> {
-  await withNewStore(data, async (store) => {
+  await withStore(data, async (store) => {
     const clinicId = await clinicIdOf(store, clinic);
     const now = Date.now();
     const expiresAt = expires === undefined ? null : now + expires;
@@ -132,6 +133,10 @@ function validityText({ revoked_at, expires_at }: KeyDescription): string {
   if (revoked_at !== null) return `revoked ${revoked_at}`;
   if (expires_at === null) return "active";
   return Date.parse(expires_at) > Date.now() ? `expires ${expires_at}` : `expired ${expires_at}`;
+}
+
+function permissionList(): string {
+  return permissions.map((permission) => `${permission} (${permissionWords(permission)})`).join(", ");
 }
 
 function parsePermissions(text: string): Permission[] {

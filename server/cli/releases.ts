@@ -5,6 +5,9 @@ import { archiveName, type Release } from "../../shared/api/upgrade.ts";
 import { printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
 import { PROGRAM_FOLDER } from "../../shared/runtime/program-files.ts";
 import { addRelease, listReleases, RELEASES, removeRelease } from "../releases/release-folder.ts";
+import { isPostgresUrl } from "../store/database/open.ts";
+import { hasSqliteFile } from "../store/database/sqlite.ts";
+import { storeLocation } from "./with-store.ts";
 import { type DataOption, dataOption } from "./options.ts";
 
 const addCommand = new Command("add")
@@ -33,7 +36,7 @@ export const releasesCommand = new Command("releases")
   .addCommand(removeCommand);
 
 async function add(files: string[], { data, publicKey }: DataOption & { publicKey?: string }): Promise<void> {
-  if (!existsSync(data)) throw new Error(`${data} does not exist, expected the data folder of a server`);
+  requireServerFolder(data);
   const key = readPublicKey(publicKey);
   for (const file of files) {
     const release = await addRelease(join(data, RELEASES), file, key);
@@ -42,6 +45,7 @@ async function add(files: string[], { data, publicKey }: DataOption & { publicKe
 }
 
 async function list({ data, json }: DataOption & { json?: true }): Promise<void> {
+  requireServerFolder(data);
   const releases = listReleases(join(data, RELEASES));
   if (json) printJson(releases);
   else await printTable(releaseTable, releases);
@@ -53,6 +57,12 @@ function remove(version: string, { data }: DataOption): void {
     throw new Error(`version ${version} is not here, expected one that releases list shows`);
   }
   for (const name of removed) printLine(`${name} is removed`);
+}
+
+/** @throws Error for a folder that no server has used, since its name may be mistyped */
+function requireServerFolder(data: string): void {
+  const isUsed = isPostgresUrl(storeLocation(data)) ? existsSync(data) : hasSqliteFile(data);
+  if (!isUsed) throw new Error(`there is no server in ${data}, expected the --data folder that the server has used`);
 }
 
 function readPublicKey(file: string | undefined): string {

@@ -8,6 +8,7 @@ import { loadPepper } from "../http/auth/pepper.ts";
 import { readVariable } from "./environment-file.ts";
 import { countKeys, findClinic } from "../store/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../store/database/open.ts";
+import { hasSqliteFile } from "../store/database/sqlite.ts";
 import type { Store } from "../store/database/store.ts";
 
 // The database of a command, from `--data` and DATABASE_URL.
@@ -25,20 +26,53 @@ export async function withStore(data: string, work: StoreWork): Promise<void> {
   await beside(data, openExistingStore, work);
 }
 
-/** Runs a command that creates the database if there is none. */
+/** Runs a command that creates the database if there is none. If the command fails, nothing of a new database stays. */
 export async function withNewStore(data: string, work: StoreWork): Promise<void> {
-  if (!isPostgresUrl(storeLocation(data))) makePrivateFolder(data);
-  await beside(data, openStore, work);
+  if (isPostgresUrl(storeLocation(data)) || hasSqliteFile(data)) return beside(data, openStore, work);
+  const kept = existing(data);
+  makePrivateFolder(data);
+  try {
+    await beside(data, openStore, work);
+  } catch (error) {
+    removeNew(data, kept);
+    throw error;
+  }
+}
+
+/** The files of a folder, and the deepest folder on its path that exists. */
+function existing(data: string): { files: ReadonlySet<string>; folder: string } {
+  let folder = path.resolve(data);
+  while (!fs.existsSync(folder)) folder = path.dirname(folder);
+  return { files: new Set(folder === path.resolve(data) ? fs.readdirSync(folder) : []), folder };
+}
+
+/** Removes what a failed command made, unless another program uses the folder. */
+function removeNew(data: string, { files, folder }: ReturnType<typeof existing>): void {
+  try {
+    lockFolder(data, "another program uses it")();
+  } catch {
+    return;
+  }
+  for (const name of fs.readdirSync(data)) {
+    if (!files.has(name) && /^(vetwire|lock)\.db/.test(name)) fs.rmSync(path.join(data, name));
+  }
+  try {
+    // A folder that is not empty stays.
+    for (let made = path.resolve(data); made !== folder; made = path.dirname(made)) fs.rmdirSync(made);
+  } catch {
+    return;
+  }
 }
 
 /** Runs a command beside a server and other commands, but beside no restore: that would move the command's changes aside. */
 async function beside(data: string, open: typeof openStore, work: StoreWork): Promise<void> {
   const location = storeLocation(data);
   let release: (() => void) | null = null;
-  // A folder that is missing gets no lock: its error says what was expected.
   if (!isPostgresUrl(location) && fs.existsSync(data)) {
     settleRestore(data);
-    release = lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
+    // A folder without a database gets no lock, which would stay in it: opening the database says what was expected.
+    const isUsed = open === openStore || hasSqliteFile(data);
+    if (isUsed) release = lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }
   try {
     const store = await open(location, WRITE_WAIT_MS);

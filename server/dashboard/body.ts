@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { ClosedObject } from "../../shared/api/schema.ts";
-import { nulProblems, problems } from "../../shared/api/problems.ts";
+import { textProblems, problems } from "../../shared/api/problems.ts";
 import { ApiError } from "../http/errors.ts";
 
 /** Name of a user or of a clinic. */
@@ -17,7 +17,7 @@ const FAULTS_MAX = 5;
 export function bodyReader<T extends TProperties>(properties: T): (body: unknown) => Static<TObject<T>> {
   const compiled = Compile(ClosedObject(properties));
   return (body) => {
-    const faults = compiled.Check(body) ? nulProblems(body) : problems(compiled, body, FAULTS_MAX);
+    const faults = compiled.Check(body) ? textProblems(body) : problems(compiled, body, FAULTS_MAX);
     if (faults.length === 0) return body as Static<TObject<T>>;
     throw new ApiError("REQUEST.INVALID_BODY", `${faults.join("; ")}.`);
   };

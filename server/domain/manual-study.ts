@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
+import { textProblems, problems, shown } from "../../shared/api/problems.ts";
 import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
 import { Modality, type Result, RESULTS_MAX, type RowSnapshot } from "../../shared/api/study.ts";
 import { isRealInstant } from "../../shared/api/timestamp.ts";
@@ -59,7 +59,7 @@ export function isOfImages(modality: Modality): boolean {
 
 /** Reads a typed study. @returns all problems at once, so that the user can correct them together */
 export function readManualStudy(typed: unknown, now: number): { entry: ManualEntry } | { problems: string[] } {
-  const faults = [...problems(manualStudy, typed), ...nulProblems(typed)];
+  const faults = [...problems(manualStudy, typed), ...textProblems(typed)];
   if (faults.length > 0) return { problems: faults };
   const { modality, acquired_at, device_name = MANUAL_DEVICE, results } = typed as ManualStudy;
   const time = timeFault(acquired_at, now);

@@ -1,7 +1,7 @@
 import { Compile } from "typebox/compile";
 import { ClinicRange, subjectOf, clinicRangeProblem } from "../../shared/clinical/clinic-ranges.ts";
 import { readCsv } from "./csv-records.ts";
-import { nulProblems, problems } from "../../shared/api/problems.ts";
+import { textProblems, problems } from "../../shared/api/problems.ts";
 
 // Reads the file of a clinic's reference intervals: one JSON object a line, or CSV with the names of the fields in its first
 // line. A file replaces all intervals of the clinic.
@@ -71,7 +71,7 @@ function parse(line: string): unknown {
 
 function rowProblems(row: unknown): string[] {
   if (row === undefined) return ["invalid JSON"];
-  const problemsOfRow = [...problems(clinicRange, row), ...nulProblems(row)];
+  const problemsOfRow = [...problems(clinicRange, row), ...textProblems(row)];
   if (problemsOfRow.length > 0) return problemsOfRow;
   const problem = clinicRangeProblem(row as ClinicRange);
   return problem === null ? [] : [`${(row as ClinicRange).id} ${problem}`];

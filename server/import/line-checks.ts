@@ -1,6 +1,6 @@
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
-import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
+import { textProblems, problems, shown } from "../../shared/api/problems.ts";
 import { isRealDate, isRealInstant, timestampProblem } from "../../shared/api/timestamp.ts";
 import { patientSex } from "../../shared/clinical/sex.ts";
 import { PATIENT_SEXES } from "../../shared/clinical/sex.ts";
@@ -57,14 +57,14 @@ export function lineProblems(bytes: Buffer, now: number): string[] {
     return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
   }
   const check = checks[type as Entity["type"]];
-  return check.Check(value)
-    ? [...unrealValues(value, now), ...nulProblems(storedTexts(value))]
-    : problems(check, value);
+  return check.Check(value) ? [...unrealValues(value, now), ...faultyTexts(value)] : problems(check, value);
 }
 
-/** Returns the texts that columns hold as such. JSON escapes NUL, so the results and origins of a study may contain it. */
-function storedTexts(entity: Entity): unknown {
-  return entity.type === "study" ? { device_name: entity.device_name } : entity;
+/** Columns hold the texts, except those of the results and origins of a study: they are stored as JSON. */
+function faultyTexts(entity: Entity): string[] {
+  if (entity.type !== "study") return textProblems(entity);
+  const { device_name, ...others } = entity;
+  return [...textProblems({ device_name }), ...textProblems(others, { asJson: true })];
 }
 
 /** Weight of the heaviest bulls and draught horses. A larger value is in grams or mistyped. */

@@ -27,6 +27,14 @@ export function PageOf<T extends Type.TSchema>(item: T, title: string) {
         description: "Greatest number of records on a page.",
       }),
       has_more: Type.Boolean({ description: "True if more pages follow." }),
+      left_out: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description:
+            "An addition to the published specification. Number of records of this page that are damaged in the database, and " +
+            "therefore not in `items`. Absent if there are none.",
+        }),
+      ),
     },
     { title, description: "One page of a list.", additionalProperties: false },
   );
@@ -48,6 +56,7 @@ export function EnvelopeWithMessageOf<T extends Type.TSchema>(data: T, title: st
 const Succeeded = Type.Literal(true, { description: "True in every success, false in every error." });
 
 /** Makes the page object. `has_more` is false on the last page, also on a full one. */
-export function pageOf<Item>({ items, total }: Page<Item>, page: number, pageSize: number) {
-  return { items, total, page, page_size: pageSize, has_more: page * pageSize < total };
+export function pageOf<Item>({ items, total, leftOut = 0 }: Page<Item>, page: number, pageSize: number) {
+  const damaged = leftOut > 0 ? { left_out: leftOut } : {};
+  return { items, total, page, page_size: pageSize, has_more: page * pageSize < total, ...damaged };
 }

@@ -5,6 +5,7 @@ import type { HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
 import { problems } from "../../shared/api/problems.ts";
 import { Heartbeat, Outcome } from "../../shared/api/study.ts";
+import { wellFormed } from "../../shared/runtime/stored-text.ts";
 import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
@@ -82,7 +83,7 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
     const overlong = overlongList(Heartbeat, request.body);
     if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
     // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
-    const body = knownPart(Heartbeat, request.body);
+    const body = wellFormed(knownPart(Heartbeat, request.body));
     if (!heartbeat.Check(body)) {
       throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
     }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Paired, PairBody, readCode } from "../../shared/api/pairing.ts";
-import { nulProblems, problems } from "../../shared/api/problems.ts";
+import { textProblems, problems } from "../../shared/api/problems.ts";
 import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import { KeyRefused } from "../http/auth/api-keys.ts";
 import { unauthorized } from "../http/auth/authorization.ts";
@@ -38,7 +38,7 @@ export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countT
       await countTry(request.ip, now());
       const key = request.headers["x-api-key"];
       if (typeof key !== "string" || !isWellFormedKey(key)) throw unauthorized("x-api-key");
-      const faults = body.Check(request.body) ? nulProblems(request.body) : problems(body, request.body, FAULTS_MAX);
+      const faults = body.Check(request.body) ? textProblems(request.body) : problems(body, request.body, FAULTS_MAX);
       if (faults.length > 0) throw new ApiError("REQUEST.INVALID_BODY", `${faultList(faults)}.`);
       const { code: typed, name } = request.body as PairBody;
       const code = readCode(typed);

@@ -1,7 +1,8 @@
 import { Compile } from "typebox/compile";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
-import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
+import { textProblems, problems, shown } from "../../shared/api/problems.ts";
 import { type Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
+import { wellFormed } from "../../shared/runtime/stored-text.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
 import { ApiError } from "../http/errors.ts";
 
@@ -31,12 +32,13 @@ export function studyList(body: unknown): unknown[] {
 export function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
   const overlong = overlongList(PushedStudy, pushed);
   if (overlong !== null) return rejected(pushed, overlong);
-  const candidate = withWholeHint(knownPart(PushedStudy, pushed));
+  // A device's text must not keep a result from its patient, so that it is mended.
+  const candidate = wellFormed(withWholeHint(knownPart(PushedStudy, pushed)));
   const faults = problems(pushedStudy, candidate, FAULTS_MAX);
   if (pushedStudy.Check(candidate)) {
     const { device_name, dedupe_key } = candidate;
     // The hint and the results may contain NUL, since they are stored as JSON, which escapes it.
-    faults.push(...nulProblems({ device_name, dedupe_key }));
+    faults.push(...textProblems({ device_name, dedupe_key }));
     faults.push(...studyProblems(candidate, now));
     if (faults.length === 0) return { study: candidate };
   }

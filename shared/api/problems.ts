@@ -1,6 +1,7 @@
 import type { Validator } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Settings } from "typebox/system";
+import { storedText, wellFormed } from "../runtime/stored-text.ts";
 
 // Turns a failed validation into sentences: "expected X, got Y".
 
@@ -24,13 +25,28 @@ export function problems(validator: Validator, value: unknown, faultsMax = FAULT
   return isCut ? [...found, `the check ended after ${faultsMax} faults: there may be more`] : found;
 }
 
-/** Returns one sentence for each text with a NUL. PostgreSQL cannot store it, so both engines refuse it. */
-export function nulProblems(value: unknown, path = ""): string[] {
-  if (typeof value === "string") {
-    return value.includes("\0") ? [`${path.slice(1)} is ${shown(value)}, expected text without NUL`] : [];
-  }
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => nulProblems(inner, `${path}/${name}`));
+/**
+ * Returns one sentence for each text and name that a database would not give back as it is. `asJson`: the value is stored as JSON,
+ * which escapes NUL.
+ */
+export function textProblems(value: unknown, { asJson = false } = {}): string[] {
+  const isKept = asJson ? (text: string) => wellFormed(text) === text : (text: string) => storedText(text) === text;
+  const found: string[] = [];
+  const note = (text: string, what: string): void => {
+    if (isKept(text)) return;
+    const fault = text.includes("\0") && !asJson ? "NUL" : "half of a surrogate pair";
+    found.push(`${what} is ${shown(text)}, expected text without ${fault}`);
+  };
+  const look = (inner: unknown, path: string): void => {
+    if (typeof inner === "string") note(inner, path.slice(1) || "the value");
+    if (typeof inner !== "object" || inner === null) return;
+    for (const [name, one] of Object.entries(inner)) {
+      note(name, "a name");
+      look(one, `${path}/${name}`);
+    }
+  };
+  look(value, "");
+  return found;
 }
 
 /** Formats a value for a sentence: short, and on one line. */

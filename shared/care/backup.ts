@@ -53,6 +53,9 @@ export async function makeBackup(
   if (!fs.existsSync(database)) {
     throw new Error(`there is no ${database}: expected the data folder that the ${source.program} has used`);
   }
+  // Before the copy, which takes long.
+  const absent = source.files.find(({ path: from }) => !fs.existsSync(from));
+  if (absent !== undefined) throw missingFile(absent.path);
   if (fs.existsSync(target)) throw new Error(`${target} exists already: choose another name`);
   const partial = target + PARTIAL;
   try {
@@ -84,8 +87,7 @@ async function write(source: BackupSource, partial: string, progress: Progress):
   try {
     const writer = new BackupWriter(descriptor, source.database, add);
     for (const { name, path: from } of files) {
-      if (!writer.add(name, from, add))
-        throw new Error(`${from} is missing, and the backup needs it: restore it first`);
+      if (!writer.add(name, from, add)) throw missingFile(from);
     }
     let missing = 0;
     for (const { name, path: from } of paths) if (!writer.add(name, from, add)) missing += 1;
@@ -94,6 +96,10 @@ async function write(source: BackupSource, partial: string, progress: Progress):
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+function missingFile(file: string): Error {
+  return new Error(`${file} is missing, and the backup needs it: restore it first`);
 }
 
 /** @returns the machine and the data folder */

@@ -34,7 +34,7 @@ export interface RestoreTarget {
   readonly folder: string;
   /** Names in the data folder. */
   readonly database: string;
-  /** Further files of the backup that the data folder needs. */
+  /** Further files that the backup may have: it was made only with all that its database needs. */
   readonly files: readonly string[];
   /** The images; null if the program has none. */
   readonly images: KnownImages | null;
@@ -129,8 +129,6 @@ function replace(
   if (!force) refuseData(manifest, target);
   const names = [database, ...target.files];
   const members = manifest.members.filter(({ name }) => names.includes(name));
-  const missing = names.find((name) => !members.some((member) => member.name === name));
-  if (missing !== undefined) throw new Error(`${opened.file} has no ${missing}: use another backup`);
   asOwner(folder, (here) => {
     makePrivateFolder(path.join(here, STAGING));
     for (const member of members) extractMember(opened, member, path.join(here, STAGING, member.name));

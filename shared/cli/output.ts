@@ -2,6 +2,18 @@ import { printable, printableJson, printableLines } from "../runtime/printable.t
 
 // Output of the command lines. Results go to stdout; problems, notes and progress go to stderr.
 
+let isEndless = false;
+
+/** Makes the end of stdout's reader the end of this process, for a command that prints until Ctrl-C. */
+export function endWithReader(): void {
+  isEndless = true;
+}
+
+/** Whether the process ends when the reader of stdout does. */
+export function endsWithReader(): boolean {
+  return isEndless;
+}
+
 /** Prints one line of a result to stdout. */
 export function printLine(line: string): void {
   process.stdout.write(`${printable(line)}\n`);
@@ -126,6 +138,18 @@ export function progressLine(): { progress: (done: number, total: number) => voi
     },
     end: () => void process.stderr.write("\r     \r"),
   };
+}
+
+/** Time from which on the pace of a task is known. */
+const PACE_MS = 2_000;
+
+/** Formats the time that is left at the pace so far: `40 s left`, `5 min left`. Empty while too little is known. */
+export function remainingText(done: number, total: number, elapsedMs: number): string {
+  if (done === 0 || elapsedMs < PACE_MS) return "";
+  const seconds = Math.ceil((elapsedMs * (total - done)) / done / 1000);
+  if (seconds < 100) return `${seconds} s left`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 100 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`;
 }
 
 /** Formats a number of bytes: `812 kB`, `1.4 GB`. */

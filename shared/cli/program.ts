@@ -4,7 +4,7 @@ import { useEnvironmentProxy } from "../runtime/environment-proxy.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
-import { printError } from "./output.ts";
+import { endsWithReader, printError } from "./output.ts";
 
 // Runs a command line of subcommands. Each subcommand is a module, which is loaded only if it is named: a help page and the
 // version appear at once.
@@ -41,6 +41,7 @@ export class CommandError extends Error {
 /** Runs the subcommand that the arguments name. A failure is printed to stderr and ends the process. */
 export async function runProgram(definition: ProgramDefinition, args = process.argv.slice(2)): Promise<void> {
   useEnvironmentProxy();
+  watchOutput();
   try {
     const words = helpAsOption(args);
     await (await createProgram(definition, words[0])).parseAsync(words, { from: "user" });
@@ -50,6 +51,19 @@ export async function runProgram(definition: ProgramDefinition, args = process.a
     printError(failureText(error));
     process.exit(error instanceof CommandError ? error.exitCode : EXIT_FAILURE);
   }
+}
+
+/**
+ * Handles faults of stdout and stderr, which arrive as events after the write. The reader of a pipe, such as `head`, may close it: a
+ * command then ends its work as always, and an endless one ends. A fault of stderr can be told nowhere.
+ */
+function watchOutput(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return endsWithReader() ? process.exit(0) : undefined;
+    printError(failureText(error));
+    process.exit(EXIT_FAILURE);
+  });
+  process.stderr.on("error", () => undefined);
 }
 
 /** Writes `help messages` as `messages --help`. */

@@ -26,7 +26,7 @@ import { moduleFile, PROGRAM_FOLDER } from "../runtime/program-files.ts";
 import { readRunning, readStarts, readUpgrades } from "../upgrade/version-store.ts";
 import { EXIT_FAILURE } from "./exit-codes.ts";
 import { collect, parsePositiveInteger } from "./options.ts";
-import { printError, printJson, printLine, printTimes } from "./output.ts";
+import { endWithReader, printError, printJson, printLine, printTimes } from "./output.ts";
 import { platformPlaces } from "./places.ts";
 import { serviceRunCommand } from "./service-run.ts";
 
@@ -196,6 +196,7 @@ async function logs(
   const file = logFile(service.state);
   for (const line of lastLines(file, lines)) printLine(line);
   if (!follow) return;
+  endWithReader();
   const end = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => end.abort());
   await followFile(file, (text) => process.stdout.write(printableLines(text)), end.signal);

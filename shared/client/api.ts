@@ -49,6 +49,9 @@ export interface PatientPage {
 
   /** True if more pages follow. */
   has_more: boolean;
+
+  /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
+  left_out?: number;
 }
 
 /** A success. */
@@ -190,6 +193,9 @@ export interface StudyPage {
 
   /** True if more pages follow. */
   has_more: boolean;
+
+  /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
+  left_out?: number;
 }
 
 /** A success. */
@@ -312,6 +318,9 @@ export interface InventoryItemPage {
 
   /** True if more pages follow. */
   has_more: boolean;
+
+  /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
+  left_out?: number;
 }
 
 /** A success. */

@@ -39,6 +39,22 @@ export const agentPermissions = ["clinic.patient.view", "clinic.calendar.view", 
 
 export type KeyPermission = (typeof keyPermissions)[number];
 
+/** A part of a clinic's data that a key opens. `sending` is the work of an agent. */
+export type KeyArea = "patients" | "results" | "records" | "calendar" | "stock" | "sending";
+
+/**
+ * All that each permission opens. The published specification names no permission for results and records, so that
+ * clinic.patient.view opens them too; the two narrower ones are additions.
+ */
+export const keyAreas: Readonly<Record<KeyPermission, readonly KeyArea[]>> = {
+  "clinic.patient.view": ["patients", "results", "records"],
+  "clinic.lab.view": ["results"],
+  "clinic.soap.view": ["records"],
+  "clinic.calendar.view": ["calendar"],
+  "clinic.inventory.view": ["stock"],
+  "clinic.lab.ingest": ["sending"],
+};
+
 export const KEY_DAYS_MAX = 3650;
 
 /** The body of `POST .../keys`. */

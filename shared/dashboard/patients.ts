@@ -63,6 +63,8 @@ export interface PatientResults {
   total: number;
   /** Names of the analytes of these studies, in the order in which a report lists them. */
   analytes: { modality: Modality; code: string; name: string }[];
+  /** Number of studies that the database has damaged, and that the list therefore leaves out. */
+  left_out: number;
 }
 
 export interface PatientStudy {

@@ -62,6 +62,8 @@ export interface ResultsPage {
   is_search_cut: boolean;
   /** The patient of the filter, if the clinic may see it. */
   patient: { fp: string; name: string } | null;
+  /** Number of studies that the database has damaged, and that the list therefore leaves out. */
+  left_out: number;
 }
 
 /** The answer of `GET .../results-devices`: names of the devices with a visible study. */

@@ -28,6 +28,8 @@ export interface TodayState {
   /** Open alerts, the oldest first. Those of keys for admins. */
   alerts: AlertShown[];
   newest: NewResult[];
+  /** Number of studies that the database has damaged, and that the list therefore leaves out. */
+  left_out: number;
 }
 
 /** An open alert. Its words are those of shared/alerts/texts.ts. */

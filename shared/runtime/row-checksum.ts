@@ -1,4 +1,5 @@
 import zlib from "node:zlib";
+import { storedText } from "./stored-text.ts";
 
 // SQLite has no checksum of its pages: a byte that the disk changed inside a value is read as if it had been stored. Rows of
 // lasting content carry a checksum of their own.
@@ -17,7 +18,6 @@ export function rowChecksum(values: readonly CheckedValue[], bytes: Uint8Array |
   const text = values
     .map((value) => (typeof value === "object" && value !== null ? WRONG_TYPE : (value ?? NULL)))
     .join(SEPARATOR);
-  // PostgreSQL cannot store NUL; it stores U+FFFD in its place.
-  const checksum = zlib.crc32(text.replaceAll("\0", "\u{FFFD}"));
+  const checksum = zlib.crc32(storedText(text));
   return bytes === null ? checksum : zlib.crc32(bytes instanceof Uint8Array ? bytes : WRONG_TYPE, checksum);
 }

@@ -18,7 +18,7 @@ function listed(fp: string, received_at = "2026-11-20T10:00:00.000Z", revision =
 }
 
 function page(fps: string, next: string | null): ResultsPage {
-  return { items: fps.split("").map((fp) => listed(fp)), next, is_search_cut: false, patient: null };
+  return { items: fps.split("").map((fp) => listed(fp)), next, is_search_cut: false, patient: null, left_out: 0 };
 }
 
 const fpsOf = ({ items }: { items: readonly ListedStudy[] }) => items.map(({ fp }) => fp).join("");

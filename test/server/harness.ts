@@ -38,7 +38,7 @@ export interface Body {
   success: boolean;
   message: string;
   error: { code: string; message: string; severity: string; details?: Record<string, unknown> };
-  data: { items: Patient[]; total: number; has_more: boolean } & Study & Patient;
+  data: { items: Patient[]; total: number; has_more: boolean; left_out?: number } & Study & Patient;
 }
 
 /** Creates a folder that is removed after the test. */

@@ -1,5 +1,5 @@
 import { AstmLink, type AstmLinkOptions } from "../../protocols/astm/link.ts";
-import { CR, ETB, ETX, STX } from "../../protocols/bytes.ts";
+import { ACK, CR, ENQ, EOT, ETB, ETX, NAK, STX } from "../../protocols/bytes.ts";
 import type { SimulatorLine } from "./line.ts";
 import { Station } from "./station.ts";
 
@@ -16,9 +16,11 @@ export interface PlayOutcome {
 
 /**
  * Sends a fixture as the device. Its messages are sent by LIS01-A2, cut into frames as recorded; faults in the recording
- * are not repeated. A fixture without such a message (one-way devices, raw records) is sent unchanged.
+ * are not repeated. A recording with frames that never arrived whole is refused. A fixture without such a message (one-way devices, raw records) is sent unchanged.
  */
 export async function playDevice(fixture: Uint8Array, line: SimulatorLine): Promise<PlayOutcome> {
+  const lost = lostFrames(fixture);
+  if (lost !== null) return { accepted: false, frames: 0, resent: 0, reason: lost };
   const messages = messagesIn(fixture);
   if (messages.length === 0) {
     line.send(fixture);
@@ -29,6 +31,35 @@ export async function playDevice(fixture: Uint8Array, line: SimulatorLine): Prom
   for (const message of messages) reason ??= await station.send(message);
   const { frames, resent } = station;
   return { accepted: reason === null, frames, resent, reason };
+}
+
+/**
+ * Finds frames that the receiver refused and the device did not send again, such as those with a wrong checksum: their records would be
+ * missing from what is played. @returns a sentence; null if there are none
+ */
+function lostFrames(fixture: Uint8Array): string | null {
+  const link = new AstmLink();
+  const lost: string[] = [];
+  let refused: { number: number; reason: string }[] = [];
+  const loseRefused = () => void lost.push(...refused.splice(0).map(({ reason }) => reason));
+  let number = 0;
+  for (const [at, byte] of fixture.entries()) {
+    if (byte === STX) number = fixture[at + 1] ?? 0;
+    if (byte === EOT) loseRefused();
+    const actions = link.receive(Uint8Array.of(byte));
+    const warned = actions.find((action) => action.do === "warn");
+    for (const action of actions) {
+      if (action.do !== "reply") continue;
+      if (action.bytes.includes(NAK)) refused.push({ number, reason: warned?.reason ?? "it was refused" });
+      else if (action.bytes.includes(ACK) && byte !== ENQ) {
+        // Numbers begin again after seven, so that a device that went on meets its number anew.
+        if (refused.every((frame) => frame.number === number)) refused = [];
+        else loseRefused();
+      }
+    }
+  }
+  loseRefused();
+  return lost.length === 0 ? null : `the recording lacks ${lost.length} of its frames: ${lost[0]}`;
 }
 
 /** Returns the messages of a recording, incomplete ones included. */

@@ -28,7 +28,9 @@ export async function playHl7Device(
 ): Promise<PlayOutcome> {
   const station = new Station(new Hl7Link(stamp, { ackMode: "aa" }), line);
   const played = { frames: 0, resent: 0 };
-  for (const bytes of messagesIn(fixture)) {
+  const messages = messagesIn(fixture);
+  if (messages.length === 0) return { accepted: false, ...played, reason: "the recording has no HL7 message" };
+  for (const bytes of messages) {
     const parsed = parse(bytes);
     if (parsed !== null && isReply(parsed)) continue; // a reply in the recording
     let reason = await station.send(bytes);

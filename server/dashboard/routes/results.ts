@@ -73,9 +73,10 @@ function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
     async (request): Promise<ResultsPage> => {
       const { rows } = readParameters(request, listed);
       const { filter, patient } = await readFilter(request, store);
-      if (filter === null) return { items: [], next: null, is_search_cut: false, patient: null };
-      const { items, next, isCut } = await listResults(store, filter, rows);
-      return { items, next: next === null ? null : `${next.at}.${next.id}`, is_search_cut: isCut, patient };
+      if (filter === null) return { items: [], next: null, is_search_cut: false, patient: null, left_out: 0 };
+      const { items, next, isCut, leftOut } = await listResults(store, filter, rows);
+      const after = next === null ? null : `${next.at}.${next.id}`;
+      return { items, next: after, is_search_cut: isCut, patient, left_out: leftOut };
     },
   );
   app.get(

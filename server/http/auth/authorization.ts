@@ -24,7 +24,7 @@ export function authorizeRequests(scope: FastifyInstance): void {
     const { header = "x-api-key", permissions = [] } = request.context.route;
     if (request.context.key === null) throw unauthorized(header);
     if (!isPermitted(request)) {
-      throw new ApiError("AUTH.FORBIDDEN", permissions.join(" or "), { details: { required: permissions } });
+      throw new ApiError("AUTH.FORBIDDEN", "", { details: { required: permissions } });
     }
     done();
   });

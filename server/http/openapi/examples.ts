@@ -106,7 +106,7 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
   ],
   [
     "The key lacks the permission of this endpoint.",
-    new ApiError("AUTH.FORBIDDEN", "clinic.patient.view", { details: { required: ["clinic.patient.view"] } }),
+    new ApiError("AUTH.FORBIDDEN", "", { details: { required: ["clinic.patient.view"] } }),
   ],
   ["The key's budget is spent.", new ApiError("API_KEY.RATE_LIMIT_EXCEEDED", "12 seconds")],
   ["The key's budget is spent.", new ApiError("AUTH.RATE_LIMITED", "12 seconds")],

@@ -1,3 +1,5 @@
+import { permissions } from "../auth/api-keys.ts";
+import { permissionWords } from "../auth/permission-words.ts";
 import { FREE_TIMES, type Limits } from "../rate-limit/rate-limiter.ts";
 
 export const introduce = (
@@ -11,6 +13,12 @@ A required field is always present, and null if its value is unknown. Other fiel
 Every request carries an API key of the clinic. Patients, calendar and inventory take it in \`X-API-Key\`, SOAP records and diagnostic studies in \`Authorization: Bearer\`.
 
 ${WHERE_KEYS_COME_FROM}
+
+A key has at least one permission. Each opens exactly this:
+
+| Permission | Opens |
+|---|---|
+${permissions.map((permission) => `| \`${permission}\` | ${permissionWords(permission)} |`).join("\n")}
 
 ## Rate limits
 

@@ -6,6 +6,7 @@ import type {
   PatientResults,
 } from "../../../shared/dashboard/patients.ts";
 import { analyteNames, patientStudy } from "../../domain/patient-results.ts";
+import { leftOut } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { findPatient } from "../patients/patients.ts";
@@ -74,7 +75,13 @@ export async function patientResults(
   });
   const chosen = analyte === null ? studies : studies.flatMap((study) => withOnly(analyte, study));
   const total = (await session.first(studyCount, { patientId }))?.total ?? 0;
-  return { patient_name: found.patient.name, studies: chosen, total, analytes: analyteNames(chosen) };
+  return {
+    patient_name: found.patient.name,
+    studies: chosen,
+    total,
+    analytes: analyteNames(chosen),
+    left_out: leftOut(rows),
+  };
 }
 
 function withOnly<Study extends { modality: Modality; values: { analyte: string }[] }>(

@@ -3,6 +3,7 @@ import type { PatientHint, Result, StudySource } from "../../../shared/api/study
 import type { ListedStudy } from "../../../shared/dashboard/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../../domain/study-search.ts";
 import { outsideOf } from "../../domain/study-rows.ts";
+import { leftOut } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { Tables } from "../database/schema.ts";
@@ -41,6 +42,8 @@ export interface ListPage {
   readonly next: ListPosition | null;
   /** Whether the search fits more than SEARCHED_PATIENTS_MAX patients. */
   readonly isCut: boolean;
+  /** Number of damaged studies among those of the page. */
+  readonly leftOut: number;
 }
 
 /** Lists one page of the studies, the newest first, with at most `outsideMax` values of each. */
@@ -56,11 +59,14 @@ export async function listResults(
   const page = isNarrowed ? pageOfResults : pageOfAllResults;
   const listed = await session.all(page, parametersOf(filter, found?.ids ?? [], rows));
   const shown = listed.slice(0, rows);
-  const last = listed.length > rows ? shown.at(-1) : undefined;
+  const damaged = leftOut(listed);
+  // A damaged study counts, so that the list does not end at it.
+  const last = listed.length + damaged > rows ? shown.at(-1) : undefined;
   return {
     items: shown.map((row) => toListed(row, outsideMax)),
     next: last === undefined ? null : { at: last.acquired_at, id: last.id },
     isCut: found?.isCut ?? false,
+    leftOut: damaged,
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type TodayState,
 } from "../../../shared/dashboard/today.ts";
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../../domain/today.ts";
+import { leftOut } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readAlertBook } from "../alerts.ts";
@@ -37,25 +38,27 @@ export async function readToday(
   const waiting = await session.first(toPlace, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
+  const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
+  const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
-    critical: await unseenCritical(session, clinicId, now),
+    critical: criticalRows.map(toCritical),
     conflicts: await unseenConflicts(session, clinicId),
     silent: silentSources(agents, keys),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || kind !== "key-ends")
       .map(toAlertShown),
-    newest: (await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS })).map(toNewResult),
+    newest: newestRows.map(toNewResult),
+    // A damaged study may be in both lists.
+    left_out: Math.max(leftOut(criticalRows), leftOut(newestRows)),
   };
 }
 
-async function unseenCritical(session: Session, clinicId: number, now: number): Promise<CriticalStudy[]> {
-  const since = now - CRITICAL_HOURS * HOUR_MS;
-  const rows = await session.all(critical, { clinicId, since });
-  return rows.map((row) => ({ ...toNewResult(row), values: resultsOf(row).filter(({ flag }) => flag === "critical") }));
+function toCritical(row: StudyRow): CriticalStudy {
+  return { ...toNewResult(row), values: resultsOf(row).filter(({ flag }) => flag === "critical") };
 }
 
 async function unseenConflicts(session: Session, clinicId: number): Promise<ConflictOfStudy[]> {

@@ -36,7 +36,14 @@ const FOUND_MAX = 10_000;
 /** Verifies a row of a query. @returns the damage; null for a whole row */
 export type RowCheck = (row: object, parameters: object) => DamagedRecord | null;
 
-/** The whole rows of a list. The damaged ones are noted. */
+const leftOutRows = new WeakMap<readonly unknown[], number>();
+
+/** @returns the number of damaged rows that a query left out of these rows */
+export function leftOut(rows: readonly unknown[]): number {
+  return leftOutRows.get(rows) ?? 0;
+}
+
+/** The whole rows of a list. The damaged ones are noted, and counted by leftOut(). */
 export function wholeRows<R>(
   check: RowCheck | undefined,
   parameters: unknown,
@@ -44,11 +51,13 @@ export function wholeRows<R>(
   damaged: DamagedRecords,
 ): R[] {
   if (check === undefined) return rows;
-  return rows.filter((row) => {
+  const whole = rows.filter((row) => {
     const damage = check(row as object, parameters as object);
     if (damage !== null) damaged.note(damage);
     return damage === null;
   });
+  if (whole.length < rows.length) leftOutRows.set(whole, rows.length - whole.length);
+  return whole;
 }
 
 /** The first row of a query. @throws DamagedRecord */

@@ -140,7 +140,7 @@ type AsSession = (run: Run) => Session;
 function sessionOn(prepare: Preparer, run: Run, damaged: DamagedRecords): Session {
   async function rows<P, R>(asked: Query<P, R>, parameters: P): Promise<R[]> {
     const { name, text, values } = prepare(asked as Query<never, unknown>);
-    const statement = { name, text, values: filled(values, parameters).map(withoutNul) };
+    const statement = { name, text, values: filled(values, parameters) };
     return (await run(statement, asked.changes === undefined)).rows as R[];
   }
   return {
@@ -256,11 +256,6 @@ function createPreparer(): Preparer {
     }
     return statement;
   };
-}
-
-/** Replaces NUL, which PostgreSQL's text cannot contain. Stored text has no NUL, so such a filter finds nothing. */
-function withoutNul(value: unknown): unknown {
-  return typeof value === "string" ? value.replaceAll("\0", "\u{FFFD}") : value;
 }
 
 const INT8: number = types.builtins.INT8;

@@ -1,4 +1,5 @@
 import { type Compilable, DummyDriver, Kysely, type KyselyConfig } from "kysely";
+import { storedText } from "../../../shared/runtime/stored-text.ts";
 import type { RowCheck } from "./damaged-records.ts";
 import type { Tables } from "./schema.ts";
 
@@ -30,7 +31,7 @@ export interface CacheInvalidation {
 
 /** Runs queries, each on its own or inside one transaction. */
 export interface Session {
-  /** Returns the rows without the damaged ones, which are noted. */
+  /** Returns the rows without the damaged ones, which are noted; leftOut() counts them. */
   readonly all: <P, R>(query: Query<P, R>, parameters: P) => Promise<R[]>;
   /** Rejects with a DamagedRecord if the first row is damaged. */
   readonly first: <P, R>(query: Query<P, R>, parameters: P) => Promise<R | undefined>;
@@ -105,9 +106,12 @@ function placeholders(whole: (given: unknown) => unknown): object {
   );
 }
 
-/** Replaces the placeholders of a compiled query by the parameters. */
+/** Replaces the placeholders of a compiled query by the parameters, as both engines store them. */
 export function filled(values: readonly unknown[], parameters: unknown): unknown[] {
-  return values.map((value) => (value instanceof Placeholder ? value.valueIn(parameters) : value));
+  return values.map((value) => {
+    const given: unknown = value instanceof Placeholder ? value.valueIn(parameters) : value;
+    return typeof given === "string" ? storedText(given) : given;
+  });
 }
 
 type Dialect = KyselyConfig["dialect"];

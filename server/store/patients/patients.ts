@@ -26,6 +26,8 @@ export interface PatientFilter {
 export interface Page<Item> {
   items: Item[];
   total: number;
+  /** Number of damaged records of the page, which are not among the items. */
+  leftOut?: number;
 }
 
 /** A page, and where a walk goes on. */

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { ListedStudy } from "../../../shared/api/study.ts";
+import { leftOut } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 import type { WalkedPage } from "../patients/patients.ts";
@@ -70,7 +71,8 @@ export async function listStudies(
     isStudy(row) && changed_at !== null ? [{ ...toStudy(row), updated_at: timestampOf(changed_at) }] : [],
   );
   const mayHaveMore = Boolean(after) || rows.length === 0 || page * pageSize < total;
-  return { items, total, last: mayHaveMore ? await lastOf(session, queries.edge, parameters) : null };
+  const last = mayHaveMore ? await lastOf(session, queries.edge, parameters) : null;
+  return { items, total, last, leftOut: leftOut(rows) };
 }
 
 /** @returns the last study of a page, also a damaged one that the page leaves out; null if no study follows it */

@@ -68,6 +68,18 @@ describe("the commands of the agent", () => {
     expect(fs.readdirSync(folder).toSorted()).toEqual(["agent.key", "agent.yaml"]);
   });
 
+  test.each([["--help"], ["check"], ["devices", "--help"], ["ports"], ["messages", "--json"]])(
+    "a reader that closes its pipe ends %s without a word",
+    async (...command) => {
+      const child = start(...command);
+      child.stdout?.destroy();
+      const said: Buffer[] = [];
+      child.stderr?.on("data", (bytes: Buffer) => said.push(bytes));
+      await once(child, "close");
+      expect(Buffer.concat(said).toString()).not.toMatch(/EPIPE|    at /);
+    },
+  );
+
   test("the commands read ./agent.yaml unless --config names another file, and report a missing one", async () => {
     expect((await agent("check")).stdout.toString()).toBe("./agent.yaml is valid: 1 device\n");
     expect(await agent("messages", "--config", "other.yaml")).toEqual({

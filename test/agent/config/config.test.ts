@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../../../agent/config/load.ts";
+import type { Config } from "../../../agent/config/schema.ts";
 import { parseAddress } from "../../../agent/transport/address.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { profiles } from "../../../agent/devices/index.ts";
@@ -444,4 +445,29 @@ test("alerts of an earlier version's agent.yaml is valid, whatever is in it, and
     });
     expect("config" in checked && "alerts" in checked.config).toBe(false);
   }
+});
+
+test("a number is the text that the file has wherever text is expected: a port alone, a title, a code's analyte", () => {
+  const { config } = checkConfig(
+    [
+      'server: { url: "http://127.0.0.1:8080", keyFile: ./agent.key }',
+      "data: ./data",
+      "timeZone: UTC",
+      "status: { listen: 8081 }",
+      "devices:",
+      "  - { id: 1, profile: generic-hl7, connection: { listen: 4003, replyConnection: { dial: 4004 } }, model: 0800 }",
+      "  - { id: xray, profile: dicom, connection: { listen: 11112 }, aeTitle: 4711, callingAeTitles: [12] }",
+    ].join("\n"),
+    folder,
+  ) as { config: Config };
+  expect(config.status).toEqual({ host: "127.0.0.1", port: 8081 });
+  expect(config.devices).toEqual([
+    {
+      id: "1",
+      profile: "generic-hl7",
+      connection: { listen: "4003", replyConnection: { dial: "4004" } },
+      model: "0800",
+    },
+    { id: "xray", profile: "dicom", connection: { listen: "11112" }, aeTitle: "4711", callingAeTitles: ["12"] },
+  ]);
 });

@@ -147,7 +147,14 @@ describe("a record of the own clinic", () => {
     const hostile = `<script>alert(1)</script> ${"ş".repeat(1000)} '; drop table soap; --`;
     const draft = await write(staff, shared.fp, { plan: hostile, subjective: "=cmd()" });
     expect(await shown(draft.fp)).toMatchObject({ plan: hostile, subjective: "=cmd()" });
-    const faulty = [{ plan: "a\0b" }, { plan: 1 }, { plan: "x".repeat(100_001) }, { soap_type: "exam" }, { fp: "x" }];
+    const faulty = [
+      { plan: "a\0b" },
+      { plan: "a\u{D83D}" },
+      { plan: 1 },
+      { plan: "x".repeat(100_001) },
+      { soap_type: "exam" },
+      { fp: "x" },
+    ];
     for (const changes of faulty) {
       const { status } = await edit(staff, draft.fp, { version: draft.version, ...changes });
       expect([changes, status]).toEqual([changes, 400]);

@@ -60,13 +60,36 @@ test("a restore ends the sessions of the dashboard", async () => {
   restored.close();
 });
 
-test("a missing pepper ends a backup, because no key works without it", async () => {
+/** Adds a row that only foreign keys would refuse. */
+function addKey(data: string): void {
+  const db = new Database(path.join(data, "vetwire.db"));
+  db.pragma("foreign_keys = OFF");
+  const columns = db.prepare("SELECT name FROM pragma_table_info('api_key')").pluck().all() as string[];
+  db.prepare(`INSERT INTO api_key (${columns.join(", ")}) VALUES (${columns.map(() => "1").join(", ")})`).run();
+  db.close();
+}
+
+test("a missing pepper ends a backup before the copy, because no key works without it", async () => {
   const { root, data } = await serverData();
+  addKey(data);
   fs.rmSync(path.join(data, "pepper"));
   const file = path.join(root, "one.backup");
-  await expect(makeBackup(backupSource(data), file)).rejects.toThrow(
+  const done: number[] = [];
+  await expect(makeBackup(backupSource(data), file, (part) => done.push(part))).rejects.toThrow(
     `${path.join(data, "pepper")} is missing, and the backup needs it: restore it first`,
   );
+  expect([done, fs.readdirSync(root)]).toEqual([[], ["data"]]);
+});
+
+test("a server that has no key yet needs no pepper for its backup and the restore", async () => {
+  const { root, data } = await serverData();
+  fs.rmSync(path.join(data, "pepper"));
+  const [file, fresh] = [path.join(root, "one.backup"), path.join(root, "fresh")];
+  await makeBackup(backupSource(data), file);
+  const manifest = checkBackup(file, SERVER_BACKUP, () => undefined);
+  restoreBackup(file, manifest, restoreTarget(fresh), false);
+  expect(fs.readdirSync(fresh)).toContain("vetwire.db");
+  expect(fs.readdirSync(fresh)).not.toContain("pepper");
 });
 
 test("on PostgreSQL a backup names its tools and the pepper", () => {

@@ -23,6 +23,43 @@ import { type Body, study, temporaryFolder } from "../harness.ts";
 // Method: the commands run as real processes, from the build.
 
 describe("npm run server --", () => {
+  test("a command with a mistyped --data or a faulty file leaves nothing behind", async () => {
+    const [clinicFp, root] = [newFp("clinic"), temporaryFolder()];
+    const [notes, none, faulty] = ["notes", "none/server", "faulty.ndjson"].map((name) => join(root, name));
+    mkdirSync(notes!);
+    writeFileSync(join(notes!, "a.txt"), "");
+    writeFileSync(faulty!, "{}\n");
+    const keys = ["keys", "create", "--clinic", clinicFp, "--name", "a", "--permissions", "clinic.patient.view"];
+    const commands = [
+      keys,
+      ["keys", "list", "--clinic", clinicFp],
+      ["keys", "revoke", "key_1"],
+      ["import", join(root, "missing.ndjson")],
+      ["import", faulty!],
+      ["import", faulty!, "--owner", clinicFp],
+      ["export"],
+      ["export", join(root, "all.ndjson")],
+      ["audit"],
+      ["unmatched", "list"],
+      ["users", "list", "--clinic", clinicFp],
+      ["users", "create", "ada", "--clinic", clinicFp, "--role", "admin"],
+      ["agents", "list", "--clinic", clinicFp],
+      ["ranges", "list", "--clinic", clinicFp],
+      ["releases", "list"],
+      ["backup", join(root, "one.backup")],
+      ["restore", join(root, "missing.backup")],
+    ];
+    for (const data of [notes!, none!]) {
+      for (const command of commands) {
+        const { code, stderr } = await server(...command, "--data", data);
+        expect([command, code]).toEqual([command, 1]);
+        expect([command, stderr]).not.toEqual([command, ""]);
+      }
+    }
+    expect(readdirSync(root).toSorted()).toEqual(["faulty.ndjson", "notes"]);
+    expect(readdirSync(notes!)).toEqual(["a.txt"]);
+  }, 180_000);
+
   test("import, keys and run set up a server in an empty folder, and revoking a key takes effect at the next request", async () => {
     const data = join(temporaryFolder(), "data");
     const file = writeDemo();
@@ -205,7 +242,7 @@ describe("npm run server --", () => {
     expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
   });
 
-  test("run, import and keys create create a database, and every other command reports a missing one", async () => {
+  test("run and import create a database, and every other command reports a missing one", async () => {
     const data = join(temporaryFolder(), "typo");
     const there = {
       code: 1,
@@ -224,6 +261,7 @@ describe("npm run server --", () => {
       ["ranges", "export", "--clinic", clinicFp],
       ["unmatched", "list"],
       ["explain", cds],
+      ["keys", "create", "--clinic", clinicFp, "--name", "x", "--permissions", "clinic.lab.view"],
       ["keys", "list", "--clinic", clinicFp],
       ["keys", "revoke", key],
       ["keys", "roll", key, "--grace", "24h"],
@@ -233,19 +271,7 @@ describe("npm run server --", () => {
     );
     expect(said).toEqual(commands.map((command) => [command, there]));
     expect(existsSync(data)).toBe(false);
-    const made = await server(
-      "keys",
-      "create",
-      "--clinic",
-      clinicFp,
-      "--name",
-      "x",
-      "--permissions",
-      "clinic.lab.view",
-      "--data",
-      data,
-    );
-    expect(made.stderr).toBe(`clinic ${clinicFp} does not exist, expected the fp of an imported clinic\n`);
+    expect(await server("import", file, "--data", data)).toMatchObject({ code: 0 });
     expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
@@ -287,6 +313,9 @@ describe("npm run server --", () => {
     const data = temporaryFolder();
     const faulty = join(data, "faulty.ndjson");
     writeFileSync(faulty, '{"type":"clinic","fp":"clinic_1","name":"x"}\n');
+    const empty = join(data, "empty.ndjson");
+    writeFileSync(empty, "");
+    expect(await server("import", empty, "--data", data)).toMatchObject({ code: 0 });
     const unknown = newFp("clinic");
     const create = ["keys", "create", "--name", "x", "--data", data, "--clinic", unknown, "--permissions"];
     const expected: [string[], string][] = [

@@ -63,3 +63,29 @@ test("a command for the data of the service works on the database of the service
   vi.stubEnv("DATABASE_URL", "postgres://own/one");
   expect(storeLocation(service.data, service)).toBe("postgres://own/one");
 });
+
+test("a command that fails leaves nothing in a folder without a database, nor the folder that it made", async () => {
+  const root = temporaryFolder();
+  onTestFinished(() => fs.rmSync(root, { recursive: true }));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv("DATABASE_URL", undefined);
+  const used = path.join(root, "notes");
+  fs.mkdirSync(used);
+  fs.writeFileSync(path.join(used, "a.txt"), "");
+  const fails = () => Promise.reject(new Error("the work failed"));
+  await expect(withStore(used, fails)).rejects.toThrow("there is no database");
+  await expect(withNewStore(used, fails)).rejects.toThrow("the work failed");
+  expect(fs.readdirSync(used)).toEqual(["a.txt"]);
+  await expect(withNewStore(path.join(root, "new", "server"), fails)).rejects.toThrow("the work failed");
+  expect(fs.readdirSync(root)).toEqual(["notes"]);
+  // Another program that uses the new database meanwhile keeps it.
+  const data = path.join(root, "other");
+  const others: (() => void)[] = [];
+  const work = () => {
+    others.push(lockFolder(data, "held", "shared"));
+    return fails();
+  };
+  await expect(withNewStore(data, work)).rejects.toThrow("the work failed");
+  expect(fs.readdirSync(data)).toContain("vetwire.db");
+  for (const end of others) end();
+});

@@ -87,6 +87,8 @@ describe("an import", () => {
       { type: "vaccine" },
       [1, 2],
       { ...one, name: "Kara\0baş", external_ids: ["1", "\0"] },
+      { ...one, name: "Kara\u{D83D}", external_ids: ["\u{DC08}"] },
+      { type: "study", ...withoutIngest(study({ patient_fp: one.fp, device_name: "\u{D83D}" })) },
       { type: "study", ...withoutIngest(study({ patient_fp: one.fp })), modality: "MRI" },
     ].map((line) => JSON.stringify(line));
     text.splice(3, 0, "{broken", '{"type":"clinic","fp":1}');
@@ -114,13 +116,16 @@ describe("an import", () => {
       { line: 11, problem: "the line is a list of 2, expected an object" },
       { line: 12, problem: String.raw`name is "Kara\u0000baş", expected text without NUL` },
       { line: 12, problem: String.raw`external_ids/1 is "\u0000", expected text without NUL` },
+      { line: 13, problem: String.raw`name is "Kara\ud83d", expected text without half of a surrogate pair` },
+      { line: 13, problem: String.raw`external_ids/0 is "\udc08", expected text without half of a surrogate pair` },
+      { line: 14, problem: String.raw`device_name is "\ud83d", expected text without half of a surrogate pair` },
       {
-        line: 13,
+        line: 15,
         problem:
           'modality is "MRI", expected one of HEMATOLOGY, BIOCHEMISTRY, URINALYSIS, RADIOLOGY, ULTRASOUND, ENDOSCOPY',
       },
     ]);
-    expect(total).toBe(16);
+    expect(total).toBe(19);
   });
 
   test("an import lists the problems of records, events and stock", async () => {

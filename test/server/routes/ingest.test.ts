@@ -293,6 +293,21 @@ describe("POST /agent/v1/studies", () => {
     expect((await read(sent.fp))?.results).toEqual(results);
   });
 
+  test("half of a surrogate pair is replaced wherever it stands, and the study is served and listed", async () => {
+    const { server, key, push, read, one } = await ingestServer();
+    const half = "\u{D83D}";
+    const results = study().results.map((row) => ({ ...row, value_text: `5.2${half}` }));
+    const patient_hint = { ...study().patient_hint, name: half };
+    const sent = study({ patient_fp: one.fp, device_name: `VS2 ${half}`, dedupe_key: half, results, patient_hint });
+    expect(await push(sent)).toMatchObject([{ fp: sent.fp, outcome: "filed" }]);
+    expect(await push(sent)).toMatchObject([{ fp: sent.fp, outcome: "unchanged" }]);
+    const stored = await read(sent.fp);
+    expect(stored).toMatchObject({ device_name: "VS2 \u{FFFD}" });
+    expect(stored?.results).toEqual(results.map((row) => ({ ...row, value_text: "5.2\u{FFFD}" })));
+    const { data } = (await server.get(key, "/api/v1/lab/diagnostics")).body;
+    expect(data).toMatchObject({ total: 1, items: [{ fp: sent.fp, device_name: "VS2 \u{FFFD}" }] });
+  });
+
   test("duplicates within a push follow the same rules, with one outcome per study in order", async () => {
     const { push, one } = await ingestServer();
     const first = study({ patient_fp: one.fp });

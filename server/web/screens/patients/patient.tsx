@@ -2,6 +2,7 @@ import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 import type { PatientOverview, PatientResults } from "../../../../shared/dashboard/patients.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { LeftOut } from "../../ui/left-out.tsx";
 import { may } from "../../session.ts";
 import { texts } from "../../text.ts";
 import { Appointments, ConnectionHistory, ImagingStudies, Records } from "./lists.tsx";
@@ -85,6 +86,7 @@ function Results({ path, fp }: { path: string; fp: string }) {
             </Empty>
           ) : (
             <>
+              <LeftOut count={data.left_out} />
               <Matrix fp={fp} results={data} />
               {data.studies.length < data.total && (
                 <p class="actions no-print">

@@ -5,6 +5,7 @@ import { clinicPath } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Flag } from "../../ui/flag.tsx";
+import { LeftOut } from "../../ui/left-out.tsx";
 import { studyWord } from "../../ui/study-word.ts";
 import { Filters } from "./filters.tsx";
 import { type FilterName, filtersOf, queryText } from "./query.ts";
@@ -40,6 +41,7 @@ export function Results() {
       <Loaded of={list}>
         {(shown) => (
           <div aria-busy={isStale} class={isStale ? "stale" : undefined}>
+            <LeftOut count={shown.left_out} />
             {shown.items.length === 0 ? (
               <NoResults filters={filters} />
             ) : (

@@ -5,12 +5,15 @@ export interface ShownList {
   readonly items: readonly ListedStudy[];
   /** Position of the next page; null if all rows are shown. */
   readonly next: string | null;
+  /** Number of damaged studies that these pages leave out. */
+  readonly left_out: number;
 }
 
 /** Adds the next page. */
-export function withMore({ items }: ShownList, page: ResultsPage): ShownList {
+export function withMore({ items, left_out }: ShownList, page: ResultsPage): ShownList {
   const known = new Set(items.map(({ fp }) => fp));
-  return { items: [...items, ...page.items.filter(({ fp }) => !known.has(fp))], next: page.next };
+  const more = page.items.filter(({ fp }) => !known.has(fp));
+  return { items: [...items, ...more], next: page.next, left_out: left_out + page.left_out };
 }
 
 /**
@@ -23,7 +26,9 @@ export function withNewFirstPage(shown: ShownList, page: ResultsPage): ShownList
   const older = place < 0 ? [] : shown.items.slice(place + 1);
   if (page.next === null || older.length === 0) return page;
   const fresh = new Set(page.items.map(({ fp }) => fp));
-  return { items: [...page.items, ...older.filter(({ fp }) => !fresh.has(fp))], next: shown.next };
+  const items = [...page.items, ...older.filter(({ fp }) => !fresh.has(fp))];
+  // The pages after the first one may have damaged studies of their own.
+  return { items, next: shown.next, left_out: Math.max(shown.left_out, page.left_out) };
 }
 
 /** Returns the fps of rows that arrived, or were corrected, since the rows before. */

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../../shared/dashboard/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
+import { LeftOut } from "../../ui/left-out.tsx";
 import { Needs } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
 import { t } from "./texts.ts";
@@ -22,6 +23,7 @@ export function Today() {
       <Loaded of={today}>
         {(state) => (
           <>
+            <LeftOut count={state.left_out} />
             <Needs state={state} reload={today.reload} />
             <Newest results={state.newest} />
           </>

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
+import { ETX, STX } from "../../../../agent/protocols/bytes.ts";
 import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTranscript, playTranscript, wireText } from "../../../../agent/protocols/transcript.ts";
 import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
@@ -65,6 +66,30 @@ describe("a simulated device", () => {
     const bytes: number[] = [];
     while (bytes.length < oneWay.length) bytes.push((await host.reply(10_000)) ?? -1);
     expect(Buffer.from(bytes)).toEqual(oneWay);
+  });
+
+  test.each([
+    ["first", 1],
+    ["second", 2],
+  ])("a recording with a wrong checksum in its %s frame is refused, and nothing is sent", async (_, number) => {
+    const damaged = Buffer.from(dog);
+    const end = damaged.indexOf(ETX, damaged.indexOf(Buffer.of(STX, 0x30 + number)));
+    damaged.write(damaged.toString("latin1", end + 1, end + 3) === "00" ? "01" : "00", end + 1, "latin1");
+    const [, device] = await twoEnds();
+    const written: Uint8Array[] = [];
+    const outcome = await playDevice(damaged, spy(device, written));
+    const lost = expect.stringMatching(/^the recording lacks \d+ of its frames: .*checksum/) as string;
+    expect(outcome).toEqual({ accepted: false, frames: 0, resent: 0, reason: lost });
+    expect(written).toEqual([]);
+  });
+
+  test("a recording in which a refused frame was sent again is played whole", async () => {
+    const end = dog.indexOf(ETX);
+    const bad = Buffer.from(dog.subarray(1, end + 5));
+    bad.write("00", bad.indexOf(ETX) + 1, "latin1");
+    const { target } = await listening(standard);
+    const repeated = Buffer.concat([dog.subarray(0, 1), bad, dog.subarray(1)]);
+    expect(await playDevice(repeated, await dial(target))).toMatchObject({ accepted: true });
   });
 
   test("a simulated device waits for an agent that dials", async () => {

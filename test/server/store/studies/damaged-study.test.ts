@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
+import { query } from "../../../../server/store/database/query.ts";
+import { type ListPage, type ListPosition, listResults } from "../../../../server/store/dashboard/results.ts";
 import { assignStudy } from "../../../../server/store/studies/placement.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
@@ -27,8 +29,11 @@ async function startWithStudies(count: number) {
     const { body } = await server.get(key, LIST);
     return body.data.items.some((item) => item.fp === fp);
   };
-  return { server, key, database, studies, dog, other, damage, read, isListed };
+  const leftOut = async (url: string) => (await server.get(key, url)).body.data.left_out;
+  return { server, key, database, studies, dog, other, damage, read, isListed, leftOut };
 }
+
+const clinicOf = query((db) => db.selectFrom("clinic").select("id"));
 
 const OTHER_VALUE = "results = replace(results, '5.2', '9.2')";
 
@@ -43,6 +48,35 @@ test("a damaged study is refused on its own, left out of lists, and said once wi
   const said = server.log.filter((line) => line.includes('"damaged":1'));
   expect(said).toHaveLength(1);
   expect(said[0]).toContain(`the stored study ${bad.fp} is damaged`);
+});
+
+test("a list that leaves a damaged study out says how many, and goes on after it", async () => {
+  const { studies, damage, leftOut, server } = await startWithStudies(3);
+  expect(await leftOut(LIST)).toBeUndefined();
+  await damage(studies[1]!, OTHER_VALUE);
+  expect(await leftOut(`${LIST}?page_size=100`)).toBe(1);
+  const row = await server.store.transaction(async (session) => {
+    const filter = {
+      patientId: null,
+      device: null,
+      modality: null,
+      severity: 0,
+      from: null,
+      to: null,
+      search: null,
+    } as const;
+    const { id: clinicId } = (await session.first(clinicOf, {}))!;
+    const pages: { fps: string[]; leftOut: number }[] = [];
+    for (let after: ListPosition | null = null, isLast = false; !isLast; ) {
+      const page: ListPage = await listResults(session, { ...filter, clinicId, after }, 1);
+      pages.push({ fps: page.items.map(({ fp }) => fp), leftOut: page.leftOut });
+      after = page.next;
+      isLast = after === null;
+    }
+    return pages;
+  });
+  expect(row.flatMap(({ fps }) => fps)).toHaveLength(2);
+  expect(row.reduce((sum, page) => sum + page.leftOut, 0)).toBeGreaterThan(0);
 });
 
 test("each column that is served is covered, and the patient", async () => {

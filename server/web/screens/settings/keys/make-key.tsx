@@ -14,6 +14,7 @@ import { CheckList } from "../../../ui/check-list.tsx";
 import { ActionForm } from "../../../ui/action-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
+import { opened } from "./opened.ts";
 import { Secret } from "./secret.tsx";
 import { t } from "./texts.ts";
 
@@ -51,7 +52,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
             legend={t("opens")}
             values={keyPermissions.map((permission) => {
               const name = shortName(permission);
-              return { value: permission, name: t(name), words: t(`${name} words`) };
+              return { value: permission, name: t(name), words: openedText(permission) };
             })}
             chosen={chosen}
             choose={setChosen}
@@ -61,6 +62,11 @@ export function NewKeyDialog({ close }: { close: () => void }) {
       )}
     </Dialog>
   );
+}
+
+function openedText(permission: KeyPermission): string {
+  const { sentence, areas } = opened(permission);
+  return t(sentence, { what: areas.map((area) => t(area)).join(", ") });
 }
 
 type Short<Permission> = Permission extends `clinic.${infer Name}` ? Name : never;

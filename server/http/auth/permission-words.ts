@@ -1,0 +1,21 @@
+import { type KeyArea, keyAreas } from "../../../shared/dashboard/keys.ts";
+import type { Permission } from "./api-keys.ts";
+
+// What each permission opens, in the words of the command line and of the API document.
+
+const areaWords: Readonly<Record<KeyArea, string>> = {
+  patients: "patients",
+  results: "results",
+  records: "SOAP records",
+  calendar: "appointments",
+  stock: "items of the inventory",
+  sending:
+    "sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
+};
+
+/** Returns what a permission opens: `patients, results, SOAP records`, or `results alone`. */
+export function permissionWords(permission: Permission): string {
+  const areas = keyAreas[permission];
+  const words = areas.map((area) => areaWords[area]).join(", ");
+  return areas.length === 1 && areas[0] !== "sending" ? `${words} alone` : words;
+}

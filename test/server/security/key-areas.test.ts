@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { permissions } from "../../../server/http/auth/api-keys.ts";
+import { permissionWords } from "../../../server/http/auth/permission-words.ts";
+import { opened } from "../../../server/web/screens/settings/keys/opened.ts";
+import { type KeyArea, keyAreas, keyPermissions } from "../../../shared/dashboard/keys.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, startServer } from "../harness.ts";
+import { asKey, rowOf, routesOf, send } from "./two-clinics.ts";
+
+// A box with which a person grants a permission says what it opens. Method: each route that takes a key belongs to one area, by its
+// path; what the box names is compared with the permissions that the routes of the areas take.
+
+const ours = newFp("clinic");
+
+const areas: readonly (readonly [path: RegExp, area: KeyArea])[] = [
+  [/^\/api\/v1\/patients/, "patients"],
+  [/^\/api\/v1\/lab\//, "results"],
+  [/^\/api\/v1\/soap\//, "records"],
+  [/^\/api\/v1\/calendar\//, "calendar"],
+  [/^\/api\/v1\/inventory/, "stock"],
+  [/^\/agent\/v1\//, "sending"],
+];
+
+const areaOf = (url: string) => areas.find(([path]) => path.test(url))?.[1];
+
+test("each permission opens every route of its areas, and no other route", async () => {
+  const server = await startServer(clinic(ours));
+  await server.app.ready();
+  const routes = routesOf(server.app).filter(({ url }) => /^\/(api|agent)\/v1\//.test(url) && url !== "/agent/v1/pair");
+  expect(routes.filter(({ url }) => areaOf(url) === undefined).map(rowOf)).toEqual([]);
+  for (const permission of permissions) {
+    const headers = asKey(await server.makeKey(ours, [permission]));
+    const open: string[] = [];
+    for (const route of routes) {
+      const url = route.url.replaceAll(/:\w+/g, "1");
+      const { statusCode } = await send(server.app, { ...route, url }, headers);
+      if (statusCode !== 403) open.push(rowOf(route));
+    }
+    const promised = routes.filter(({ url }) => keyAreas[permission].includes(areaOf(url)!)).map(rowOf);
+    expect([permission, open]).toEqual([permission, promised]);
+  }
+});
+
+test("the page, the command line and the document offer the same permissions, in words of the same areas", () => {
+  expect([...keyPermissions].toSorted()).toEqual([...permissions].toSorted());
+  for (const permission of keyPermissions) expect(opened(permission).areas).toEqual(keyAreas[permission]);
+  expect(permissions.map((permission) => `${permission}: ${permissionWords(permission)}`)).toEqual([
+    "clinic.patient.view: patients, results, SOAP records",
+    "clinic.calendar.view: appointments alone",
+    "clinic.inventory.view: items of the inventory alone",
+    "clinic.soap.view: SOAP records alone",
+    "clinic.lab.view: results alone",
+    "clinic.lab.ingest: sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
+  ]);
+});
