@@ -28,7 +28,7 @@ const list = {
   parameters: {
     start_date: instant("First instant of the range; by default the start of today in UTC."),
     end_date: instant(
-      `First instant after the range, at most ${RANGE_DAYS_MAX} days after \`start_date\`; by default 30 days from today.`,
+      `First instant after the range, at most ${RANGE_DAYS_MAX} days after \`start_date\`; by default 30 days from today, or from a later \`start_date\`.`,
     ),
     type: choice(eventTypes, "Only events of this type."),
     status: choice(eventStatuses, "Only events in this status."),

@@ -522,7 +522,7 @@ export interface paths {
           /** First instant of the range; by default the start of today in UTC. A date alone is its first instant, a time without a zone is UTC. */
           start_date?: string;
 
-          /** First instant after the range, at most 90 days after `start_date`; by default 30 days from today. A date alone is its first instant, a time without a zone is UTC. */
+          /** First instant after the range, at most 90 days after `start_date`; by default 30 days from today, or from a later `start_date`. A date alone is its first instant, a time without a zone is UTC. */
           end_date?: string;
 
           /** Only events of this type. */

@@ -17,8 +17,11 @@ export interface ScriptedRequest {
   readonly body: unknown;
 }
 
-/** Body of an error without one of its own: the error envelope of the server. */
-const ENVELOPE = { success: false, error: { code: "TEST.ERROR", message: "It is scripted.", severity: "error" } };
+/** Makes the body of an error without one of its own: the error envelope of the server. A 404 is that of a missing route. */
+function envelopeOf(status: number) {
+  const code = status === 404 ? "ROUTE.NOT_FOUND" : "TEST.ERROR";
+  return { success: false, error: { code, message: "It is scripted.", severity: "error" } };
+}
 
 /** Starts a real HTTP server that responds with the result of `respond`. */
 export async function scriptedServer(respond: (request: ScriptedRequest) => Step) {
@@ -36,7 +39,7 @@ export async function scriptedServer(respond: (request: ScriptedRequest) => Step
       const step = respond(received);
       if (step === "hang") return;
       if (step === "cut") return request.socket.destroy();
-      const content = step.body ?? (step.status < 400 ? {} : ENVELOPE);
+      const content = step.body ?? (step.status < 400 ? {} : envelopeOf(step.status));
       response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
       const isRaw = typeof content === "string" || Buffer.isBuffer(content);
       response.end(isRaw ? content : JSON.stringify(content));

@@ -38,6 +38,15 @@ describe("GET /api/v1/calendar/events", () => {
     ]);
     expect(await titles("?start_date=2026-12-01&end_date=2026-12-01")).toEqual([]);
   });
+
+  test("a start_date beyond the default end gets a default end of its own", async () => {
+    const at = "2027-03-01T09:00:00.000Z";
+    const server = await startServer(clinic(ours), event(ours, { title: "late", start_at: at, end_at: at }));
+    const titles = await titlesOf(server);
+    for (const start of ["2027-03-01", "2027-02-01", "2027-03-01T09:00:00Z"]) {
+      expect(await titles(`?start_date=${start}`)).toEqual(["late"]);
+    }
+  });
 });
 
 describe("a calendar event", () => {
