@@ -71,8 +71,8 @@ export async function listStudies(
     isStudy(row) && changed_at !== null ? [{ ...toStudy(row), updated_at: timestampOf(changed_at) }] : [],
   );
   const mayHaveMore = Boolean(after) || rows.length === 0 || page * pageSize < total;
-  const last = mayHaveMore ? await lastOf(session, queries.edge, parameters) : null;
-  return { items, total, last, leftOut: leftOut(rows) };
+  const edge = mayHaveMore ? await lastOf(session, queries.edge, parameters) : null;
+  return { items, total, last: edge, leftOut: leftOut(rows) };
 }
 
 /** @returns the last study of a page, also a damaged one that the page leaves out; null if no study follows it */
