@@ -23,7 +23,7 @@ export function flagMismatchNote(
   // Without a breed in the snapshot, assume that the agent used the patient's subgroup.
   const taken = { ...animal, breed: animal.breed ?? patient.breed };
   const [before, now] = [signalmentAt(taken, acquired_at), signalmentAt(patient, acquired_at)];
-  const differing = facts.filter(({ decides }) => decides.some((name) => before[name] !== now[name]));
+  const differing = facts.filter(({ decides }) => decides.some((name) => String(before[name]) !== String(now[name])));
   if (differing.length === 0) return null;
   const described = (known: FlaggedPatient) => {
     const words = differing.map(({ describe }) => describe(known));
@@ -35,7 +35,10 @@ export function flagMismatchNote(
 /** Facts of a patient that select an interval, with their description. */
 const facts: readonly { decides: readonly (keyof Signalment)[]; describe: (known: FlaggedPatient) => string }[] = [
   { decides: ["species"], describe: ({ species }) => `${/^[aeiou]/.test(species) ? "an" : "a"} ${species}` },
-  { decides: ["subgroup"], describe: ({ breed }) => (breed == null ? "of unknown breed" : `of the breed ${breed}`) },
+  {
+    decides: ["subgroup", "crossOf"],
+    describe: ({ breed }) => (breed == null ? "of unknown breed" : `of the breed ${breed}`),
+  },
   { decides: ["sex", "neutered"], describe: ({ sex }) => (sex === null ? "of unknown sex" : `of the sex ${sex}`) },
   {
     decides: ["ageDays"],

@@ -17,6 +17,11 @@ const Analyte = Type.Object({
   specimen: Type.String(),
   /** "word": the value is in words, such as Positive; it has neither a number nor a rank. */
   value_type: Type.Enum(["numeric", "ordinal", "word"]),
+  /**
+   * The word of a normal result. Another word is abnormal, whatever the species. Absent for a number, for a titre, whose meaning
+   * depends on vaccination, and for words that are normal in some species only, such as the colour of urine.
+   */
+  expected_word: Type.Optional(Type.String({ minLength: 1 })),
   /** Null for a pad's rank and for a word. */
   canonical_unit: Type.Union([Type.String(), Type.Null()]),
   /** Digits after the point of a value in the canonical unit. */
@@ -30,16 +35,29 @@ const Analyte = Type.Object({
   signed: Type.Optional(Type.Boolean()),
   /** True for urine that a chemistry analyzer measures beside blood: its order is not a urine order. */
   beside_blood: Type.Optional(Type.Boolean()),
-  /** A value in `unit` times `factor` is the value in the canonical unit. `basis` is the source of the factor. */
+  /**
+   * A value in `unit` times `factor` is the value in the canonical unit. `basis` is the source of the factor. Null if no exact
+   * factor exists: the unit is read, and never converted.
+   */
   units: Type.Array(
-    Type.Object({ unit: Type.String(), factor: Type.Number({ exclusiveMinimum: 0 }), basis: Type.String() }),
+    Type.Object({
+      unit: Type.String(),
+      factor: Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()]),
+      basis: Type.String(),
+    }),
   ),
   /**
    * The analyte that the same mnemonic means in another unit: LYM in % is LYMP. Null if the catalogue lacks that analyte. A
    * unit here is one of units.json, or a spelling of its own.
    */
   in_unit: Type.Optional(Type.Record(Type.String({ minLength: 1 }), Type.Union([Code, Type.Null()]))),
+  /** LOINC codes of this finding. */
   loinc: Type.Array(Loinc),
+  /**
+   * LOINC codes that devices send for it and that name another finding, another property (a mass beside a rank) or another unit.
+   * They are read, and never sent.
+   */
+  loinc_read_only: Type.Optional(Type.Array(Loinc)),
   loinc_source: Type.Optional(Type.String()),
   synonyms: Type.Array(Type.String({ minLength: 1 })),
   note: Type.Optional(Type.String()),
@@ -59,9 +77,14 @@ const UrineLoinc = Type.Object({ loinc: Loinc, of: Code, source_id: Type.String(
 export const analytes: readonly Analyte[] = checked(readData("analytes.json", Type.Array(Analyte)));
 
 const byCode = new Map(analytes.map((analyte) => [analyte.code, analyte]));
-const byLoinc = new Map(analytes.flatMap((analyte) => analyte.loinc.map((loinc) => [loinc, analyte] as const)));
+const byLoinc = new Map(analytes.flatMap((analyte) => loincRead(analyte).map((loinc) => [loinc, analyte] as const)));
 const byName = namesOf(analytes);
 const urineLoinc = urineLoincOf(readData("urine-loinc.json", Type.Array(UrineLoinc)));
+
+/** Returns the LOINC codes that are read as the analyte. */
+function loincRead({ loinc, loinc_read_only = [] }: Analyte): readonly string[] {
+  return [...loinc, ...loinc_read_only];
+}
 
 export function analyteByCode(code: string): Analyte | undefined {
   return byCode.get(code);
@@ -225,7 +248,7 @@ function checked(rows: readonly Analyte[]): readonly Analyte[] {
   for (const analyte of rows) {
     once(analyte.code, analyte);
     once(`${analyte.api_code} of ${analyte.modality}`, analyte);
-    for (const loinc of analyte.loinc) once(loinc, analyte);
+    for (const loinc of loincRead(analyte)) once(loinc, analyte);
     for (const { unit } of analyte.units) once(`${analyte.code} in ${unit}`, analyte);
     const problem = unitProblem(analyte, codes);
     if (problem !== null) throw new Error(`shared/data/analytes.json: ${analyte.code} ${problem}`);

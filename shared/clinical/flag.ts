@@ -1,4 +1,5 @@
 import type { Analyte } from "./analytes.ts";
+import { type Caveat, caveatsOf, exclusion } from "./caveats.ts";
 import { chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
 import type { Comparator, Flag } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
@@ -21,7 +22,7 @@ export interface DeviceRange {
   readonly species: string | null;
 }
 
-/** `reason` explains a range or a flag that is null. `interval_id` is the id of a row, or "device". */
+/** `reason` explains a range or a flag that is null, or is a remark about the breed. `interval_id` is the id of a row, or "device". */
 export interface Assessment {
   readonly reference_range: string | null;
   readonly flag: Flag | null;
@@ -82,7 +83,8 @@ function isAtMost(one: number, other: number): boolean {
 
 /**
  * Returns the range and the flag of one result. The clinic's own interval decides, then the device's range for the patient's
- * species, then the catalogue's interval. Without any of them both are null.
+ * species, then the catalogue's interval. Without any of them both are null. For some breeds and ages only the clinic's own
+ * interval and one of the breed apply.
  */
 export function assess(
   result: {
@@ -111,15 +113,28 @@ export function assess(
     );
   }
   if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("the unit is unknown");
-  const range = result.ordinal ? padRange(analyte, signalment) : rangeOf(result, signalment, device, clinic);
-  if (range === null) return none(`no interval of ${analyte.code} for ${describe(signalment)}`);
+  const caveats = caveatsOf(analyte, signalment);
+  const range = result.ordinal ? padRange(analyte, signalment) : rangeOf(result, signalment, device, clinic, caveats);
+  if (range === null) {
+    return none(
+      exclusion(analyte, signalment, caveats) ?? `no interval of ${analyte.code} for ${describe(signalment)}`,
+    );
+  }
   const own = flag(value, comparator, range.bounds);
   return {
     reference_range: range.text,
-    flag: range.id === DEVICE ? escalated(own, result.device_flag) : own,
+    flag: range.id === DEVICE && !caveats.some(isNotCritical) ? escalated(own, result.device_flag) : own,
     interval_id: range.id,
-    reason: own === null ? "the printed bound leaves the flag open" : null,
+    reason: own === null ? "the printed bound leaves the flag open" : remarkOf(caveats),
   };
+}
+
+function isNotCritical({ action }: Caveat): boolean {
+  return action === "not_critical";
+}
+
+function remarkOf(caveats: readonly Caveat[]): string | null {
+  return caveats.find(({ remark }) => remark !== undefined)?.remark ?? null;
 }
 
 function none(reason: string): Assessment {
@@ -144,20 +159,24 @@ function rangeOf(
   signalment: Signalment,
   device: string | null,
   clinic: ClinicChoices,
+  caveats: readonly Caveat[],
 ): Range | null {
   const { analyte, unit } = result;
   const clinics = clinic.interval?.(analyte, signalment, device) ?? null;
-  const own = clinics === null ? ownRange(analyte, result.device_range, signalment) : null;
+  // The device's range is a general one of its species.
+  const isMisleading = caveats.some(({ action }) => action === "no_general_interval");
+  const own = clinics === null && !isMisleading ? ownRange(analyte, result.device_range, signalment) : null;
   if (own !== null) return own;
   const interval = clinics ?? chooseInterval(analyte, signalment, device, clinic);
   if (interval === null || unit === null) return null;
   // The interval is converted to the unit of the value, which stays as the analyzer printed it.
   const inUnit = (bound: number | null) => (bound === null ? null : convert(analyte, bound, interval.unit, unit));
+  const isCritical = clinics !== null || !caveats.some(isNotCritical);
   const bounds = {
     low: inUnit(interval.low),
     high: inUnit(interval.high),
-    critical_low: inUnit(interval.critical_low),
-    critical_high: inUnit(interval.critical_high),
+    critical_low: isCritical ? inUnit(interval.critical_low) : null,
+    critical_high: isCritical ? inUnit(interval.critical_high) : null,
   };
   if (bounds.low === null || bounds.high === null) return null;
   const text =

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { type Analyte, analyteByCode } from "./analytes.ts";
+import { caveatsOf, permits } from "./caveats.ts";
 import { dataFile, readData } from "./data.ts";
 import type { Signalment } from "./signalment.ts";
 import { fold } from "./species.ts";
@@ -92,6 +93,7 @@ const files = [
   "units.json",
   "urine-loinc.json",
   "species-map.json",
+  "breed-caveats.json",
   "sources.json",
   "ordinal-normals.json",
   "reference-intervals.json",
@@ -128,7 +130,8 @@ export function needsSubgroup(species: string): boolean {
 }
 
 /**
- * Returns the most specific interval of the catalogue for a patient, or null. `device` is the name of the instrument, with its
+ * Returns the most specific interval of the catalogue for a patient, or null. A general interval that misleads for the breed or
+ * the age does not apply, before any fallback to it. `device` is the name of the instrument, with its
  * rotor or panel if known, since some rows apply to one panel only. Rows of quality C and D need `includeLowQuality`.
  */
 export function chooseInterval(
@@ -137,8 +140,11 @@ export function chooseInterval(
   device: string | null,
   options: { includeLowQuality?: boolean } = {},
 ): Interval | null {
+  const caveats = caveatsOf(analyte, signalment);
   const rows = (intervals.get(analyte.code) ?? []).filter(
-    ({ interval: { quality } }) => options.includeLowQuality === true || quality === "A" || quality === "B",
+    (row) =>
+      (options.includeLowQuality === true || row.interval.quality === "A" || row.interval.quality === "B") &&
+      permits(caveats, row),
   );
   return mostSpecific(rows, signalment, device);
 }

@@ -2,7 +2,7 @@ import type { Patient } from "../api/patient.ts";
 import type { FlaggedPatient } from "../api/study.ts";
 import { isRealDate } from "../api/timestamp.ts";
 import { readNeutered, readSex } from "./sex.ts";
-import { subgroupOf } from "./species.ts";
+import { breedsNamed, subgroupOf } from "./species.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -10,6 +10,8 @@ const DAY_MS = 86_400_000;
 export interface Signalment {
   readonly species: string;
   readonly subgroup: string | null;
+  /** The subgroups of a cross or of several breeds: they have caveats, and no intervals of their own. Absent without any. */
+  readonly crossOf?: readonly string[];
   readonly ageDays: number | null;
   readonly sex: "M" | "F" | null;
   readonly neutered: boolean | null;
@@ -20,9 +22,12 @@ export function signalmentAt(
   patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
   acquired_at: string,
 ): Signalment {
+  const subgroup = subgroupOf(patient.species, patient.breed);
+  const crossOf = subgroup === null ? breedsNamed(patient.species, patient.breed) : [];
   return {
     species: patient.species,
-    subgroup: subgroupOf(patient.species, patient.breed),
+    subgroup,
+    ...(crossOf.length === 0 ? {} : { crossOf }),
     ageDays: ageDays(patient.date_of_birth, acquired_at),
     sex: readSex(patient.sex),
     neutered: readNeutered(patient.sex),

@@ -1,14 +1,15 @@
 import { Type } from "typebox";
 import { readData } from "./data.ts";
 
-// Words for species. Whole words match only, since "rattlesnake" contains "rat".
+// Words for species and breeds. Whole words match only, since "rattlesnake" contains "rat". The longest phrase takes its words:
+// an Italian Greyhound is not a greyhound, a guinea pig not a pig, a prairie dog not a dog.
 
 const Words = Type.Array(Type.String({ minLength: 1 }));
 const Species = Type.Object({
   device_words: Words,
   subgroups: Type.Optional(Type.Record(Type.String(), Words)),
 });
-const { other, ...api } = readData(
+const file = readData(
   "species-map.json",
   Type.Object({
     note: Type.String(),
@@ -19,7 +20,7 @@ const { other, ...api } = readData(
     reptile: Species,
     exotic: Species,
     /** Species that the API does not filter by. They have intervals of their own. */
-    other: Type.Object({ horse: Words, cow: Words, note: Type.String() }),
+    other: Type.Object({ horse: Species, cow: Species, note: Type.String() }),
   }),
 );
 
@@ -27,35 +28,35 @@ const { other, ...api } = readData(
 export const API_SPECIES = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
 export type ApiSpecies = (typeof API_SPECIES)[number];
 
-interface SpeciesWords {
+/** A phrase of the file, folded. `subgroup` is null for a word of the species itself. */
+interface Phrase {
+  readonly text: string;
   readonly species: string;
-  readonly words: readonly string[];
-  readonly subgroups: readonly { readonly subgroup: string; readonly words: readonly string[] }[];
+  readonly subgroup: string | null;
 }
 
-const species: readonly SpeciesWords[] = [
-  ...API_SPECIES.map((name) => ({
-    species: name,
-    words: phrases(api[name].device_words),
-    subgroups: Object.entries(api[name].subgroups ?? {}).map(([subgroup, words]) => ({
-      subgroup,
-      words: phrases(words),
-    })),
-  })),
-  ...(["horse", "cow"] as const).map((name) => ({ species: name, words: phrases(other[name]), subgroups: [] })),
-];
+const rows = { ...file, ...file.other };
+const species = [...API_SPECIES, "horse", "cow"] as const;
+const phrases: readonly Phrase[] = species.flatMap((name) => [
+  ...phrasesOf(rows[name].device_words, name, null),
+  ...Object.entries(rows[name].subgroups ?? {}).flatMap(([subgroup, words]) => phrasesOf(words, name, subgroup)),
+]);
+
+/** Species whose subgroups are breeds. A breed is an adjective in the name of another animal: a Siberian hamster is not a cat. */
+const SPECIES_OF_BREEDS: readonly string[] = ["dog", "cat"];
+
+/** Words for a cross of breeds, folded. */
+const CROSS =
+  / (x|mix|mixed|mixture|cross|crossed|crossbred|crossbreed|melez|melezi|kirma|kirmasi|mischling|mestizo|cruce|croise|croisee|meticcio|incrocio|krizenec) /;
 
 /**
  * Reads the species in a device's words, in any case and with or without accents. A ferret is "exotic". A single digit is not a
  * word, since only a profile knows such codes. @returns null if the words name no species or several
  */
 export function readSpecies(words: string): string | null {
-  const text = fold(words);
-  return onlyOne(
-    species
-      .filter((entry) => names(text, entry.words) || entry.subgroups.some((subgroup) => names(text, subgroup.words)))
-      .map((entry) => entry.species),
-  );
+  const found = named(words);
+  const animals = found.filter((one) => one.subgroup === null || !SPECIES_OF_BREEDS.includes(one.species));
+  return onlyOne((animals.length > 0 ? animals : found).map((one) => one.species));
 }
 
 /** Reads the API's species in a clinic's words ("Canine", "kedi"). @returns null for no species, several, or one that the API lacks */
@@ -67,18 +68,27 @@ function ofApi(name: string | null): ApiSpecies | null {
   return API_SPECIES.find((each) => each === name) ?? null;
 }
 
-/** Reads the subgroup of a species in a breed, if it has intervals of its own. @returns null for none or several */
+/**
+ * Reads the subgroup of a species in a breed, if it has intervals or caveats of its own.
+ * @returns null for none, for several, and for a cross, whose values are not those of one breed
+ */
 export function subgroupOf(ofSpecies: string, breed: string | null): string | null {
-  if (breed === null) return null;
-  const text = fold(breed);
-  const subgroups = species.find((entry) => entry.species === ofSpecies)?.subgroups ?? [];
-  return onlyOne(subgroups.filter((entry) => names(text, entry.words)).map((entry) => entry.subgroup));
+  return breed === null || CROSS.test(fold(breed.replaceAll("×", " x ")))
+    ? null
+    : onlyOne(breedsNamed(ofSpecies, breed));
 }
 
-/** Returns the subgroups of a species with intervals of their own. */
+/** Returns all subgroups of a species that a breed names, also those of a cross. */
+export function breedsNamed(ofSpecies: string, breed: string | null): string[] {
+  if (breed === null) return [];
+  const found = named(breed).flatMap((one) => (one.species === ofSpecies ? (one.subgroup ?? []) : []));
+  return [...new Set(found)].toSorted();
+}
+
+/** Returns the subgroups of a species, which a clinic's interval may name. */
 export function subgroupsOf(ofSpecies: string): readonly string[] {
-  const subgroups = species.find((entry) => entry.species === ofSpecies)?.subgroups ?? [];
-  return subgroups.map(({ subgroup }) => subgroup);
+  const name = species.find((each) => each === ofSpecies);
+  return name === undefined ? [] : Object.keys(rows[name].subgroups ?? {});
 }
 
 /** Returns the words of a text between single blanks, in lower case and without accents: " kopek ". */
@@ -95,14 +105,38 @@ export function withoutAccents(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ı", "i");
 }
 
-function names(text: string, words: readonly string[]): boolean {
-  return words.some((word) => text.includes(word));
+/** Finds the phrases that a text names, without those inside a longer one. */
+function named(words: string): Phrase[] {
+  const text = fold(words);
+  const found = phrases.flatMap((phrase) => placesOf(phrase.text, text).map((from) => ({ phrase, from })));
+  const isInside = ({ phrase, from }: (typeof found)[number]) =>
+    found.some(
+      (other) =>
+        other.phrase.text.length > phrase.text.length &&
+        other.from <= from &&
+        other.from + other.phrase.text.length >= from + phrase.text.length,
+    );
+  return found.filter((one) => !isInside(one)).map(({ phrase }) => phrase);
 }
 
-function phrases(words: readonly string[]): string[] {
-  return words.filter((word) => !/^\d+$/.test(word)).map(fold);
+function placesOf(phrase: string, text: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(phrase); at !== -1; at = text.indexOf(phrase, at + 1)) places.push(at);
+  return places;
+}
+
+function phrasesOf(words: readonly string[], ofSpecies: string, subgroup: string | null): Phrase[] {
+  const texts = words.filter((word) => !/^\d+$/.test(word)).flatMap((word) => [fold(word), lastFirst(word)]);
+  return [...new Set(texts)].map((text) => ({ text, species: ofSpecies, subgroup }));
+}
+
+/** Folds a phrase as lists of breeds write it: "Greyhound, Italian". */
+function lastFirst(phrase: string): string {
+  const words = fold(phrase).trim().split(" ");
+  return fold([words.at(-1), ...words.slice(0, -1)].join(" "));
 }
 
 function onlyOne(found: readonly string[]): string | null {
-  return found.length === 1 ? (found[0] ?? null) : null;
+  const names = new Set(found);
+  return names.size === 1 ? (found[0] ?? null) : null;
 }

@@ -48,10 +48,28 @@ function spellingsOf(unit: string): readonly string[] {
   return spellings.get(unit) ?? [unit];
 }
 
-/** Folds case, blanks and the two code points for micro: U+00B5 and the Greek letter U+03BC. */
+/**
+ * Folds the writings of one unit: case, blanks, points, micro (U+00B5, the Greek U+03BC, `mc`), powers of ten (`x10E9`, `10**9`,
+ * `10⁹`), mm3 for uL, 100 mL for dL, `L-1`, grams and international units. A letter for a magnitude is never folded into another.
+ */
 function fold(spelling: string): string {
   return spelling
+    .replace(/[⁰¹²³⁴-⁹]+/g, (digits) => `^${digits.normalize("NFKC")}`)
+    .replace(/⁻\^?/g, "-")
     .toLowerCase()
     .replace(/[\u00b5\u03bc]/g, "u")
-    .replace(/\s+/g, " ");
+    .replace(/[.·*\s]+(d?l|kg|h)\^?-1$/, "/$1")
+    .replace(/[\s.]+/g, "")
+    .replace(/^[x×*]?10(?:\^|\*\*|\*|e\+?|x|×)?0*([1-9]\d?)(?=\/)/, "10^$1")
+    .replace(/m\^3/g, "m3")
+    .replace(/(^|\/)mc(?=g|l|mol|kat|iu)/g, "$1u")
+    .replace(/\/100ml$/, "/dl")
+    .replace(/^(10\^\d+)?\/(mm3|cmm|cumm)$/, "$1/ul")
+    .replace(/^(#|cells?)\//, "/")
+    .replace(/^(gms?|grs?|grams?)(?=[/%])/, "g")
+    .replace(/^units?(?=\/)/, "u")
+    .replace("equiv", "eq")
+    .replace(/\[?(iu|ui)\]?/, "u")
+    .replace("osmol", "osm")
+    .replace(/\/kgh2o$|\/kg\(h2o\)$/, "/kg");
 }

@@ -33,14 +33,18 @@ export function readUnit(analyte: Analyte, spelling: string, value: number): Uni
   return { unit: null, warning: `unit ${name.slice(0, 32)} ${problem} ${analyte.code}, expected ${expected(analyte)}` };
 }
 
-/** Returns the unit of a value that was sent without one: the only unit of the analyte, or the fraction of a hematocrit. */
+/**
+ * Returns the unit of a value that was sent without one: the only unit of the analyte, the canonical one if it has no sign or all
+ * units are of one size, or the fraction of a hematocrit.
+ */
 function missingUnit(analyte: Analyte, value: number): UnitReading {
   if (analyte.value_type !== "numeric") return { unit: null, warning: null };
   const problem = `no unit for ${analyte.code}, expected ${expected(analyte)}`;
   // A value below 1 is no percentage of cells in blood.
   if (analyte.code === "HCT" && value < 1) return { unit: "L/L", warning: null };
   const [only, ...others] = analyte.units;
-  if (only === undefined || others.length > 0 || analyte.unit_required === true) {
+  const isClear = others.every(({ factor }) => factor === 1) || unitsSpelled([only?.unit ?? ""], "").length > 0;
+  if (only === undefined || !isClear || analyte.unit_required === true) {
     return { unit: null, warning: problem };
   }
   const doubt = impossibleFor(analyte, value, only.unit);
@@ -55,12 +59,12 @@ function expected(analyte: Analyte): string {
   return analyte.value_type === "numeric" ? analyte.units.map(({ unit }) => unit).join(" or ") : "none";
 }
 
-/** Returns the factor from `unit` to the canonical unit. Null for a unit that the analyte lacks. */
+/** Returns the factor from `unit` to the canonical unit. Null for a unit that the analyte lacks, or without an exact factor. */
 export function factorOf(analyte: Analyte, unit: string): number | null {
   return analyte.units.find((allowed) => allowed.unit === unit)?.factor ?? null;
 }
 
-/** Converts a value to another unit of the same analyte. Null if the analyte lacks one of the units. */
+/** Converts a value to another unit of the same analyte. Null if the analyte lacks one of the units, or its factor. */
 export function convert(analyte: Analyte, value: number, from: string, to: string): number | null {
   const numerator = factorOf(analyte, from);
   const denominator = factorOf(analyte, to);

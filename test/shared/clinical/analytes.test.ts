@@ -18,6 +18,7 @@ test("a LOINC code decides, whatever the specimen and the mnemonic beside it say
     note: null,
   });
   expect(found("5792-7", "BIOCHEMISTRY")).toBe("UGLU");
+  expect(found("25428-4", "BIOCHEMISTRY")).toBe("UGLU");
   expect(found("51637-7", "BIOCHEMISTRY")).toBe("PCT");
 });
 
@@ -35,6 +36,36 @@ test("every code, LOINC code and synonym finds its analyte in the right specimen
       expect([name, findAnalyte([name], context)?.analyte.code]).toEqual([name, analyte.code]);
     }
   }
+});
+
+/** LOINC codes that name another finding than a strip's rank: microscopy, sight, a mass, a count; or another unit than ours. */
+const WRONG = [
+  ["ULEU", "20455-2"],
+  ["UBLD", "53963-5"],
+  ["UGLU", "5792-7"],
+  ["UKET", "5797-6"],
+  ["UUBG", "20405-7"],
+  ["UBAC", "5769-5"],
+  ["ALB", "54347-0"],
+] as const;
+
+test("a LOINC code of another finding is read as devices mean it, and is not a code of the analyte", () => {
+  for (const [code, loinc] of WRONG) {
+    expect([loinc, found(loinc)]).toEqual([loinc, code]);
+    expect(analyteByCode(code)?.loinc_read_only).toEqual([loinc]);
+  }
+  const sent = analytes.flatMap(({ loinc }) => loinc);
+  expect(WRONG.filter(([, loinc]) => sent.includes(loinc))).toEqual([]);
+});
+
+test("a strip's code names the presence on a strip, and an amount of urobilinogen keeps the code of a mass", () => {
+  expect(["ULEU", "UBLD", "UGLU", "UPRO"].map((code) => analyteByCode(code)?.loinc)).toEqual([
+    ["5799-2"],
+    ["5794-3"],
+    ["25428-4"],
+    ["20454-5"],
+  ]);
+  expect(findAnalyte(["20405-7"], { modality: "URINALYSIS", urine: true, unit: "mg/dL" })?.analyte.code).toBe("UUBGN");
 });
 
 test("an unknown code is null, never guessed", () => {

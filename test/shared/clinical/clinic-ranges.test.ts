@@ -168,7 +168,8 @@ test.each<[Partial<ClinicRange>, string]>([
   [{ age_min_days: 10, age_max_days: 9 }, "ends before the age it begins at"],
   [{ effective_from: "2026-02-30" }, "has the day 2026-02-30, which does not exist"],
   [{ effective_until: "2026-01-01" }, "is in force until 2026-01-01, not after 2026-01-01"],
-  [{ subgroup: "poodle" }, "has the subgroup poodle, expected none"],
+  [{ species: "cow", subgroup: "poodle" }, "has the subgroup poodle, expected none"],
+  [{ subgroup: "poodle" }, "has the subgroup poodle, expected one of greyhound, "],
   [{ species: "cat", subgroup: "lion" }, "has the subgroup lion, expected one of "],
   [{ species: "bird" }, "has no subgroup, expected one of "],
 ])("a row with %j is refused: it %s", (changes, problem) => {

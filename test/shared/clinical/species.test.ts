@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readSpecies, subgroupOf } from "../../../shared/clinical/species.ts";
+import { dataFile } from "../../../shared/clinical/data.ts";
+import { breedsNamed, readSpecies, subgroupOf } from "../../../shared/clinical/species.ts";
 
 test.each([
   ["Dog", "dog"],
@@ -26,6 +27,22 @@ test.each([
   ["Equine", "horse"],
   ["at", "horse"],
   ["Bovine", "cow"],
+  ["Donkey", "horse"],
+  ["pig", "exotic"],
+  ["Pig, guinea", "exotic"],
+  ["Prairie dog", "exotic"],
+  ["hedge-hog", "exotic"],
+  ["kangaroo rat", "exotic"],
+  ["Siberian hamster", "exotic"],
+  ["Rat Terrier", "dog"],
+  ["Shetland Sheep Dog", "dog"],
+  ["Australian Cattle Dog", "dog"],
+  ["rat snake", "reptile"],
+  ["hog-nosed snake", "reptile"],
+  ["guinea fowl", "bird"],
+  ["turtle dove", "bird"],
+  ["Persian", "cat"],
+  ["Italian Greyhound", "dog"],
 ])("the words %j are a %s", (words, species) => {
   expect(readSpecies(words)).toBe(species);
 });
@@ -61,6 +78,22 @@ test.each([
   ["exotic", "GELİNCİK", "ferret"],
   ["exotic", "guinea-pig", "guinea_pig"],
   ["exotic", "rat", "rat"],
+  ["exotic", "Pig", "pig"],
+  ["exotic", "Vietnamese pot-bellied pig", "potbellied_pig"],
+  ["dog", "Greyhound", "greyhound"],
+  ["dog", "Italian Greyhound", "italian_greyhound"],
+  ["dog", "Greyhound, Italian", "italian_greyhound"],
+  ["dog", "İTALYAN TAZISI", "italian_greyhound"],
+  ["dog", "Petit lévrier italien", "italian_greyhound"],
+  ["dog", "Galgo Español", "galgo"],
+  ["dog", "Galgo inglés", "greyhound"],
+  ["dog", "Persian Greyhound", "saluki"],
+  ["dog", "Rough Collie", "collie"],
+  ["dog", "Collie (Border)", "border_collie"],
+  ["dog", "Golden Retriever", "golden_retriever"],
+  ["cat", "Siberian", "siberian"],
+  ["reptile", "Griechische Landschildkröte", "hermanns_tortoise"],
+  ["horse", "Eşek", "donkey"],
 ])("a %s of breed %s is of the subgroup %s", (species, breed, subgroup) => {
   expect(subgroupOf(species, breed)).toBe(subgroup);
 });
@@ -73,7 +106,37 @@ test("a breed of another species, of two subgroups, or of none has no subgroup",
   expect(subgroupOf("cat", "")).toBeNull();
   expect(subgroupOf("cat", null)).toBeNull();
   expect(subgroupOf("unicorn", "rat")).toBeNull();
+  expect(subgroupOf("bird", "Guinea hen")).toBeNull();
+  expect(subgroupOf("exotic", "Hedge hog")).toBeNull();
 });
+
+test.each(["Greyhound x Labrador", "greyhound mix", "Cross: Greyhound", "Tazı × Greyhound", "GREYHOUND MELEZİ"])(
+  "%s is a cross, with the caveats of the breed and without its subgroup",
+  (breed) => {
+    expect(subgroupOf("dog", breed)).toBeNull();
+    expect(breedsNamed("dog", breed)).toContain("greyhound");
+  },
+);
+
+test("every phrase of the map finds its own subgroup", () => {
+  const map = JSON.parse(dataFile("species-map.json").toString("utf8")) as Record<string, MapEntry> & {
+    other: Record<string, MapEntry>;
+  };
+  let phrases = 0;
+  for (const [species, { subgroups = {} }] of Object.entries({ ...map, ...map.other })) {
+    for (const [subgroup, words] of Object.entries(subgroups)) {
+      for (const word of words) {
+        expect([word, subgroupOf(species, word)]).toEqual([word, subgroup]);
+        phrases += 1;
+      }
+    }
+  }
+  expect(phrases).toBeGreaterThan(200);
+});
+
+interface MapEntry {
+  readonly subgroups?: Record<string, string[]>;
+}
 
 test("a word inside a longer one is never found", () => {
   const letters = fc.string({

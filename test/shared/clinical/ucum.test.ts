@@ -29,19 +29,29 @@ const spelling = new Map(
 );
 
 /** Ions with two charges. The other ones have one. */
-const DIVALENT = new Set(["CA", "ICA", "MG"]);
+const DIVALENT = new Set(["CA", "ICA", "ICA74", "IMG", "MG"]);
 
 /** Molar mass of the haemoglobin monomer in g/mol, by which laboratories count. */
 const HEMOGLOBIN_MONOMER = 16_114.5;
-const masses = new Map(["HGB", "MCH", "MCHC", "THB"].map((code) => [code, HEMOGLOBIN_MONOMER]));
+const masses = new Map([
+  ...["HGB", "MCH", "MCHC", "THB"].map((code) => [code, HEMOGLOBIN_MONOMER] as const),
+  ["ICA74", 40.078],
+  ["IMG", 24.305],
+  ["FT4", 776.872],
+  ["BAPP", 408.579],
+]);
+
+/** Units that mean something else in UCUM: g in 100 mL of cells, a mass of protein per mole of creatinine, particles, Ehrlich units. */
+const NOT_OF_UCUM = ["MCHC %", "UPC mg/mmol", "OSM mmol/kg", "UUBGN EU/dL"];
 
 const factors = analytes.flatMap((analyte) =>
-  analyte.units.slice(1).flatMap(({ unit }) =>
-    // % means g in 100 mL of cells here, unlike UCUM's %.
-    analyte.code === "MCHC" && unit === "%"
-      ? []
-      : [[analyte.code, unit, analyte.canonical_unit ?? "", analyte] as const],
-  ),
+  analyte.units
+    .slice(1)
+    .flatMap(({ unit }) =>
+      NOT_OF_UCUM.includes(`${analyte.code} ${unit}`)
+        ? []
+        : [[analyte.code, unit, analyte.canonical_unit ?? "", analyte] as const],
+    ),
 );
 
 function byUcum({ code, molar_mass_g_per_mol }: Analyte, from: string, to: string) {

@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
+import { Type } from "typebox";
 import { expect, test } from "vitest";
 import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import { readData } from "../../../shared/clinical/data.ts";
 import { convert, factorOf, readUnit } from "../../../shared/clinical/units.ts";
 
 function analyte(code: string): Analyte {
@@ -35,13 +37,59 @@ test.each([
   ["ALT", "U/l", "U/L"],
   ["ALT", "IU/L", "U/L"],
   ["PCO2", "mmHg", "mm[Hg]"],
+  // Spellings of clinical chemistry's guides and of laboratories in Germany, France, Sweden and the USA.
+  ["WBC", "/nL", "10*3/uL"],
+  ["RBC", "/pL", "10*6/uL"],
+  ["WBC", "Gpt/l", "10*9/L"],
+  ["RBC", "Tpt/l", "10*12/L"],
+  ["WBC", "x10E9/L", "10*9/L"],
+  ["WBC", "10x3/uL", "10*3/uL"],
+  ["PLT", "10**3/uL", "10*3/uL"],
+  ["PLT", "x10³/µL", "10*3/uL"],
+  ["PLT", "x10^3/mm3", "10*3/uL"],
+  ["WBC", "10E+09/L", "10*9/L"],
+  ["WBC", "10^9·L⁻¹", "10*9/L"],
+  ["RBC", "X 10^6 / cumm", "10*6/uL"],
+  ["WBC", "K/mcL", "10*3/uL"],
+  ["HCT", "vol%", "%"],
+  ["HCT", "Vol. %", "%"],
+  ["PT", "sec.", "s"],
+  ["NRBC", "/100 WBC", "%"],
+  ["OSM", "mmol/kg", "mmol/kg"],
+  ["OSM", "mosmol/kg", "mOsm/kg"],
+  ["OSM", "mOsm/kgH2O", "mOsm/kg"],
+  ["OSM", "mOsm/kg H2O", "mOsm/kg"],
+  ["TT4", "ug/L", "ug/L"],
+  ["TT4", "mcg/dL", "ug/dL"],
+  ["CTSH", "µg/L", "ug/L"],
+  ["ICA", "mEq/L", "mEq/L"],
+  ["ICA74", "mg/dL", "mg/dL"],
+  ["IMG", "mEq/L", "mEq/L"],
+  ["LAC", "mEq/L", "mEq/L"],
+  ["TNT", "ng/L", "ng/L"],
+  ["FT4", "ng/L", "ng/L"],
+  ["SAA", "ng/mL", "ng/mL"],
+  ["BAPP", "mg/L", "mg/L"],
+  ["CREA", "mg/L", "mg/L"],
+  ["GLU", "g/L", "g/L"],
+  ["UCREA", "g/L", "g/L"],
+  ["GLU", "mg/100 ml", "mg/dL"],
+  ["HGB", "gm/dl", "g/dL"],
+  ["URIC", "mmol/L", "mmol/L"],
+  ["NH3", "mmol/L", "mmol/L"],
+  ["UPC", "mg/mmol", "mg/mmol"],
+  ["UUBGN", "E.U./dL", "EU/dL"],
+  ["ACE", "µkat/L", "ukat/L"],
+  ["CHE", "kU/L", "kU/L"],
+  ["AMYL", "U/dL", "U/dL"],
+  ["ALT", "U.L-1", "U/L"],
 ])("%s in %s is %s", (code, spelling, unit) => {
   expect(readUnit(analyte(code), spelling, 0.5)).toEqual({ unit, warning: null });
 });
 
 test.each([
   ["GLU", "K/uL"],
-  ["GLU", "g/L"],
+  ["GLU", "kg/L"],
   ["ALT", "mg/dL"],
   ["WBC", "M/mm3"],
   ["WBC", "M/uL"],
@@ -70,8 +118,11 @@ test("a missing unit is the only one of the analyte, the hematocrit's fraction, 
   expect(readUnit(analyte("HCT"), "%", 0.431)).toEqual({ unit: "%", warning: null });
   expect(readUnit(analyte("GLU"), "", 95)).toEqual({
     unit: null,
-    warning: "no unit for GLU, expected mg/dL or mmol/L",
+    warning: "no unit for GLU, expected mg/dL or mmol/L or mg/L or g/L",
   });
+  expect(readUnit(analyte("UPC"), "", 0.5)).toEqual({ unit: "{ratio}", warning: null });
+  expect(readUnit(analyte("OSM"), "", 300)).toEqual({ unit: "mOsm/kg", warning: null });
+  expect(readUnit(analyte("SAA"), "", 5).unit).toBeNull();
 });
 
 test("a platelet width without a unit is a relative one, not femtolitres", () => {
@@ -147,7 +198,7 @@ test("molar factors are the analyte's molar mass", () => {
     if (mass === undefined || canonical === undefined) continue;
     for (const { unit, factor } of units) {
       const moles = perLitre[unit];
-      if (moles === undefined) continue;
+      if (moles === undefined || factor === null) continue;
       compared.push(`${code} ${unit}`);
       expect(Math.abs(factor / ((moles * mass) / canonical) - 1)).toBeLessThan(1e-4);
     }
@@ -175,6 +226,7 @@ test("a conversion and its inverse return the same value for every analyte and u
   for (const each of analytes) {
     for (const { unit: from } of each.units) {
       for (const { unit: to } of each.units) {
+        if (factorOf(each, from) === null || factorOf(each, to) === null) continue;
         const there = convert(each, 12.34, from, to) ?? Number.NaN;
         expect(Math.abs((convert(each, there, to, from) ?? Number.NaN) / 12.34 - 1)).toBeLessThan(1e-12);
       }
@@ -190,8 +242,46 @@ test("urea nitrogen and urea agree in mmol/L and are 2.1438 apart in mg/dL", () 
   expect(analyte("BUN")).not.toBe(analyte("UREA"));
 });
 
-test("a unit that the analyte lacks converts to null", () => {
-  expect(factorOf(analyte("GLU"), "g/L")).toBeNull();
-  expect(convert(analyte("GLU"), 5, "g/L", "mg/dL")).toBeNull();
-  expect(convert(analyte("GLU"), 5, "mg/dL", "g/L")).toBeNull();
+test("a unit that the analyte lacks, or without an exact factor, converts to null", () => {
+  expect(factorOf(analyte("GLU"), "kg/L")).toBeNull();
+  expect(convert(analyte("GLU"), 5, "kg/L", "mg/dL")).toBeNull();
+  expect(convert(analyte("GLU"), 5, "mg/dL", "kg/L")).toBeNull();
+  expect(convert(analyte("UUBGN"), 5, "EU/dL", "umol/L")).toBeNull();
+});
+
+// Values of one concentration, printed in two units: guides and unit-systems.json.
+test.each([
+  ["GLU", 1, "g/L", 100, "mg/dL"],
+  ["CREA", 10, "mg/L", 1, "mg/dL"],
+  ["TT4", 10, "ug/L", 1, "ug/dL"],
+  ["ICA", 2.5, "mEq/L", 1.25, "mmol/L"],
+  ["SAA", 1, "mg/dL", 10, "mg/L"],
+  ["SAA", 1000, "ng/mL", 1, "mg/L"],
+  ["TNT", 14, "ng/L", 0.014, "ng/mL"],
+  ["UPC", 113.12, "mg/mmol", 1, "{ratio}"],
+  ["ACE", 1, "ukat/L", 60, "U/L"],
+  ["CHE", 5, "kU/L", 5000, "U/L"],
+  ["AMYL", 100, "U/dL", 1000, "U/L"],
+  ["NH3", 0.05, "mmol/L", 50, "umol/L"],
+] as const)("%s of %d %s is %d %s", (code, value, from, expected, to) => {
+  expect(convert(analyte(code), value, from, to)).toBeCloseTo(expected, 9);
+});
+
+test("no spelling of a unit means another unit of the same analyte", () => {
+  const rows = readData(
+    "units.json",
+    Type.Array(Type.Object({ unit: Type.String(), aliases: Type.Array(Type.String()) })),
+  );
+  const wrong: string[] = [];
+  for (const each of analytes.filter(({ value_type }) => value_type === "numeric")) {
+    for (const { unit, aliases } of rows.filter((row) => each.units.some((own) => own.unit === row.unit))) {
+      for (const spelling of [...aliases, ...aliases.map((alias) => alias.toUpperCase())].filter(Boolean)) {
+        // M may be mille or mega: the exact spelling decides.
+        if (spelling.startsWith("M/")) continue;
+        const found = readUnit(each, spelling, 0.5).unit;
+        if (found !== unit) wrong.push(`${each.code} ${spelling}: ${found}, expected ${unit}`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
 });

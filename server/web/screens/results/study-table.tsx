@@ -36,7 +36,7 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
         <Analyte row={row} />
       </th>
       <td class="number">
-        <strong class={flag === null || flag === "normal" ? undefined : `flag-${flag}`}>{value}</strong>
+        <strong class={markClass(row)}>{value}</strong>
         {row.printed !== null && <span class="under">{t("printedAs", { text: row.printed })}</span>}
         {row.measured_at !== null && <span class="under">{dateTime(row.measured_at)}</span>}
       </td>
@@ -56,10 +56,8 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
         )}
       </td>
       <td class="flag-cell">
-        <Flag flag={flag} side={row.side} />
-        {flag === null && row.reference_range !== null && row.reason !== null && (
-          <span class="quiet">{reasonText(row.reason)}</span>
-        )}
+        <Flag flag={flag} side={row.side} abnormal={row.abnormal} />
+        {row.reference_range !== null && row.reason !== null && <span class="quiet">{reasonText(row.reason)}</span>}
       </td>
       <td class="device-own">
         {[row.device_range, row.device_flag].filter((text) => text !== null && text !== "").join(" ")}
@@ -67,6 +65,11 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
       </td>
     </tr>
   );
+}
+
+function markClass({ flag, abnormal }: StudyRow): string | undefined {
+  if (abnormal === true) return "flag-abnormal";
+  return flag === null || flag === "normal" ? undefined : `flag-${flag}`;
 }
 
 function Analyte({ row }: { row: StudyRow }) {
