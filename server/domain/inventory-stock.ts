@@ -35,8 +35,20 @@ export function receive(
   return { outcome: "received", quantityOnHand };
 }
 
-/** Takes the whole quantity from the batches of an item, or refuses. A virtual item has no stock. */
-export function consume(item: Stock, batches: readonly Batch[], quantity: number): Consumption {
+/** What a person takes from an item. */
+export interface Taking {
+  quantity: number;
+  /** The day in the clinic's time zone, such as `2026-11-21`. */
+  today: string;
+  /** Id of the only batch to take from, expired or not; null for the order of use. */
+  batch: number | null;
+}
+
+/**
+ * Takes the whole quantity from the batches of an item, or refuses. Only a person who names an expired batch takes from it. A
+ * virtual item has no stock.
+ */
+export function consume(item: Stock, batches: readonly Batch[], { quantity, today, batch }: Taking): Consumption {
   // A virtual item (fee, procedure) is no error: billing a visit consumes all its items alike.
   if (item.is_virtual) return { outcome: "nothing" };
   if (!Number.isSafeInteger(quantity) || quantity < 1) {
@@ -45,21 +57,50 @@ export function consume(item: Stock, batches: readonly Batch[], quantity: number
   if (quantity > item.quantity_on_hand) {
     return { outcome: "refused", reason: `quantity is ${quantity}, at most ${item.quantity_on_hand} on hand` };
   }
+  const quantityOnHand = item.quantity_on_hand - quantity;
+  if (batch !== null) {
+    const chosen = batches.find(({ id }) => id === batch);
+    if (chosen === undefined) return { outcome: "refused", reason: `batch is ${batch}, expected a batch of this item` };
+    if (quantity > chosen.quantity) {
+      return { outcome: "refused", reason: `quantity is ${quantity}, at most ${chosen.quantity} in this batch` };
+    }
+    return { outcome: "consumed", taken: [{ id: chosen.id, quantity }], quantityOnHand };
+  }
+  const expired = batches.filter((each) => isExpired(each, today)).reduce((sum, each) => sum + each.quantity, 0);
+  if (quantity > item.quantity_on_hand - expired) {
+    const usable = Math.max(0, item.quantity_on_hand - expired);
+    const reason = `quantity is ${quantity}, at most ${usable} on hand that are not expired: choose an expired batch by itself`;
+    return { outcome: "refused", reason };
+  }
   const taken: { id: number; quantity: number }[] = [];
   let missing = quantity;
-  for (const batch of allocationOrder(item.category, batches)) {
-    const part = Math.min(batch.quantity, missing);
-    if (part > 0) taken.push({ id: batch.id, quantity: part });
+  for (const each of allocationOrder(item.category, batches, today)) {
+    if (isExpired(each, today)) break;
+    const part = Math.min(each.quantity, missing);
+    if (part > 0) taken.push({ id: each.id, quantity: part });
     missing -= part;
   }
-  return { outcome: "consumed", taken, quantityOnHand: item.quantity_on_hand - quantity };
+  return { outcome: "consumed", taken, quantityOnHand };
 }
 
-/** Sorts batches in the order of use: first expiry first for medications and vaccines (FEFO), else first in first out (FIFO). */
-export function allocationOrder(category: string, batches: readonly Batch[]): Batch[] {
+/** Whether a batch is expired on a day. The expiry date itself is the last day of use. */
+export function isExpired({ expiry_date }: Pick<Batch, "expiry_date">, today: string): boolean {
+  return expiry_date !== null && expiry_date < today;
+}
+
+/**
+ * Sorts batches in the order of use: first expiry first for medications and vaccines (FEFO), else first in first out (FIFO). The
+ * expired ones follow, which nobody takes without choosing them.
+ */
+export function allocationOrder(category: string, batches: readonly Batch[], today: string): Batch[] {
   const byAge = (a: Batch, b: Batch) => a.received_at - b.received_at || a.id - b.id;
-  if (category !== "MEDICATION" && category !== "VACCINE") return batches.toSorted(byAge);
-  return batches.toSorted((a, b) => compareExpiry(a.expiry_date, b.expiry_date) || byAge(a, b));
+  const isByExpiry = category === "MEDICATION" || category === "VACCINE";
+  return batches.toSorted(
+    (a, b) =>
+      Number(isExpired(a, today)) - Number(isExpired(b, today)) ||
+      (isByExpiry ? compareExpiry(a.expiry_date, b.expiry_date) : 0) ||
+      byAge(a, b),
+  );
 }
 
 function compareExpiry(a: string | null, b: string | null): number {

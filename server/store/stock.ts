@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
-import { type Batch, consume, type Consumption, receive } from "../domain/inventory-stock.ts";
+import { type Batch, consume, type Consumption, receive, type Taking } from "../domain/inventory-stock.ts";
 import type { WalkedPage } from "./patients/patients.ts";
 import { query, type Session, uncachedWrite } from "./database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./database/schema.ts";
@@ -46,15 +46,15 @@ export async function listItems(
   return { items, total: counted?.total ?? 0, last: (found.length > pageSize && items.at(-1)) || null };
 }
 
-/** Takes a quantity of an item from its batches. Run it in a transaction. */
+/** Takes a quantity of an item from its batches, or from the chosen one. Run it in a transaction. */
 export async function consumeStock(
   session: Session,
-  { clinicId, fp, quantity }: { clinicId: number; fp: string; quantity: number },
+  { clinicId, fp, ...taking }: { clinicId: number; fp: string } & Taking,
 ): Promise<Consumption> {
   const item = await session.first(itemByFp, { fp });
   if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
   const batches = await session.all(batchesOf, { itemId: item.id });
-  const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, quantity);
+  const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, taking);
   if (consumption.outcome !== "consumed") return consumption;
   for (const { id, quantity: taken } of consumption.taken) await session.all(takeFromBatch, { id, taken });
   await session.all(updateItem, {

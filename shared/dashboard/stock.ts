@@ -14,17 +14,21 @@ export interface ItemList {
 }
 
 export interface StockBatch {
+  /** Names the batch in a consumption. */
+  id: number;
   lot: string | null;
   quantity: number;
   received_at: string;
   /** A day such as `2027-03-31`; null if the batch does not expire. */
   expiry_date: string | null;
+  /** The last day of use is over in the clinic's time zone. */
+  is_expired: boolean;
 }
 
 /** The answer of `GET /stock/<fp>`. */
 export interface ItemDetail {
   item: InventoryItem;
-  /** Batches with stock, in the order of use. */
+  /** Batches with stock, in the order of use, the expired ones last. */
   batches: StockBatch[];
   /** Stock that no batch accounts for. It is used last. */
   without_batch: number;
@@ -40,6 +44,8 @@ export interface Delivery {
 /** The body of `POST /stock/<fp>/consume`. */
 export interface Consumption {
   quantity: number;
+  /** Id of the only batch to take from. An expired batch is used by this choice alone. */
+  batch?: number;
 }
 
 /** The answer to a consumption: the item afterwards, and the parts that were taken. A virtual item has none. */

@@ -1,9 +1,10 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { DATE_PATTERN, Nullable } from "../../../shared/api/schema.ts";
 import { isRealDate } from "../../../shared/api/timestamp.ts";
 import type { Consumed, ItemDetail, ItemList, StockBatch } from "../../../shared/dashboard/stock.ts";
-import { allocationOrder } from "../../domain/inventory-stock.ts";
+import { wallTime } from "../../../shared/dashboard/wall-time.ts";
+import { allocationOrder, isExpired } from "../../domain/inventory-stock.ts";
 import { ApiError } from "../../http/errors.ts";
 import { pageParameters, readParameters, text, yesOrNo } from "../../http/query-parameters.ts";
 import { auditCommand } from "../../store/audit.ts";
@@ -29,7 +30,7 @@ const receiveBody = bodyReader({
   lot: Nullable(Type.String({ maxLength: 100 })),
   expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
 });
-const consumeBody = bodyReader({ quantity: Quantity });
+const consumeBody = bodyReader({ quantity: Quantity, batch: Type.Optional(Type.Integer({ minimum: 1 })) });
 
 const url = "/clinic/v1/clinics/:clinic/stock";
 const urlOfOne = `${url}/:fp`;
@@ -39,7 +40,7 @@ export function stockRoutes(app: FastifyInstance, context: DashboardContext): vo
   moveRoutes(app, context);
 }
 
-function readRoutes(app: FastifyInstance, { store }: DashboardContext): void {
+function readRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.get(url, { config: { access: "reader", parameters: filters } }, async (request): Promise<ItemList> => {
     const { page, page_size, category, low } = readParameters(request, filters);
     const { id: clinicId } = clinicOf(request);
@@ -50,7 +51,7 @@ function readRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   });
   app.get(urlOfOne, { config: { access: "reader" } }, async (request): Promise<ItemDetail> => {
     const { fp } = request.params as { fp: string };
-    return detailOf(await stockOf(store, clinicOf(request).id, fp));
+    return detailOf(await stockOf(store, clinicOf(request).id, fp), dayOf(request, now()));
   });
 }
 
@@ -70,23 +71,24 @@ function moveRoutes(app: FastifyInstance, { store, now }: DashboardContext): voi
       if (receipt.outcome === "received") {
         await auditCommand(session, "stock receive", [fp], actorOf(request, now()));
       }
-      return detailOf(await stockOf(session, clinicId, fp));
+      return detailOf(await stockOf(session, clinicId, fp), dayOf(request, now()));
     });
   });
   app.post(`${urlOfOne}/consume`, { config: { access: "staff" } }, async (request): Promise<Consumed> => {
-    const { quantity } = consumeBody(request.body);
+    const { quantity, batch = null } = consumeBody(request.body);
     const { fp } = request.params as { fp: string };
     const { id: clinicId } = clinicOf(request);
+    const today = dayOf(request, now());
     return store.transaction(async (session) => {
       const { batches } = await stockOf(session, clinicId, fp);
-      const consumption = await consumeStock(session, { clinicId, fp, quantity });
+      const consumption = await consumeStock(session, { clinicId, fp, quantity, today, batch });
       if (consumption.outcome === "refused") refuse(consumption.reason);
-      const detail = detailOf(await stockOf(session, clinicId, fp));
+      const detail = detailOf(await stockOf(session, clinicId, fp), today);
       if (consumption.outcome === "nothing") return { ...detail, taken: [], taken_without_batch: 0 };
-      await auditCommand(session, "stock consume", [fp], actorOf(request, now()));
       const taken = consumption.taken.flatMap((part) =>
-        batches.filter(({ id }) => id === part.id).map((batch) => toBatch({ ...batch, quantity: part.quantity })),
+        batches.filter(({ id }) => id === part.id).map((each) => toBatch({ ...each, quantity: part.quantity }, today)),
       );
+      await auditCommand(session, commandOf(taken), [fp], actorOf(request, now()));
       return { ...detail, taken, taken_without_batch: quantity - sum(taken) };
     });
   });
@@ -100,15 +102,29 @@ async function stockOf(session: Session, clinicId: number, fp: string): Promise<
   return stock;
 }
 
-function detailOf({ item, batches }: Stock): ItemDetail {
-  const left = allocationOrder(item.category, batches).filter(({ quantity }) => quantity > 0);
+function dayOf(request: FastifyRequest, now: number): string {
+  return wallTime(now, clinicOf(request).timeZone ?? undefined).date;
+}
+
+/** Names the command in the audit. An expired batch stands in it, since somebody chose it. */
+function commandOf(taken: readonly StockBatch[]): string {
+  const expired = taken.find(({ is_expired }) => is_expired);
+  if (expired === undefined) return "stock consume";
+  const lot = expired.lot === null ? "batch without a lot" : `lot ${expired.lot}`;
+  return `stock consume: ${lot}, expired ${expired.expiry_date}`;
+}
+
+function detailOf({ item, batches }: Stock, today: string): ItemDetail {
+  const left = allocationOrder(item.category, batches, today).filter(({ quantity }) => quantity > 0);
   const named = new Map(batches.map((batch) => [batch.id, batch]));
-  const shown = left.flatMap(({ id }) => named.get(id) ?? []).map(toBatch);
+  const shown = left.flatMap(({ id }) => named.get(id) ?? []).map((each) => toBatch(each, today));
   return { item, batches: shown, without_batch: Math.max(0, item.quantity_on_hand - sum(shown)) };
 }
 
-function toBatch({ lot, quantity, received_at, expiry_date }: Stock["batches"][number]): StockBatch {
-  return { lot, quantity, received_at: new Date(received_at).toISOString(), expiry_date };
+function toBatch(batch: Stock["batches"][number], today: string): StockBatch {
+  const { id, lot, quantity, received_at, expiry_date } = batch;
+  const is_expired = isExpired(batch, today);
+  return { id, lot, quantity, received_at: new Date(received_at).toISOString(), expiry_date, is_expired };
 }
 
 function sum(batches: readonly { quantity: number }[]): number {

@@ -25,8 +25,11 @@ async function withItems(...entities: Entity[]) {
   };
   const receive = async (fp: string, quantity: number, lot: string | null, expiry_date: string | null) =>
     staff.call<ItemDetail & Refusal>("POST", `/stock/${fp}/receive`, { quantity, lot, expiry_date });
-  const consume = async (fp: string, quantity: number) =>
-    staff.call<Consumed & Refusal>("POST", `/stock/${fp}/consume`, { quantity });
+  const consume = async (fp: string, quantity: number, from?: number) =>
+    staff.call<Consumed & Refusal>("POST", `/stock/${fp}/consume`, {
+      quantity,
+      ...(from !== undefined && { batch: from }),
+    });
   return { server, staff, onHand, receive, consume };
 }
 
@@ -39,8 +42,22 @@ test("deliveries add batches, and a vaccine is taken from the batch that expires
   server.clock.now += 1000;
   const { body } = await receive(vaccine.fp, 3, " EARLY ", "2027-01-31");
   expect(await onHand(vaccine.fp)).toBe(8);
-  const late = { lot: "LATE", quantity: 5, received_at: "2026-11-21T12:00:00.000Z", expiry_date: "2027-06-30" };
-  const early = { lot: "EARLY", quantity: 3, received_at: "2026-11-21T12:00:01.000Z", expiry_date: "2027-01-31" };
+  const id = expect.any(Number) as number;
+  const fresh = { id, is_expired: false };
+  const late = {
+    ...fresh,
+    lot: "LATE",
+    quantity: 5,
+    received_at: "2026-11-21T12:00:00.000Z",
+    expiry_date: "2027-06-30",
+  };
+  const early = {
+    ...fresh,
+    lot: "EARLY",
+    quantity: 3,
+    received_at: "2026-11-21T12:00:01.000Z",
+    expiry_date: "2027-01-31",
+  };
   const published = publishedItem(vaccine);
   expect(body).toEqual({ item: { ...published, quantity_on_hand: 8 }, batches: [early, late], without_batch: 0 });
 
@@ -72,6 +89,32 @@ test("another category is taken from the oldest batch, and stock without a batch
     2,
   ]);
   expect([body.batches, body.without_batch, body.item.quantity_on_hand]).toEqual([[], 3, 3]);
+});
+
+test("an expired batch is given out only to somebody who chooses it, and stands in the answer and the audit", async () => {
+  const vaccine = item(ours, { quantity_on_hand: 6 });
+  const old = batch(vaccine.fp, { lot: "OLD", quantity: 4, expiry_date: "2026-11-20" });
+  const fresh = batch(vaccine.fp, { lot: "NEW", quantity: 2, expiry_date: "2026-11-21" });
+  const { server, staff, onHand, consume } = await withItems(vaccine, old, fresh);
+  const listed = (await staff.call<ItemDetail>("GET", `/stock/${vaccine.fp}`)).body.batches;
+  expect(listed.map(({ lot, is_expired }) => [lot, is_expired])).toEqual([
+    ["NEW", false],
+    ["OLD", true],
+  ]);
+  const refused = await consume(vaccine.fp, 3);
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    "Quantity is 3, at most 2 on hand that are not expired: choose an expired batch by itself.",
+  ]);
+  expect((await consume(vaccine.fp, 2)).body.taken.map(({ lot }) => lot)).toEqual(["NEW"]);
+  expect((await consume(vaccine.fp, 1)).status).toBe(409);
+  const { body } = await consume(vaccine.fp, 3, listed[1]?.id);
+  expect(body.taken).toEqual([{ ...listed[1], quantity: 3 }]);
+  expect(await onHand(vaccine.fp)).toBe(1);
+  expect((await server.store.all(commands, {})).map(({ route }) => route)).toEqual([
+    "stock consume",
+    "stock consume: lot OLD, expired 2026-11-20",
+  ]);
 });
 
 test("more than on hand is refused, and so are quantities that are no whole positive number", async () => {

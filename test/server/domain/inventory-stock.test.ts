@@ -14,8 +14,8 @@ describe("stock", () => {
 
   test("medications and vaccines are used by expiry, other items by age", () => {
     const order = (category: string) => {
-      const ordered = allocationOrder(category, batches).map(({ id }) => id);
-      expect(allocationOrder(category, batches.toReversed()).map(({ id }) => id)).toEqual(ordered);
+      const ordered = allocationOrder(category, batches, "2026-11-21").map(({ id }) => id);
+      expect(allocationOrder(category, batches.toReversed(), "2026-11-21").map(({ id }) => id)).toEqual(ordered);
       return ordered;
     };
     expect(order("MEDICATION")).toEqual([5, 3, 6, 2, 4, 1]);
@@ -44,13 +44,40 @@ describe("stock", () => {
       ],
     ];
     for (const [changes, quantity, expected] of table) {
-      expect(consume(item(changes), batches, quantity)).toEqual(expected);
+      expect(consume(item(changes), batches, { quantity, today: "2026-11-21", batch: null })).toEqual(expected);
     }
   });
 
   test("a virtual item has no stock to take", () => {
     for (const quantity of [1, 1000, 0, -1]) {
-      expect(consume(item({ is_virtual: true, quantity_on_hand: 0 }), [], quantity)).toEqual({ outcome: "nothing" });
+      expect(
+        consume(item({ is_virtual: true, quantity_on_hand: 0 }), [], { quantity, today: "2026-11-21", batch: null }),
+      ).toEqual({ outcome: "nothing" });
     }
+  });
+
+  test("an expired batch is skipped, and taken from only if it is chosen", () => {
+    const took = (quantity: number, batch: number | null = null) =>
+      consume(item({}), batches, { quantity, today: "2027-01-01", batch });
+    expect(took(12)).toEqual({
+      ...{ outcome: "consumed", quantityOnHand: 3 },
+      taken: [6, 2, 4, 1].map((id) => ({ id, quantity: 3 })),
+    });
+    expect(took(13)).toEqual({
+      outcome: "refused",
+      reason: "quantity is 13, at most 12 on hand that are not expired: choose an expired batch by itself",
+    });
+    expect(took(2, 3)).toEqual({ outcome: "consumed", taken: [{ id: 3, quantity: 2 }], quantityOnHand: 13 });
+    expect(took(4, 3)).toEqual({ outcome: "refused", reason: "quantity is 4, at most 3 in this batch" });
+    expect(took(1, 9)).toEqual({ outcome: "refused", reason: "batch is 9, expected a batch of this item" });
+    expect(allocationOrder("MEDICATION", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 2, 4, 1, 5, 3]);
+    expect(allocationOrder("FOOD", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 1, 2, 4, 5, 3]);
+  });
+
+  test("the expiry date is the last day of use", () => {
+    const last: Batch[] = [{ id: 1, quantity: 1, received_at: 1, expiry_date: "2026-12-31" }];
+    const outcome = (today: string) =>
+      consume(item({ quantity_on_hand: 1 }), last, { quantity: 1, today, batch: null }).outcome;
+    expect([outcome("2026-12-31"), outcome("2027-01-01")]).toEqual(["consumed", "refused"]);
   });
 });

@@ -68,7 +68,9 @@ describe("stock", () => {
       batch(vaccine.fp, { lot: null, expiry_date: null, quantity: 3 }),
     ]);
     const take = async (quantity: number, clinicId = 1) =>
-      server.store.transaction((session) => consumeStock(session, { clinicId, fp: vaccine.fp, quantity }));
+      server.store.transaction((session) =>
+        consumeStock(session, { clinicId, fp: vaccine.fp, quantity, today: "2026-11-21", batch: null }),
+      );
     const left = async () => {
       const batches = (await server.store.all(storedBatches, {})).map(({ lot, quantity }) => [lot, quantity]);
       return [(await (await reader(server))("")).data.items[0]?.quantity_on_hand, ...batches];
@@ -88,7 +90,7 @@ describe("stock", () => {
     expect(await importEntities(server.store, fee, batch(fee.fp))).toEqual({ new: 0, changed: 0, unchanged: 2 });
     expect(await server.store.all(storedBatches, {})).toEqual([]);
     const consumption = await server.store.transaction((session) =>
-      consumeStock(session, { clinicId: 1, fp: fee.fp, quantity: 3 }),
+      consumeStock(session, { clinicId: 1, fp: fee.fp, quantity: 3, today: "2026-11-21", batch: null }),
     );
     expect(consumption).toEqual({ outcome: "nothing" });
     const shown = (await (await reader(server))("")).data.items;

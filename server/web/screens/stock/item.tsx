@@ -1,11 +1,10 @@
 import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 import type { Consumed, Consumption, Delivery, ItemDetail, StockBatch } from "../../../../shared/dashboard/stock.ts";
-import { wallTime } from "../../../../shared/dashboard/wall-time.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
-import { date, timeZone } from "../../text.ts";
+import { date } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
@@ -38,7 +37,7 @@ export function StockItem() {
               </p>
               {may("staff") && (
                 <div class="stock-moves">
-                  <Use fp={fp} unit={item.unit} onHand={item.quantity_on_hand} reload={stock.reload} />
+                  <Use fp={fp} item={item} batches={batches} reload={stock.reload} />
                   <StockIn fp={fp} unit={item.unit} reload={stock.reload} />
                 </div>
               )}
@@ -60,11 +59,11 @@ export function StockItem() {
 function Batches({ batches, withoutBatch }: { batches: readonly StockBatch[]; withoutBatch: number }) {
   return (
     <DataTable label={t("batches")} columns={[t("lot"), t("expiry"), t("received"), [t("quantity"), "number"]]}>
-      {batches.map(({ lot, expiry_date, received_at, quantity }) => (
-        <tr key={`${received_at} ${lot} ${expiry_date}`}>
+      {batches.map(({ id, lot, expiry_date, received_at, quantity, is_expired }) => (
+        <tr key={id}>
           <th scope="row">{lot ?? <span class="quiet">{t("noLot")}</span>}</th>
           <td>
-            <Expiry day={expiry_date} />
+            <Expiry day={expiry_date} isExpired={is_expired} />
           </td>
           <td>{date(received_at)}</td>
           <td class="number">{quantity}</td>
@@ -82,17 +81,13 @@ function Batches({ batches, withoutBatch }: { batches: readonly StockBatch[]; wi
   );
 }
 
-function Expiry({ day }: { day: string | null }) {
+function Expiry({ day, isExpired }: { day: string | null; isExpired: boolean }) {
   if (day === null) return <span class="quiet">{t("never")}</span>;
   return (
     <>
-      {dayName(day)} {isExpired(day) && <strong class="stock-expired">{t("expired")}</strong>}
+      {dayName(day)} {isExpired && <strong class="stock-expired">{t("expired")}</strong>}
     </>
   );
-}
-
-function isExpired(day: string): boolean {
-  return day < wallTime(Date.now(), timeZone.value).date;
 }
 
 interface MoveProps {
@@ -135,12 +130,20 @@ function StockIn({ fp, unit, reload }: MoveProps) {
   );
 }
 
-function Use({ fp, unit, onHand, reload }: MoveProps & { onHand: number }) {
+interface UseProps {
+  fp: string;
+  item: ItemDetail["item"];
+  batches: readonly StockBatch[];
+  reload: () => Promise<void>;
+}
+
+function Use({ fp, item, batches, reload }: UseProps) {
   const { run, error, isRunning } = useAction();
   const [consumed, setConsumed] = useState<Consumed | null>(null);
   const submit = (event: SubmitEvent) => {
     const form = event.currentTarget as HTMLFormElement;
-    const body: Consumption = { quantity: Number(formValues(event)["quantity"]) };
+    const { quantity, batch = "" } = formValues(event);
+    const body: Consumption = { quantity: Number(quantity), ...(batch === "" ? {} : { batch: Number(batch) }) };
     setConsumed(null);
     void run(async () => {
       setConsumed(await call<Consumed>("POST", `${clinicPath()}/stock/${fp}/consume`, body));
@@ -151,14 +154,29 @@ function Use({ fp, unit, onHand, reload }: MoveProps & { onHand: number }) {
   return (
     <form class="card" onSubmit={submit}>
       <h2>{t("use")}</h2>
-      <Quantity unit={unit} />
+      <Quantity unit={item.unit} />
+      <Field label={t("from")}>
+        <select name="batch">
+          <option value="">{t("inOrder")}</option>
+          {batches.map((batch) => (
+            <option key={batch.id} value={batch.id}>
+              {batchName(batch)}
+            </option>
+          ))}
+        </select>
+      </Field>
       {error !== undefined && <Problem error={error} />}
-      <button type="submit" class="primary" disabled={isRunning || onHand === 0}>
+      <button type="submit" class="primary" disabled={isRunning || item.quantity_on_hand === 0}>
         {t("take")}
       </button>
       <div role="status">{consumed !== null && <Taken consumed={consumed} />}</div>
     </form>
   );
+}
+
+function batchName({ lot, expiry_date, is_expired }: StockBatch): string {
+  const expiry = expiry_date === null ? null : t("partExpires", { day: dayName(expiry_date) });
+  return [lot ?? t("noLot"), expiry, is_expired ? t("expired") : null].filter((word) => word !== null).join(", ");
 }
 
 function Quantity({ unit }: { unit: string }) {
@@ -177,11 +195,11 @@ function Taken({ consumed: { taken, taken_without_batch } }: { consumed: Consume
         <strong>{t("taken")}</strong>
       </p>
       <ul class="stock-taken">
-        {taken.map(({ lot, quantity, expiry_date, received_at }) => (
-          <li key={`${received_at} ${lot} ${expiry_date}`}>
+        {taken.map(({ id, lot, quantity, expiry_date, is_expired }) => (
+          <li key={id}>
             {lot === null ? t("partWithoutLot", { quantity }) : t("part", { quantity, lot })}
             {expiry_date !== null && `, ${t("partExpires", { day: dayName(expiry_date) })}`}{" "}
-            {expiry_date !== null && isExpired(expiry_date) && <strong class="stock-expired">{t("expired")}</strong>}
+            {is_expired && <strong class="stock-expired">{t("expired")}</strong>}
           </li>
         ))}
         {taken_without_batch > 0 && <li>{t("partWithoutBatch", { quantity: taken_without_batch })}</li>}

@@ -32,7 +32,9 @@ test("consumptions at once, of two servers, never take more than there is", asyn
   const other = await openStore(database, 30_000);
   const asked = Array.from({ length: 10 }, (_, index) =>
     (index % 2 === 0 ? store : other)
-      .transaction((session) => consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5 }))
+      .transaction((session) =>
+        consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5, today: "2026-11-21", batch: null }),
+      )
       // A server whose attempts are used up tells its user to try again.
       .catch((error: unknown) => ({ outcome: (error as Error).constructor.name })),
   );
@@ -54,7 +56,9 @@ test("a delivery and a consumption at once lose nothing", async () => {
   await store.transaction((session) => receiveStock(session, delivery));
   const outcomes = await Promise.all([
     store.transaction((session) => receiveStock(session, { ...delivery, quantity: 4 })),
-    store.transaction((session) => consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 2 })),
+    store.transaction((session) =>
+      consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 2, today: "2026-11-21", batch: null }),
+    ),
     store.transaction((session) => receiveStock(session, { ...delivery, lot: "B" })),
   ]);
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(["received", "consumed", "received"]);
@@ -75,9 +79,11 @@ test("stock of another clinic is not found, received or consumed", async () => {
   const delivery = { clinicId: otherId, fp, lot: null, expiry_date: null, received_at: noon, quantity: 1 };
   expect(await findStock(store, otherId, fp)).toBe(undefined);
   expect(await store.transaction((session) => receiveStock(session, delivery))).toEqual(refused);
-  expect(await store.transaction((session) => consumeStock(session, { clinicId: otherId, fp, quantity: 1 }))).toEqual(
-    refused,
-  );
+  expect(
+    await store.transaction((session) =>
+      consumeStock(session, { clinicId: otherId, fp, quantity: 1, today: "2026-11-21", batch: null }),
+    ),
+  ).toEqual(refused);
   expect((await findStock(store, clinicId, fp))?.item.quantity_on_hand).toBe(12);
   expect([await listCategories(store, clinicId), await listCategories(store, otherId)]).toEqual([
     ["VACCINE"],
