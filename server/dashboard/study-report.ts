@@ -107,7 +107,8 @@ function rowsTable(study: StudyPage, sources: readonly string[], word: Words): P
 }
 
 function rowCells(row: StudyRow, sources: readonly string[], word: Words): PdfContent[] {
-  const style = row.flag === "critical" ? "critical" : row.flag === "low" || row.flag === "high" ? "outside" : "";
+  const isOutside = row.flag === "low" || row.flag === "high" || row.abnormal === true;
+  const style = row.flag === "critical" ? "critical" : isOutside ? "outside" : "";
   const source = sources.indexOf(sourceText(row, word) ?? "") + 1;
   const origin = originWord(row);
   return [
@@ -124,7 +125,11 @@ function rowCells(row: StudyRow, sources: readonly string[], word: Words): PdfCo
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
-    { text: row.flag === null ? "" : word(flagWord(row)), style, noWrap: true },
+    {
+      text: row.abnormal === true ? word("abnormal") : row.flag === null ? "" : word(flagWord(row)),
+      style,
+      noWrap: true,
+    },
     { text: deviceText(row), style: "quiet" },
   ];
 }
@@ -164,7 +169,7 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 /** The heads of a study's CSV file. They are the API's names, so that a program reads every language alike. */
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
-  ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment"],
+  ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
 ];
 
 /** Returns a row for each result of a study. */
@@ -174,6 +179,6 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
     row.number !== null && row.value === String(row.number) ? row.number : row.value,
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
-    ...[row.reason, row.comment],
+    ...[row.reason, row.comment, row.abnormal === true ? "true" : null],
   ]);
 }

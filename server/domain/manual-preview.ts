@@ -42,6 +42,7 @@ export function previewStudy(typed: TypedStudy, { patient, ranges, now }: Previe
     return {
       reference_range: result.reference_range,
       flag: isTyped ? result.flag : null,
+      ...(isTyped && result.abnormal === true ? { abnormal: true as const } : {}),
       value: isTyped ? result.value : null,
       number: isTyped && (result.value_text ?? result.comparator) === undefined ? result.value : null,
       ...bounds,

@@ -11,29 +11,23 @@ import type { IntervalSource, OutsideValue, StudyRow } from "../../shared/dashbo
 /** Max values outside their intervals in a row of the list. */
 const OUTSIDE_MAX = 6;
 
-/** Returns the values outside their intervals, critical ones first; a file takes more of them than the list. */
+/** Returns the values outside their intervals and the abnormal words, critical ones first; a file takes more of them than the list. */
 export function outsideOf(
   results: readonly Result[],
   max = OUTSIDE_MAX,
 ): { outside: OutsideValue[]; outside_total: number } {
-  const outside = results.filter(({ flag }) => flag !== null && flag !== "normal");
+  const outside = results.filter(({ flag, abnormal }) => (flag !== null && flag !== "normal") || abnormal === true);
   const inOrder = [
     ...outside.filter(({ flag }) => flag === "critical"),
     ...outside.filter(({ flag }) => flag !== "critical"),
   ];
   return {
-    outside: inOrder.slice(0, max).flatMap((result) => {
-      const { analyte, flag } = result;
-      if (flag === null) return [];
-      return [
-        {
-          analyte,
-          text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(),
-          flag,
-          side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
-        },
-      ];
-    }),
+    outside: inOrder.slice(0, max).map((result) => ({
+      analyte: result.analyte,
+      text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(),
+      flag: result.flag,
+      side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+    })),
     outside_total: outside.length,
   };
 }
@@ -63,6 +57,7 @@ export function studyRows(
       ...bounds,
       flag: result.flag,
       side: sideOf({ ...result, ...bounds }),
+      ...(result.abnormal === true ? { abnormal: true as const } : {}),
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,

@@ -3,13 +3,13 @@ import type { PatientHint, Result, StudySource } from "../../shared/api/study.ts
 // Facts of a study that the dashboard's list filters and searches by. They stand in columns of their own, because a database
 // would read the whole results of each study.
 
-/** 0: no value outside its interval, 1: some, 2: a critical one. */
+/** 0: no value outside its interval and no abnormal word, 1: some, 2: a critical one. */
 export type Severity = 0 | 1 | 2;
 
-/** Returns the worst flag of the results. */
-export function severityOf(results: readonly Pick<Result, "flag">[]): Severity {
+/** Returns the worst flag of the results. An abnormal word counts as a value outside its interval. */
+export function severityOf(results: readonly Pick<Result, "flag" | "abnormal">[]): Severity {
   if (results.some(({ flag }) => flag === "critical")) return 2;
-  return results.some(({ flag }) => flag === "low" || flag === "high") ? 1 : 0;
+  return results.some(({ flag, abnormal }) => flag === "low" || flag === "high" || abnormal === true) ? 1 : 0;
 }
 
 /** Folds letter case and accents, so that KARABAŞ, Karabaş and karabas are equal. The Turkish dotless i is an i. */

@@ -68,6 +68,13 @@ export const Result = Type.Object(
       }),
     ),
     code_source: Type.Optional(CodeSource),
+    abnormal: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "Present if the words of `value_text` are not the expected ones, such as `Positive` of a test for an infection. " +
+          "`flag` is null, because it compares numbers.",
+      }),
+    ),
     comment: Type.Optional(
       Type.String({
         maxLength: 200,

@@ -143,6 +143,9 @@ export interface AnalyteResult {
   /** Origin of `analyte`; absent for a code that the catalogue found. `device`: the device's own code, so that `reference_range` and `flag` are null. `clinic`: the clinic mapped the device's code to this analyte. */
   code_source?: "device" | "clinic";
 
+  /** Present if the words of `value_text` are not the expected ones, such as `Positive` of a test for an infection. `flag` is null, because it compares numbers. */
+  abnormal?: true;
+
   /** Present if the device doubts the value: its reason, in words. `flag` is then null. */
   comment?: string;
 }

@@ -18,7 +18,7 @@ function resultLines(results: readonly Result[], snapshot: Snapshot | null): str
 }
 
 function lineOf(code: string, result: Result, row: RowSnapshot | undefined): string {
-  const { value, unit, reference_range, flag, comparator, value_text, comment } = result;
+  const { value, unit, reference_range, flag, comparator, value_text, comment, abnormal } = result;
   // No interval of ours applies to the device's own code, so its own range and flag are shown.
   const own = result.code_source === "device" ? row : undefined;
   return [
@@ -26,7 +26,9 @@ function lineOf(code: string, result: Result, row: RowSnapshot | undefined): str
     value_text ?? `${comparator ?? ""}${value}`,
     unit ?? "",
     own?.device_range == null ? (reference_range ?? "no range") : `the device's range ${own.device_range}`,
-    own?.device_flag == null ? (flag ?? "no flag") : `the device's flag ${own.device_flag}`,
+    own?.device_flag == null
+      ? (flag ?? (abnormal === true ? "abnormal" : "no flag"))
+      : `the device's flag ${own.device_flag}`,
     ...(comment === undefined ? [] : [`in doubt: ${comment}`]),
     ...(row?.meaning === undefined ? [] : [`= ${row.meaning}`]),
   ].join("  ");

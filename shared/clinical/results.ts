@@ -2,6 +2,7 @@ import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
 import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
 import { type Assessment, assess, type DeviceRange } from "./flag.ts";
 import { catalogueVersion } from "./reference.ts";
+import { isAbnormalWord } from "./result-words.ts";
 import type { CodeSource, Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
 import { readRange } from "./value.ts";
@@ -69,6 +70,7 @@ export function resultsOf(
       ...(comparator === null ? {} : { comparator }),
       ...(ordinal || value === null ? { value_text: text } : {}),
       ...(codeSource === undefined ? {} : { code_source: codeSource }),
+      ...(analyte !== null && value === null && isAbnormalWord(analyte, text) ? { abnormal: true as const } : {}),
       ...(comment === null ? {} : { comment }),
     });
     rows.push({
@@ -135,6 +137,19 @@ function deviceName({ codeSource, device_code, device_label }: Measurement) {
     ...(device_code === undefined ? {} : { device_code }),
     ...(codeSource === undefined || device_label == null ? {} : { device_label }),
   };
+}
+
+/**
+ * Marks the words that are not the expected ones in results of another sender: an older agent, or an imported file. The device's
+ * own code has no expected word.
+ */
+export function withAbnormalWords({ modality, results }: Pick<Study, "modality" | "results">): Result[] {
+  return results.map((result) => {
+    const { analyte: code, value, value_text, code_source, abnormal } = result;
+    if (abnormal !== undefined || value !== null || value_text === undefined || code_source === "device") return result;
+    const analyte = analyteOf(code, modality);
+    return analyte !== undefined && isAbnormalWord(analyte, value_text) ? { ...result, abnormal: true } : result;
+  });
 }
 
 function analyteOf(apiCode: string, modality: string): Analyte | undefined {

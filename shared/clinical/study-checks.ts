@@ -21,11 +21,12 @@ export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at
 
 /** Checks range and flag of a result against its value. @returns the problem, or null */
 function resultProblem(result: Result): string | null {
-  const { reference_range, flag, value, value_text, comparator, code_source } = result;
+  const { reference_range, flag, value, value_text, comparator, code_source, abnormal } = result;
   if (value === null && value_text === undefined) return "value is null without a value_text, expected a number";
   if (value === null && comparator !== undefined) {
     return `comparator is ${comparator} for a value in words, expected none`;
   }
+  if (value !== null && abnormal !== undefined) return `abnormal is ${abnormal} for a number, expected none`;
   if (code_source === "device" && reference_range !== null) {
     return `reference_range is ${shown(reference_range)} for the device's own code, expected null`;
   }

@@ -51,6 +51,8 @@ export interface RowFault {
 export interface PreviewRow {
   reference_range: string | null;
   flag: Flag | null;
+  /** Present if the words are not the expected ones. */
+  abnormal?: true;
   /** Null for a row without a right value, and for a word. */
   value: number | null;
   /** Place of the value in the picture. The rank of a grade and a value such as `<0.2` have none. */

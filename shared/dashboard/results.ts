@@ -12,7 +12,7 @@ export interface ResultFilters {
   patient?: string;
   device?: string;
   modality?: string;
-  /** `outside` lists studies with a value below or above its interval, critical ones included. */
+  /** `outside` lists studies with a value below or above its interval or an abnormal word, critical ones included. */
   flag?: "critical" | "outside";
   /** First and last day in the clinic's time zone, such as 2026-11-21. */
   from?: string;
@@ -24,12 +24,13 @@ export interface ResultFilters {
 /** The side of the interval on which a value stands. */
 export type Side = "low" | "high";
 
-/** A value outside its interval in the list. */
+/** A value outside its interval, or an abnormal word, in the list. */
 export interface OutsideValue {
   analyte: string;
   /** The value as the API has it, with its comparator and unit. */
   text: string;
-  flag: Flag;
+  /** Null for an abnormal word. */
+  flag: Flag | null;
   side: Side | null;
 }
 
@@ -47,9 +48,9 @@ export interface ListedStudy {
   sample_ids: string[];
   /** Number of results. */
   results: number;
-  /** The first values outside their intervals, critical ones first. */
+  /** The first values outside their intervals and abnormal words, critical ones first. */
   outside: OutsideValue[];
-  /** Number of values outside their intervals. */
+  /** Number of values outside their intervals and of abnormal words. */
   outside_total: number;
 }
 
@@ -100,6 +101,8 @@ export interface StudyRow {
   flag: Flag | null;
   /** The side of a value outside its interval; `critical` has no direction of its own. */
   side: Side | null;
+  /** Present if the words are not the expected ones. */
+  abnormal?: true;
   device_range: string | null;
   device_species: string | null;
   device_flag: string | null;

@@ -109,6 +109,8 @@ export interface PreviewRow {
   unit: string | null;
   reference_range: string | null;
   flag: Flag | null;
+  /** Present if the words are not the expected ones. */
+  abnormal?: true;
   side: Side | null;
   /** Why there is no range or flag. */
   reason: string | null;

@@ -59,6 +59,8 @@ export interface NewResult {
   received_at: string;
   /** Null if no result has a flag. */
   worst_flag: Flag | null;
+  /** Present if a word is not the expected one, such as Positive of a test for an infection. */
+  abnormal?: true;
 }
 
 export interface CriticalStudy extends NewResult {

@@ -111,6 +111,7 @@ export async function previewFor(session: Session, stored: StoredStudy, patient:
         unit: result.unit,
         reference_range: result.reference_range,
         flag: result.flag,
+        ...(result.abnormal === true ? { abnormal: true as const } : {}),
         side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
         reason: row?.analyte === result.analyte ? row.reason : null,
       };

@@ -102,6 +102,7 @@ interface StudyRow {
 }
 
 function toNewResult(row: StudyRow): NewResult {
+  const results = resultsOf(row);
   const { fp, revision, device_name, modality, patient_fp, patient_name, species } = row;
   const hint = parseStored(row.patient_hint) as PatientHint | null;
   return {
@@ -113,7 +114,8 @@ function toNewResult(row: StudyRow): NewResult {
     modality,
     acquired_at: timestampOf(row.acquired_at),
     received_at: timestampOf(row.received_at),
-    worst_flag: worstFlag(resultsOf(row)),
+    worst_flag: worstFlag(results),
+    ...(results.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Result, type Study, type StudySource } from "../../../shared/api/study.ts";
+import { withAbnormalWords } from "../../../shared/clinical/results.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns, StudyMarks } from "../database/schema.ts";
 
@@ -13,7 +14,7 @@ export function describeStudy(study: Omit<Study, "patient_fp">) {
     status: study.status,
     acquired_at: Date.parse(study.acquired_at),
     // Canonical JSON: equal results have equal text.
-    results: canonical(study.results),
+    results: canonical(withAbnormalWords(study)),
   };
 }
 
@@ -23,7 +24,15 @@ export function contentHash(
   dedupeKey: string | null,
   deviceId: string | null,
 ): string {
-  const content = { ...describeStudy(study), patient_fp: study.patient_fp, dedupe_key: dedupeKey, device_id: deviceId };
+  // A mark of ours is not content: a later catalogue may know more words.
+  const results = canonical(study.results.map(({ abnormal: _abnormal, ...result }) => result));
+  const content = {
+    ...describeStudy(study),
+    results,
+    patient_fp: study.patient_fp,
+    dedupe_key: dedupeKey,
+    device_id: deviceId,
+  };
   return createHash("sha256").update(canonical(content)).digest("hex");
 }
 

@@ -4,10 +4,18 @@ import { texts } from "../text.ts";
 
 /**
  * A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval; the
- * word then names it too.
+ * word then names it too. A word that is not the expected one has no flag, and is `abnormal`.
  */
-export function Flag({ flag, side }: { flag: FlagValue | null; side?: Side | null }) {
-  if (flag === null) return null;
+export function Flag({
+  flag,
+  side,
+  abnormal = false,
+}: {
+  flag: FlagValue | null;
+  side?: Side | null | undefined;
+  abnormal?: boolean | undefined;
+}) {
+  if (flag === null) return abnormal ? <span class="flag flag-abnormal">{t("abnormal")}</span> : null;
   const direction = flag === "low" || flag === "high" ? flag : flag === "critical" ? (side ?? null) : null;
   const arrow = direction === null ? "" : direction === "low" ? "↓" : "↑";
   const word = flag !== "critical" || direction === null ? flag : direction === "low" ? "criticalLow" : "criticalHigh";
@@ -19,8 +27,8 @@ export function Flag({ flag, side }: { flag: FlagValue | null; side?: Side | nul
   );
 }
 
-/** The word for a flag without its direction. */
-export function flagWord(flag: FlagValue): string {
+/** The word for a flag without its direction, or for an abnormal word. */
+export function flagWord(flag: FlagValue | "abnormal"): string {
   return t(flag);
 }
 
@@ -32,6 +40,7 @@ const t = texts(
     critical: "critical",
     criticalLow: "critical low",
     criticalHigh: "critical high",
+    abnormal: "abnormal",
   },
   {
     low: "düşük",
@@ -40,5 +49,6 @@ const t = texts(
     critical: "kritik",
     criticalLow: "kritik düşük",
     criticalHigh: "kritik yüksek",
+    abnormal: "anormal",
   },
 );

@@ -23,7 +23,7 @@ test("a typed word of a rapid test is a value in words, with neither unit, range
   const key = await server.makeKey(ours, ["clinic.lab.view"]);
   const row = { value: null, unit: null, reference_range: null, flag: null };
   expect((await server.get(key, `/api/v1/lab/diagnostics/${added.fp}`)).body.data.results).toEqual([
-    { analyte: "CPV", ...row, value_text: "Positive" },
+    { analyte: "CPV", ...row, value_text: "Positive", abnormal: true },
     { analyte: "HW", ...row, value_text: "neg" },
   ]);
 });

@@ -32,14 +32,14 @@ function hintOf({ hint: { identifier, name, species, owner } }: SetupStudy): str
 function Results({ results }: { results: readonly Result[] }) {
   return (
     <DataTable label={t("results")} columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag")]}>
-      {results.map(({ analyte, value, value_text, comparator = "", unit, reference_range, flag }) => (
+      {results.map(({ analyte, value, value_text, comparator = "", unit, reference_range, flag, abnormal }) => (
         <tr key={analyte}>
           <th scope="row">{analyte}</th>
           <td class="number">{value_text ?? (value === null ? "" : `${comparator}${value}`)}</td>
           <td>{unit}</td>
           <td>{reference_range}</td>
           <td>
-            <Flag flag={flag} />
+            <Flag flag={flag} abnormal={abnormal} />
           </td>
         </tr>
       ))}

@@ -155,6 +155,7 @@ function Range({ preview }: { preview: PreviewRow | undefined }) {
 }
 
 function FlagCell({ preview }: { preview: PreviewRow | undefined }) {
+  if (preview?.abnormal === true) return <td>{<Flag flag={null} abnormal />}</td>;
   if (preview === undefined || preview.value === null) return <td>{""}</td>;
   const { flag, side } = preview;
   return <td>{flag === null ? <span class="quiet">{t("noFlag")}</span> : <Flag flag={flag} side={side} />}</td>;

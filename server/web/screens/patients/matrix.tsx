@@ -108,13 +108,13 @@ function AnalyteName({ fp, row: { analyte, name, unit, device } }: { fp: string;
 
 /** A value with its flag. Screen readers also hear what the missing mark of a normal value means. */
 function Value({ value }: { value: RowValue }) {
-  const { flag, comment } = value;
-  const isMarked = flag !== null && flag !== "normal";
+  const { flag, comment, abnormal = false } = value;
+  const isMarked = abnormal || (flag !== null && flag !== "normal");
   const [mark, meaning] = markOf(value);
   return (
     <span class="matrix-value">
-      {isMarked && <Flag flag={flag} side={sideOf(value)} />}
-      <span class={isMarked ? `flag-${flag}` : undefined}>{valueText(value)}</span>
+      {isMarked && <Flag flag={flag} side={sideOf(value)} abnormal={abnormal} />}
+      <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{valueText(value)}</span>
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>

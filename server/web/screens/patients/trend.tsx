@@ -64,8 +64,10 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
           <td class="number">{valueText(value)}</td>
           <td class="number">{value.reference_range ?? t("noInterval")}</td>
           <td>
-            <Flag flag={value.flag} side={sideOf(value)} />
-            {value.flag === null && (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
+            <Flag flag={value.flag} side={sideOf(value)} abnormal={value.abnormal} />
+            {value.flag === null &&
+              value.abnormal !== true &&
+              (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
           </td>
           <td>
             <a href={`/dashboard/results/${value.study.fp}`}>{value.study.device_name}</a>

@@ -126,7 +126,7 @@ function Outside({ study: { outside, outside_total, results } }: { study: Listed
     <ul class="outside-values">
       {outside.map(({ analyte, text, flag, side }, index) => (
         <li key={index}>
-          <strong>{analyte}</strong> {text} <Flag flag={flag} side={side} />
+          <strong>{analyte}</strong> {text} <Flag flag={flag} side={side} abnormal={flag === null} />
         </li>
       ))}
       {outside_total > outside.length && (

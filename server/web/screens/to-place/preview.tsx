@@ -71,17 +71,17 @@ function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name:
       class="desk-table"
       columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag")]}
     >
-      {results.map(({ analyte, value, unit, reference_range, flag, side, reason }, index) => (
+      {results.map(({ analyte, value, unit, reference_range, flag, side, reason, abnormal = false }, index) => (
         <tr key={index}>
           <th scope="row">{analyte}</th>
           <td class="number">{value}</td>
           <td>{unit}</td>
           <td>{reference_range}</td>
           <td>
-            {flag === null ? (
+            {flag === null && !abnormal ? (
               <span class="quiet">{reason === null ? "–" : reasonText(reason)}</span>
             ) : (
-              <Flag flag={flag} side={side} />
+              <Flag flag={flag} side={side} abnormal={abnormal} />
             )}
           </td>
         </tr>

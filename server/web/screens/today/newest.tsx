@@ -34,7 +34,7 @@ export function Newest({ results }: { results: readonly NewResult[] }) {
 }
 
 function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
-  const { device_name, modality, received_at, worst_flag, patient } = result;
+  const { device_name, modality, received_at, worst_flag, abnormal = false, patient } = result;
   return (
     <tr class={isNew ? "new-row" : undefined}>
       <th scope="row">
@@ -47,7 +47,10 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
           </>
         )}
       </th>
-      <td>{worst_flag === null ? <span class="quiet">{t("noFlag")}</span> : <Flag flag={worst_flag} />}</td>
+      <td>
+        {worst_flag === null && !abnormal && <span class="quiet">{t("noFlag")}</span>}
+        <Flag flag={worst_flag} /> {abnormal && <Flag flag={null} abnormal />}
+      </td>
       <td>{device_name}</td>
       <td>{studyWord(modality)}</td>
       <td>{dateTime(received_at)}</td>
@@ -56,7 +59,8 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
 }
 
 function announcement(result: NewResult): string {
-  const flag = result.worst_flag === null ? t("noFlag") : flagWord(result.worst_flag);
+  const words = [result.worst_flag, result.abnormal === true ? "abnormal" : null] as const;
+  const flag = words.flatMap((word) => (word === null ? [] : flagWord(word))).join(", ") || t("noFlag");
   return t("announced", { name: nameOf(result), device: result.device_name, flag });
 }
 

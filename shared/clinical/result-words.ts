@@ -1,0 +1,42 @@
+import type { Analyte } from "./analytes.ts";
+import { fold } from "./species.ts";
+
+// The meaning of a qualitative result in the words of devices, in the languages of their screens.
+
+/** Words for a finding that is absent, folded. `Normal` is a pad's word for it. */
+const ABSENT = new Set([
+  ...["negative", "neg", "negativ", "negatif", "negativo", "negativa", "normal", "norm", "nil", "absent", "ausente"],
+  ...["undetected", "nonreactive", "nachweislos", "yok", "saptanmadi", "bulunmadi", "rilevato non"],
+]);
+
+/** Words for a finding that is present, folded. */
+const PRESENT = new Set([
+  ...["positive", "pos", "positiv", "positif", "pozitif", "positivo", "positiva", "present", "presente", "detected"],
+  ...["reactive", "reaktiv", "reaktif", "nachweisbar", "nachgewiesen", "detecte", "detectado", "rilevato", "var"],
+  ...["saptandi", "bulundu"],
+]);
+
+/** Words before a finding that deny it: "not detected", "non reactive", "nicht nachweisbar", "tespit edilmedi". */
+const DENIALS = new Set(["no", "not", "non", "none", "nicht", "kein", "keine", "edilmedi"]);
+
+/**
+ * Returns the meaning of a result in words: "absent", "present", or the folded words themselves. Signs are words: `-` and `+`. A
+ * number after the word, such as the cut-off index of `Negative (0.12)`, does not change it.
+ */
+export function meaningOf(text: string): string {
+  const signs = text.replace(/[\s()[\]]/g, "");
+  if (/^[-\u2010-\u2015\u2212]$/.test(signs)) return "absent";
+  if (/^\++$/.test(signs)) return "present";
+  const words = fold(text).trim().split(" ");
+  const isPresent = words.some((word) => PRESENT.has(word));
+  if (words.some((word) => DENIALS.has(word)))
+    return words.some((word) => ABSENT.has(word)) ? words.join(" ") : "absent";
+  const isAbsent = words.some((word) => ABSENT.has(word));
+  if (isAbsent !== isPresent) return isAbsent ? "absent" : "present";
+  return words.join(" ");
+}
+
+/** Whether words are not the expected ones of the analyte. False for an analyte without an expected word. */
+export function isAbnormalWord({ expected_word }: Pick<Analyte, "expected_word">, text: string): boolean {
+  return expected_word !== undefined && meaningOf(text) !== meaningOf(expected_word);
+}
