@@ -10,6 +10,7 @@ import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import type { Address } from "../transport/address.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
+import { textForm } from "../../shared/api/text-form.ts";
 
 /** The profile of imaging devices. They send files instead of messages. */
 export const DICOM = "dicom";
@@ -35,10 +36,17 @@ export const TlsSchema = ClosedObject({
 });
 
 /** PS3.5 §6.2: no backslash and no control characters; leading and trailing spaces are not significant. */
-const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
+const AeTitle = Type.String({
+  pattern: textForm(
+    "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$",
+    "1 to 16 printable ASCII characters without a backslash, no blank at either end",
+  ),
+});
 
 export const DeviceSchema = ClosedObject({
-  id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+  id: Type.String({
+    pattern: textForm("^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and dashes such as chem-1, at most 63"),
+  }),
   profile: Type.String(),
   connection: ClosedObject({
     serial: Type.Optional(SerialSchema),
@@ -69,24 +77,39 @@ export const DeviceSchema = ClosedObject({
 /** A bucket of a store with the S3 protocol. */
 export const BucketSchema = ClosedObject({
   endpoint: Type.String({ minLength: 1 }),
-  bucket: Type.String({ pattern: BUCKET_PATTERN }),
-  region: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),
-  prefix: Type.Optional(Type.String({ pattern: PREFIX_PATTERN, maxLength: 500 })),
-  accessKeyId: Type.String({ pattern: "^[!-.0-~]{1,128}$" }),
+  bucket: Type.String({ pattern: textForm(BUCKET_PATTERN, "3 to 63 lower-case letters, digits, points and dashes") }),
+  region: Type.Optional(
+    Type.String({ pattern: textForm("^[A-Za-z0-9-]{1,64}$", "letters, digits and dashes such as eu-central-1") }),
+  ),
+  prefix: Type.Optional(
+    Type.String({
+      pattern: textForm(PREFIX_PATTERN, "a path such as images/clinic-1, no slash at either end"),
+      maxLength: 500,
+    }),
+  ),
+  accessKeyId: Type.String({
+    pattern: textForm("^[!-.0-~]{1,128}$", "printable ASCII characters without blanks and slashes, at most 128"),
+  }),
   secretFile: Type.String({ minLength: 1 }),
   encryption: Type.Optional(Type.Enum(["AES256", "aws:kms"])),
-  kmsKeyId: Type.Optional(Type.String({ pattern: "^[!-~]{1,2048}$" })),
+  kmsKeyId: Type.Optional(
+    Type.String({ pattern: textForm("^[!-~]{1,2048}$", "printable ASCII characters without blanks") }),
+  ),
   pathStyle: Type.Optional(Type.Boolean()),
   ca: Type.Optional(Type.String({ minLength: 1 })),
 });
 
 /** A PACS or another archive that gets a copy of each image. */
 export const DestinationSchema = ClosedObject({
-  id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+  id: Type.String({
+    pattern: textForm("^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and dashes such as chem-1, at most 63"),
+  }),
   dial: Type.Optional(Type.String()),
   aeTitle: Type.Optional(AeTitle),
   callingAeTitle: Type.Optional(AeTitle),
-  stow: Type.Optional(Type.String({ pattern: "^https?://" })),
+  stow: Type.Optional(
+    Type.String({ pattern: textForm("^https?://", "an address that begins with http:// or https://") }),
+  ),
   authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
   s3: Type.Optional(BucketSchema),
 });
@@ -101,7 +124,7 @@ export const ImagesSchema = ClosedObject({
 /** Backups that the agent makes by itself each day. */
 export const BackupSchema = ClosedObject({
   folder: Type.String({ minLength: 1 }),
-  at: Type.Optional(Type.String({ pattern: TIME_OF_DAY })),
+  at: Type.Optional(Type.String({ pattern: textForm(TIME_OF_DAY, "a time of day such as 03:30") })),
   keep: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   images: Type.Optional(Type.Boolean()),
 });
@@ -119,7 +142,10 @@ export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 
 export const ConfigSchema = ClosedObject({
-  server: ClosedObject({ url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) }),
+  server: ClosedObject({
+    url: Type.String({ pattern: textForm("^https?://", "an address that begins with http:// or https://") }),
+    keyFile: Type.String({ minLength: 1 }),
+  }),
   data: Type.String({ minLength: 1 }),
   timeZone: Type.String(),
   /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */

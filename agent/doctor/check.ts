@@ -1,5 +1,6 @@
 import path from "node:path";
 import type Database from "better-sqlite3";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { type ConfigResult, checkConfig } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";

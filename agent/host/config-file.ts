@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { asOwner } from "../../shared/runtime/folder-owner.ts";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { makePrivateFolder, syncFolder } from "../../shared/runtime/private-folder.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
 

@@ -62,6 +62,7 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "a clinic's own reference intervals",
     examples: [
       `ranges import ranges.ndjson --clinic ${CLINIC}`,
+      `ranges import ranges.csv --clinic ${CLINIC} --dry-run`,
       `ranges list --clinic ${CLINIC}`,
       `ranges export ranges.ndjson --clinic ${CLINIC}`,
     ],

@@ -1,7 +1,10 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { type ClinicRange, rangeCells } from "../../shared/clinical/clinic-ranges.ts";
-import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
+import { type ClinicRange, rangeCells, rangeText } from "../../shared/clinical/clinic-ranges.ts";
+import { plural, printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
+import type { RangeChanges } from "../../shared/dashboard/ranges.ts";
+import { readTextFile } from "../../shared/runtime/text-file.ts";
+import { rangeChanges } from "../domain/range-changes.ts";
 import { printableLines } from "../../shared/runtime/printable.ts";
 import { readRanges } from "../import/clinic-ranges.ts";
 import { currentRanges, replaceRanges } from "../store/ranges.ts";
@@ -15,9 +18,11 @@ export const rangesCommand = new Command("ranges")
   .addCommand(
     new Command("import")
       .argument("<file>")
-      .description("replace all intervals of the clinic by the rows of an NDJSON file")
+      .description("replace all intervals of the clinic by the rows of an NDJSON or CSV file; print the changes first")
       .addOption(ownerOption())
       .option("--low-quality", "also use published intervals of quality C and D")
+      .option("--dry-run", "print the changes and store nothing")
+      .option("--yes", "replace or remove rows of the clinic without asking again")
       .addOption(dataOption())
       .action(importRanges),
   )
@@ -40,9 +45,15 @@ export const rangesCommand = new Command("ranges")
 
 type RangesOptions = DataOption & ClinicOption;
 
-async function importRanges(path: string, options: RangesOptions & { lowQuality?: boolean }): Promise<void> {
-  const { data, clinic, lowQuality = false } = options;
-  const read = readRanges(readFileSync(path, "utf8"));
+interface ImportOptions extends DataOption, ClinicOption {
+  lowQuality?: true;
+  dryRun?: true;
+  yes?: true;
+}
+
+async function importRanges(path: string, options: ImportOptions): Promise<void> {
+  const { data, clinic, lowQuality = false, dryRun = false, yes = false } = options;
+  const read = readRanges(readTextFile(path, { strict: true }));
   if ("problems" in read) {
     for (const problem of read.problems) printError(problem);
     throw new Error(`${path}: ${read.problems.length} problems, nothing was imported`);
@@ -50,10 +61,34 @@ async function importRanges(path: string, options: RangesOptions & { lowQuality?
   await withStore(data, async (store) => {
     const clinicId = await clinicIdOf(store, clinic);
     const content = { low_quality: lowQuality, rows: read.rows };
-    const replaced = await store.transaction((session) => replaceRanges(session, clinicId, content, Date.now()));
-    const outcome = replaced === null ? "unchanged" : `version ${replaced.version}`;
+    const outcome = await store.transaction(async (session) => {
+      const current = await currentRanges(session, clinicId);
+      const changes = rangeChanges(current?.rows ?? [], read.rows);
+      for (const line of changeLines(changes)) printError(line);
+      if (dryRun) return "nothing stored";
+      const lost = changes.removed.length + changes.changed.length;
+      if (lost > 0 && !yes) {
+        throw new Error(
+          `${path}: nothing was imported, since it replaces or removes ${plural(lost, "row")}: add --yes`,
+        );
+      }
+      const replaced = await replaceRanges(session, clinicId, content, Date.now());
+      return replaced === null ? "unchanged" : `version ${replaced.version}`;
+    });
     printLine(`${path}: ${read.rows.length} rows, ${outcome}`);
   });
+}
+
+/** Prints the rows that an import adds, changes and removes. */
+function changeLines({ added, changed, removed }: RangeChanges): string[] {
+  return [
+    ...removed.map((row) => `- ${rangeText(row)}`),
+    ...changed.flatMap(({ row, fields }) => [
+      `~ ${rangeText(row)}`,
+      ...fields.map(({ field, from, to }) => `    ${field}: ${from ?? "none"} -> ${to ?? "none"}`),
+    ]),
+    ...added.map((row) => `+ ${rangeText(row)}`),
+  ];
 }
 
 async function listRanges({ data, clinic, json }: RangesOptions & { json?: true }): Promise<void> {

@@ -3,9 +3,10 @@ import { Compile } from "typebox/compile";
 import { ClosedObject } from "../../shared/api/schema.ts";
 import { textProblems, problems } from "../../shared/api/problems.ts";
 import { ApiError } from "../http/errors.ts";
+import { textForm } from "../../shared/api/text-form.ts";
 
 /** Name of a user or of a clinic. */
-export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
+export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: textForm("\\S", "text that is not blank") });
 
 /** Max faults of a body that an error names. */
 const FAULTS_MAX = 5;

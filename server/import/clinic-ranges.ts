@@ -16,7 +16,12 @@ export function readRanges(text: string): { rows: ClinicRange[] } | { problems: 
   const rows: ClinicRange[] = [];
   const found: string[] = [];
   const seen = new Map<string, number>();
-  for (const { number, row } of rowsOf(text)) {
+  if (text.includes("\ufffd") || text.slice(0, 16).includes("\0")) {
+    return { problems: ['the file is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"'] };
+  }
+  const content = rowsOf(text);
+  if ("fault" in content) return { problems: [`line ${content.fault.line}: ${content.fault.problem}`] };
+  for (const { number, row } of content.rows) {
     const problemsOfRow = rowProblems(row);
     if (problemsOfRow.length === 0) {
       const { id, effective_from } = row as ClinicRange;
@@ -34,28 +39,41 @@ export function readRanges(text: string): { rows: ClinicRange[] } | { problems: 
   return found.length > 0 ? { problems: found } : { rows };
 }
 
+type Rows = { rows: { number: number; row: unknown }[] } | { fault: { line: number; problem: string } };
+
 /** Returns the rows with the numbers of their lines. A spreadsheet writes a byte order mark in front. */
-function rowsOf(text: string): { number: number; row: unknown }[] {
+function rowsOf(text: string): Rows {
   const content = text.replace(/^\ufeff/, "");
   if (/^\s*"?id"?\s*[,;\t]/.test(content)) return csvRows(content);
   const lines = content.split(/\r?\n/).map((line, index) => ({ number: index + 1, line }));
-  return lines.filter(({ line }) => line.trim() !== "").map(({ number, line }) => ({ number, row: parse(line) }));
+  const filled = lines.filter(({ line }) => line.trim() !== "");
+  return { rows: filled.map(({ number, line }) => ({ number, row: parse(line) })) };
 }
 
-function csvRows(text: string): { number: number; row: unknown }[] {
-  const [header, ...records] = readCsv(text);
+function csvRows(text: string): Rows {
+  const content = readCsv(text);
+  if ("fault" in content) return content;
+  const [header, ...records] = content.records;
+  const isCommaDecimal = content.separator === ";";
   const names = header?.cells.map((name) => name.trim()) ?? [];
-  return records.map(({ line, cells }) => {
+  const rows = records.map(({ line, cells }) => {
     const fields = cells.map((cell, index): [string, unknown] => {
       const name = names[index] ?? `column ${index + 1}`;
-      return [name, fieldOf(name, cell.trim())];
+      return [name, fieldOf(name, cell.trim(), isCommaDecimal)];
     });
     return { number: line, row: Object.fromEntries(fields.filter(([, value]) => value !== "")) };
   });
+  return { rows };
 }
 
-/** Converts a cell to the type of its field. An empty cell is an absent field. */
-function fieldOf(name: string, cell: string): unknown {
+const BOUNDS = ["low", "high", "critical_low", "critical_high"];
+
+/**
+ * Converts a cell to the type of its field. An empty cell is an absent field. A spreadsheet whose decimals have a comma separates
+ * cells by semicolons.
+ */
+function fieldOf(name: string, cell: string, isCommaDecimal: boolean): unknown {
+  if (isCommaDecimal && BOUNDS.includes(name) && /^-?\d+,\d+$/.test(cell)) return cell.replace(",", ".");
   if ((name === "age_min_days" || name === "age_max_days") && /^\d+$/.test(cell)) return Number(cell);
   if (name === "neutered" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
   return cell;

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { encodingOf } from "../../shared/runtime/text-file.ts";
 
 /** Max bytes of a line, so that a file without line ends cannot fill the memory. A longer line is a problem. */
 const LINE_BYTES_MAX = 5 * 1024 * 1024;
@@ -12,7 +13,7 @@ interface InputLine {
   bytesRead: number;
 }
 
-/** Reads the lines of a file that are not blank. */
+/** Reads the lines of a file that are not blank. @throws Error for a file in UTF-16 */
 export async function* readLines(path: string): AsyncGenerator<InputLine> {
   let number = 0;
   let bytesRead = 0;
@@ -34,6 +35,7 @@ export async function* readLines(path: string): AsyncGenerator<InputLine> {
   }
 
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    if (bytesRead === 0 && encodingOf(chunk) !== "utf-8") throw new Error(`${path} is UTF-16: save it as UTF-8`);
     let start = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
       keep(chunk.subarray(start, end));

@@ -1,4 +1,5 @@
 import { ulid } from "ulid";
+import { textForm } from "./text-form.ts";
 
 // Fingerprints: `<prefix>_<ULID>`.
 
@@ -15,7 +16,7 @@ export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 
 /** A JSON Schema pattern for an fp of that kind. */
 export function fpPattern(kind: FpKind): string {
-  return `^${kind}_${ULID}$`;
+  return textForm(`^${kind}_${ULID}$`, fpForm(kind));
 }
 
 /** Returns the form of an fp of that kind in words, for an error message. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Nullable } from "./schema.ts";
+import { textForm } from "./text-form.ts";
 
 export const Currency = Type.Enum(["TRY", "USD", "EUR", "GBP"], {
   description: "Currency of the price (ISO 4217).",
@@ -18,7 +19,10 @@ export const InventoryItem = Type.Object(
     fp: Type.String({ pattern: fpPattern("invitem"), description: "Fingerprint of the item." }),
     name: Type.String({ minLength: 1, maxLength: 200, description: "Name of the item." }),
     category: Type.String({
-      pattern: "^[A-Z][A-Z0-9_]{0,63}$",
+      pattern: textForm(
+        "^[A-Z][A-Z0-9_]{0,63}$",
+        "upper-case letters, digits and underscores such as MEDICATION or EXAMINATION",
+      ),
       description: "Category in upper case: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` and others.",
     }),
     sku: Nullable(Type.String({ maxLength: 100, description: "Stock keeping unit; null if the item has none." })),

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "./schema.ts";
 import { fpPattern } from "./fp.ts";
+import { textForm } from "./text-form.ts";
 
 // The exchange in which the agent of a clinic PC gets its access. The agent makes its own key and sends it in X-API-Key with the
 // code of the dashboard; from then on the server knows the key. A repeated request is the same request, so that a lost answer
@@ -37,7 +38,7 @@ export function readCode(text: string): string | null {
 export const PairBody = ClosedObject({
   code: Type.String({ maxLength: 40 }),
   /** The name by which people know the PC. */
-  name: Type.String({ minLength: 1, maxLength: PC_NAME_CHARS_MAX, pattern: "\\S" }),
+  name: Type.String({ minLength: 1, maxLength: PC_NAME_CHARS_MAX, pattern: textForm("\\S", "text that is not blank") }),
 });
 export type PairBody = Static<typeof PairBody>;
 

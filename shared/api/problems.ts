@@ -2,6 +2,7 @@ import type { Validator } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Settings } from "typebox/system";
 import { storedText, wellFormed } from "../runtime/stored-text.ts";
+import { formOf } from "./text-form.ts";
 
 // Turns a failed validation into sentences: "expected X, got Y".
 
@@ -92,7 +93,7 @@ function expectation({ keyword, params, message }: TLocalizedValidationError): s
   if (type !== undefined) return [type].flat().map(withArticle).join(" or ");
   if (allowedValue !== undefined) return shown(allowedValue);
   if (Array.isArray(allowedValues)) return `one of ${allowedValues.join(", ")}`;
-  if (pattern !== undefined) return `text like ${pattern}`;
+  if (pattern !== undefined) return formOf(pattern);
   if (limit !== undefined) return `${keyword.startsWith("min") ? "at least" : "at most"} ${limit}${unit}`;
   return `a value that ${message}`;
 }

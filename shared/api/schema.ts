@@ -1,12 +1,16 @@
 import { Type } from "typebox";
+import { textForm } from "./text-form.ts";
 
 // Parts that most schemas share.
 
 /** UTC, always with milliseconds: `2026-11-21T09:30:00.000Z`. */
-export const TIMESTAMP_PATTERN = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$";
+export const TIMESTAMP_PATTERN = textForm(
+  "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$",
+  "a time in UTC such as 2026-11-21T09:30:00.000Z",
+);
 
 /** A day without a time: `2026-11-21`. */
-export const DATE_PATTERN = "^\\d{4}-\\d\\d-\\d\\d$";
+export const DATE_PATTERN = textForm("^\\d{4}-\\d\\d-\\d\\d$", "a day such as 2026-11-21");
 
 /** A field that is always present, and null if its value is unknown. */
 export function Nullable<T extends Type.TSchema>(schema: T): Type.TUnion<[T, Type.TNull]> {

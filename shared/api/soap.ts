@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
+import { textForm } from "./text-form.ts";
 
 export const SoapStatus = Type.Enum(["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"], {
   description: "Stage of the record, in this order. A `SIGNED` or `LOCKED` record is immutable.",
@@ -15,7 +16,10 @@ export const Soap = Type.Object(
     fp: Type.String({ pattern: fpPattern("soap"), description: "Fingerprint of the record." }),
     patient_fp: Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient." }),
     soap_type: Type.String({
-      pattern: "^[A-Z][A-Z0-9_]{0,63}$",
+      pattern: textForm(
+        "^[A-Z][A-Z0-9_]{0,63}$",
+        "upper-case letters, digits and underscores such as MEDICATION or EXAMINATION",
+      ),
       description: "Type of the record in upper case, such as `EXAMINATION`.",
     }),
     status: SoapStatus,

@@ -14,17 +14,28 @@ import {
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
 import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";
+import { textForm } from "../api/text-form.ts";
 
 // A clinic's own intervals. They take precedence over the device's and the catalogue's from their effective day on.
 
 /** A day, which means its start in UTC, or a timestamp. */
-const Day = Type.String({ pattern: `${DATE_PATTERN}|${TIMESTAMP_PATTERN}` });
+const Day = Type.String({
+  pattern: textForm(
+    `${DATE_PATTERN}|${TIMESTAMP_PATTERN}`,
+    "a day such as 2026-11-21, or a time in UTC such as 2026-11-21T09:30:00.000Z",
+  ),
+});
 
 /** One line of a file for `ranges import`. An absent field matches everything. */
 export const ClinicRange = Type.Object(
   {
     ...intervalFields,
-    id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
+    id: Type.String({
+      pattern: textForm(
+        "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        "letters, digits, points, dashes and underscores such as alt-dog, at most 64",
+      ),
+    }),
     effective_from: Day,
     /** End of the row. By default a later row for the same subject ends it. */
     effective_until: Type.Optional(Day),

@@ -6,11 +6,12 @@ import { dataFile, readData } from "./data.ts";
 import type { Signalment } from "./signalment.ts";
 import { fold } from "./species.ts";
 import { factorOf } from "./units.ts";
+import { textForm } from "../api/text-form.ts";
 
 // Chooses the reference interval of a patient among the rows of published tables.
 
 /** A bound as text, since a range is printed with the digits of its row: `6.0`. */
-const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
+const Bound = Type.String({ pattern: textForm("^-?\\d+(\\.\\d+)?$", "a number with a decimal point such as 6.0") });
 const Species = Type.Enum(["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"]);
 const Quality = Type.Enum(["A", "B", "C", "D"]);
 

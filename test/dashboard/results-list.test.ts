@@ -78,6 +78,7 @@ test("a search compares names without letter case, accents and the two Turkish i
 test("the worst flag of a study decides", () => {
   const of = (...flags: Result["flag"][]) => severityOf(flags.map((flag) => ({ flag })));
   expect([of(), of(null, "normal"), of("normal", "low"), of("high", "critical")]).toEqual([0, 0, 1, 2]);
+  expect(severityOf([{ flag: null, abnormal: true }, { flag: "normal" }])).toBe(1);
 });
 
 test("values outside their intervals come critical ones first, and a critical one gets the side of its range", () => {
@@ -92,6 +93,18 @@ test("values outside their intervals come critical ones first, and a critical on
     ["A", "low"],
   ]);
   expect(outside_total).toBe(3);
+});
+
+test("an abnormal word is listed after a critical value, without a flag and a side", () => {
+  const none = { unit: null, reference_range: null, flag: null };
+  const rows: Result[] = [
+    { ...none, analyte: "CPV", value: null, value_text: "Positive", abnormal: true },
+    { ...none, analyte: "FIV", value: null, value_text: "Negative" },
+    { analyte: "K", value: 9, unit: "mmol/L", reference_range: "3.5-5.8", flag: "critical" },
+  ];
+  const { outside, outside_total } = outsideOf(rows);
+  expect(outside_total).toBe(2);
+  expect(outside[1]).toEqual({ analyte: "CPV", text: "Positive", flag: null, side: null });
 });
 
 test("a difference pairs the second row of an analyte with the second one before", () => {

@@ -11,13 +11,14 @@ import { clearSessionCookie } from "../auth/session-cookie.ts";
 import { createSignInLimit } from "../auth/sign-in-limit.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
+import { textForm } from "../../../shared/api/text-form.ts";
 
 // The signed-in user's own account: password, sessions, second factor.
 
 const passwordBody = bodyReader({ old_password: Type.String(), new_password: Type.String() });
 const offBody = bodyReader({ password: Type.String() });
 const onBody = bodyReader({
-  secret: Type.String({ pattern: "^[A-Z2-7]{32}$" }),
+  secret: Type.String({ pattern: textForm("^[A-Z2-7]{32}$", "32 letters A to Z and digits 2 to 7") }),
   code: Type.String({ minLength: 1, maxLength: 20 }),
   password: Type.String(),
 });

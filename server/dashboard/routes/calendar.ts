@@ -17,6 +17,7 @@ import { clinicOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 import { actorOf, refuse } from "./commands.ts";
+import { textForm } from "../../../shared/api/text-form.ts";
 
 // The clinic's calendar: its events by day, new ones, and their way from check-in to close.
 
@@ -24,7 +25,7 @@ const range = { start: instant("First start, inclusive."), end: instant("Last st
 
 const Time = Type.String({ pattern: TIMESTAMP_PATTERN });
 const newBody = bodyReader({
-  title: Type.String({ minLength: 1, maxLength: 500, pattern: "\\S" }),
+  title: Type.String({ minLength: 1, maxLength: 500, pattern: textForm("\\S", "text that is not blank") }),
   type: EventType,
   start_at: Time,
   end_at: Time,

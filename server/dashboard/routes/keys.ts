@@ -9,6 +9,7 @@ import { clinicOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 import { actorOf } from "./commands.ts";
+import { textForm } from "../../../shared/api/text-form.ts";
 
 // API keys of the clinic: made, rolled and revoked by an admin. A key of another clinic answers like a missing one.
 
@@ -19,7 +20,7 @@ const GRACE_HOURS_MAX = 30 * 24;
 const Days = Type.Union([Type.Integer({ minimum: 1, maximum: KEY_DAYS_MAX }), Type.Null()]);
 
 const newKeyBody = bodyReader({
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: textForm("\\S", "text that is not blank") }),
   type: Type.Enum(["integration", "device", "partner"]),
   permissions: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
   expires_in_days: Days,

@@ -14,6 +14,7 @@ import { addStudy } from "../../store/studies/manual-study.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
+import { textForm } from "../../../shared/api/text-form.ts";
 
 // A study that a user types. The server computes ranges and flags, also while the user still types.
 
@@ -32,7 +33,10 @@ const typed = {
   ),
 };
 const previewBody = bodyReader(typed);
-const saveBody = bodyReader({ ...typed, entry_id: Type.String({ pattern: "^[A-Za-z0-9]{20,40}$" }) });
+const saveBody = bodyReader({
+  ...typed,
+  entry_id: Type.String({ pattern: textForm("^[A-Za-z0-9]{20,40}$", "20 to 40 letters and digits") }),
+});
 
 const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name, modality, value_type, units }) => {
   return { code, api_code, name, modality, value_type, units: units.map(({ unit }) => unit) };

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { ClosedObject } from "../../../shared/api/schema.ts";
 import type { Receiver } from "../../../shared/alerts/deliver.ts";
+import { textForm } from "../../../shared/api/text-form.ts";
 import { WALL_TIME } from "../../../shared/alerts/quiet.ts";
 import { isMailAddress } from "../../../shared/alerts/smtp.ts";
 import {
@@ -25,7 +26,7 @@ import type { DashboardContext } from "../context.ts";
 
 // Whom a clinic tells of its alerts, and when. Secrets of webhooks are shown once.
 
-const Time = Type.String({ pattern: WALL_TIME });
+const Time = Type.String({ pattern: textForm(WALL_TIME, "a time of day such as 03:30") });
 
 const quietBody = bodyReader({
   quiet: Type.Union([ClosedObject({ from: Time, until: Time, exempt_critical: Type.Boolean() }), Type.Null()]),

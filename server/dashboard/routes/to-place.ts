@@ -29,6 +29,7 @@ import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 import { namesSpecies } from "../named-species.ts";
+import { textForm } from "../../../shared/api/text-form.ts";
 
 // The desk where users place unmatched studies.
 
@@ -51,7 +52,11 @@ const assignBody: (body: unknown) => AssignBody = bodyReader({
 
 const rejectBody: (body: unknown) => RejectBody = bodyReader({
   revision: Revision,
-  reason: Type.String({ maxLength: REASON_CHARS_MAX, minLength: 1, pattern: "\\S" }),
+  reason: Type.String({
+    maxLength: REASON_CHARS_MAX,
+    minLength: 1,
+    pattern: textForm("\\S", "text that is not blank"),
+  }),
 });
 
 const reopenBody: (body: unknown) => ReopenBody = bodyReader({ revision: Revision });

@@ -83,6 +83,6 @@ test("the catalogue lists each analyte with its units", async () => {
     name: "Glucose",
     modality: "BIOCHEMISTRY",
     value_type: "numeric",
-    units: ["mg/dL", "mmol/L"],
+    units: ["mg/dL", "mmol/L", "mg/L", "g/L"],
   });
 });

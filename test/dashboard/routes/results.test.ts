@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { assignStudy } from "../../../server/store/studies/placement.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import type { ResultsPage, StudyPage } from "../../../shared/dashboard/results.ts";
+import type { TodayState } from "../../../shared/dashboard/today.ts";
 import { importEntities, keyPermissions, patient, startServer, study, temporaryFolder } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
@@ -43,6 +44,35 @@ test.each(["from=yesterday", "from=2026-02-30", "zone=Mars/Base", "flag=some", "
     expect((await user.call("GET", `/results?${query}`)).status).toBe(400);
   },
 );
+
+test("a positive word of an infection test stands out in the list, on the study, in its CSV and on Today", async () => {
+  const { ours, dog, user, push, read } = await startResults();
+  const none = { value: null, unit: null, reference_range: null, flag: null };
+  const filed = study({
+    ...{ patient_fp: dog.fp, modality: "BIOCHEMISTRY" },
+    results: [
+      { ...none, analyte: "CPV", value_text: "POZİTİF" },
+      { ...none, analyte: "FIV", value_text: "neg" },
+    ],
+  });
+  await push(ours, filed, study({ patient_fp: dog.fp, results: [{ ...none, analyte: "HW", value_text: "Negatif" }] }));
+  const { items } = (await user.call<ResultsPage>("GET", "/results?flag=outside")).body;
+  expect(items.map(({ fp, outside, outside_total }) => ({ fp, outside, outside_total }))).toEqual([
+    { fp: filed.fp, outside: [{ analyte: "CPV", text: "POZİTİF", flag: null, side: null }], outside_total: 1 },
+  ]);
+  expect((await read(filed.fp)).rows.map(({ analyte, abnormal }) => [analyte, abnormal])).toEqual([
+    ["CPV", true],
+    ["FIV", undefined],
+  ]);
+  const csv = await user.call("GET", `/results/${filed.fp}/results.csv`);
+  const lines = csv.text.split("\r\n").map((line) => line.split(",").at(-1));
+  expect(lines.slice(0, 3)).toEqual(["abnormal", "true", ""]);
+  const { newest } = (await user.call<TodayState>("GET", "/today")).body;
+  expect(newest.map(({ worst_flag, abnormal }) => [worst_flag, abnormal])).toEqual([
+    [null, undefined],
+    [null, true],
+  ]);
+});
 
 test("a study shows each flag with its side, the interval's source, and the device's own words", async () => {
   const { ours, dog, push, read } = await startResults();
@@ -158,9 +188,9 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   }
   expect(one.text.split("\r\n").slice(0, 2)).toEqual([
     "study_fp,patient,acquired_at,device_name,analyte,name,comparator_and_value,unit,reference_range,flag,side," +
-      "device_range,device_flag,code_source,reason,comment",
+      "device_range,device_flag,code_source,reason,comment,abnormal",
     `${filed.fp},'=cmd|' /C calc'!A0,2026-11-20T10:00:00.000Z,"'+SUM(""a"";${hostile.replaceAll('"', '""')})",ALT,` +
-      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,",
+      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,",
   ]);
 });
 

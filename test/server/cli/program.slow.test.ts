@@ -275,6 +275,41 @@ describe("npm run server --", () => {
     expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
+  test("ranges import prints what changes, and replaces or removes rows only with --yes", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    const clinicFp = newFp("clinic");
+    const entities = join(folder, "clinic.ndjson");
+    writeFileSync(entities, `${JSON.stringify({ type: "clinic", fp: clinicFp, name: "Ours" })}\n`);
+    await server("import", entities, "--data", data);
+    const file = join(folder, "ranges.csv");
+    const of = (...rows: string[]) =>
+      writeFileSync(file, ["id;species;analyte;unit;low;high;effective_from", ...rows].join("\r\n"));
+    const importRanges = (...options: string[]) =>
+      server("ranges", "import", file, "--clinic", clinicFp, "--data", data, ...options);
+    of("a;dog;ALT;U/L;12,5;105;2026-01-01", "b;dog;AST;U/L;10;50;2026-01-01");
+    expect(await importRanges("--dry-run")).toEqual({
+      code: 0,
+      stdout: `${file}: 2 rows, nothing stored\n`,
+      stderr: "+ a  ALT 12.5-105 U/L  dog  from 2026-01-01\n+ b  AST 10-50 U/L  dog  from 2026-01-01\n",
+    });
+    expect((await importRanges()).stdout).toMatch(/: 2 rows, version [0-9a-f]{12}\n$/);
+    of("a;dog;ALT;U/L;20;105;2026-01-01");
+    const changes =
+      "- b  AST 10-50 U/L  dog  from 2026-01-01\n~ a  ALT 20-105 U/L  dog  from 2026-01-01\n    low: 12.5 -> 20\n";
+    expect(await importRanges()).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `${changes}${file}: nothing was imported, since it replaces or removes 2 rows: add --yes\n`,
+    });
+    expect(await importRanges("--yes")).toMatchObject({ code: 0, stderr: changes });
+    of('a;dog;ALT;U/L;20;105;"2026-01-01', "b;dog;AST;U/L;10;50;2026-01-01");
+    expect(await importRanges("--yes")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^line 2: a quote opens and never closes.*\n.*nothing was imported\n$/) as string,
+    });
+  });
+
   test("export refuses to replace anything but a regular file, and leaves it unchanged", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
@@ -329,7 +364,7 @@ describe("npm run server --", () => {
       [["audit", "--key", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
       [["audit", "--key", "key_1", "--clinic", unknown, "--data", data], "cannot be used with option '--clinic <fp>'"],
       [["run", "--rate-limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
-      [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
+      [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected clinic_ and a ULID'],
       [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
       [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],
       [["run", "--trust-proxy", "localhost", "--data", data], "expected an address or a range, such as 127.0.0.1 or"],

@@ -141,6 +141,52 @@ test("a CSV file with the names of the fields gives the same rows as JSON, with 
   );
 });
 
+const columns = "id;species;analyte;unit;low;high;effective_from;note";
+
+test("a spreadsheet with decimal commas and semicolons is read, and a comma elsewhere is refused in words", () => {
+  const row = { species: "dog", analyte: "ALT", unit: "U/L", effective_from: "2026-01-01" };
+  expect(
+    readRanges(`\ufeff${columns}\r\na;dog;ALT;U/L;12,5;105,5;2026-01-01;\r\nb;cat;BE;mmol/L;-5,2;3.8;2026-01-01;`),
+  ).toEqual({
+    rows: [
+      { ...row, id: "a", low: "12.5", high: "105.5" },
+      { ...row, id: "b", species: "cat", analyte: "BE", unit: "mmol/L", low: "-5.2", high: "3.8" },
+    ],
+  });
+  const number = "expected a number with a decimal point such as 6.0";
+  expect(readRanges(`${columns}\na;dog;ALT;U/L;1.012,5;105;2026-01-01;`)).toEqual({
+    problems: [`line 2: low is "1.012,5", ${number}`],
+  });
+  expect(readRanges(`${columns.replaceAll(";", ",")}\na,dog,ALT,U/L,"12,5",105,2026-01-01,`)).toEqual({
+    problems: [`line 2: low is "12,5", ${number}`],
+  });
+});
+
+test("a quote that never closes is refused with its line, wherever the next quote stands", () => {
+  const [first, second, third] = ["a", "b", "c"].map((id) => `${id};dog;ALT;U/L;12;105;2026-01-01;`);
+  const refused = (...rows: string[]) => readRanges([columns, ...rows].join("\r\n"));
+  const problem = (line: number, text: string) => ({ problems: [expect.stringMatching(`^line ${line}: ${text}`)] });
+  expect(refused(`${first}"our kit`, `${second}`, `${third}`)).toEqual(problem(2, "a quote opens and never closes"));
+  expect(refused(`${first}`, `${second}"`, `${third}`)).toEqual(problem(3, "a quote opens and never closes"));
+  expect(refused(`${first}"kit`, `${second}"x"`)).toEqual(problem(2, "a quote opens, and the next one, in line 3"));
+  expect(refused(`${first}"kit`, `${second}old"`, `${third}`)).toEqual(
+    problem(2, "a quote opens, and the cell takes in"),
+  );
+  expect(refused(`${first}5" tube`)).toEqual(problem(2, "a quote stands in the middle of a cell"));
+});
+
+test("a file that was not read as UTF-8 is refused in words, as a dashboard gets it from a Windows code page or UTF-16", () => {
+  const problem = expect.stringContaining("is not UTF-8: save it as UTF-8");
+  expect(readRanges(`${columns}\na;dog;ALT;U/L;1;2;2026-01-01;T\ufffdrkiye`)).toEqual({ problems: [problem] });
+  expect(readRanges(columns.split("").join("\0"))).toEqual({ problems: [problem] });
+});
+
+test("every line end separates rows, also mixed ones", () => {
+  const row = (id: string, analyte: string) => `${id};dog;${analyte};U/L;12;105;2026-01-01;`;
+  const text = `${columns}\r\n${row("a", "ALT")}\n${row("b", "AST")}\r${row("c", "ALP")}`;
+  expect(readRanges(text)).toMatchObject({ rows: [{ id: "a" }, { id: "b" }, { id: "c" }] });
+});
+
 test("a CSV file with an unknown column or too many cells is refused", () => {
   const good = "a,dog,ALT,U/L,12,105,2026-01-01";
   for (const [header, row] of [

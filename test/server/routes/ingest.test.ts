@@ -215,7 +215,10 @@ describe("POST /agent/v1/studies", () => {
     const { push, one } = await ingestServer();
     const good = study({ patient_fp: one.fp });
     const bad: [unknown, string][] = [
-      [{ ...good, fp: "cds_1" }, 'fp is "cds_1", expected text like ^cds_[0-7][0-9A-HJKMNP-TV-Z]{25}$'],
+      [
+        { ...good, fp: "cds_1" },
+        'fp is "cds_1", expected cds_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive',
+      ],
       [{ ...good, status: "PARTIAL" }, 'status is "PARTIAL", expected "COMPLETED"'],
       [{ ...good, revision: 1.5 }, "revision is 1.5, expected an integer"],
       [{ ...good, patient_fp: 3 }, "patient_fp is 3, expected a string or null"],
