@@ -1,6 +1,6 @@
 import type { Analyte } from "./analytes.ts";
 import { type Caveat, caveatsOf, exclusion } from "./caveats.ts";
-import { chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
+import { chooseInterval, type Interval, needsSubgroup, ordinalNormal } from "./reference.ts";
 import type { Comparator, Flag } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
 import { convert, factorOf } from "./units.ts";
@@ -186,9 +186,13 @@ function rangeOf(
   return { bounds, text, id: interval.id };
 }
 
-/** Returns the device's range if it is for the patient's species. A range for another one, such as "General", does not apply. */
+/**
+ * Returns the device's range if it is for the patient's species. A range for another one, such as "General", does not apply. Exotic,
+ * bird and reptile are groups of species: a goat's range is not a ferret's.
+ */
 function ownRange(analyte: Analyte, range: DeviceRange | null, signalment: Signalment): Range | null {
   if (range === null || range.species !== signalment.species || range.high === null) return null;
+  if (signalment.species === "exotic" || needsSubgroup(signalment.species)) return null;
   if (range.low !== null) {
     return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: DEVICE };
   }

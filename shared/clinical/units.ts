@@ -34,8 +34,8 @@ export function readUnit(analyte: Analyte, spelling: string, value: number): Uni
 }
 
 /**
- * Returns the unit of a value that was sent without one: the only unit of the analyte, the canonical one if it has no sign or all
- * units are of one size, or the fraction of a hematocrit.
+ * Returns the unit of a value that was sent without one: the only unit of the analyte, a canonical one without a sign such as a
+ * ratio, or the fraction of a hematocrit.
  */
 function missingUnit(analyte: Analyte, value: number): UnitReading {
   if (analyte.value_type !== "numeric") return { unit: null, warning: null };
@@ -43,7 +43,7 @@ function missingUnit(analyte: Analyte, value: number): UnitReading {
   // A value below 1 is no percentage of cells in blood.
   if (analyte.code === "HCT" && value < 1) return { unit: "L/L", warning: null };
   const [only, ...others] = analyte.units;
-  const isClear = others.every(({ factor }) => factor === 1) || unitsSpelled([only?.unit ?? ""], "").length > 0;
+  const isClear = others.length === 0 || unitsSpelled([only?.unit ?? ""], "").length > 0;
   if (only === undefined || !isClear || analyte.unit_required === true) {
     return { unit: null, warning: problem };
   }
