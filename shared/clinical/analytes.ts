@@ -35,17 +35,12 @@ const Analyte = Type.Object({
   signed: Type.Optional(Type.Boolean()),
   /** True for urine that a chemistry analyzer measures beside blood: its order is not a urine order. */
   beside_blood: Type.Optional(Type.Boolean()),
-  /**
-   * A value in `unit` times `factor` is the value in the canonical unit. `basis` is the source of the factor. Null if no exact
-   * factor exists: the unit is read, and never converted.
-   */
+  /** A value in `unit` times `factor` is the value in the canonical unit. `basis` is the source of the factor. */
   units: Type.Array(
-    Type.Object({
-      unit: Type.String(),
-      factor: Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()]),
-      basis: Type.String(),
-    }),
+    Type.Object({ unit: Type.String(), factor: Type.Number({ exclusiveMinimum: 0 }), basis: Type.String() }),
   ),
+  /** Units without an exact factor: they are read, and never converted. */
+  unconverted_units: Type.Optional(Type.Array(Type.String())),
   /**
    * The analyte that the same mnemonic means in another unit: LYM in % is LYMP. Null if the catalogue lacks that analyte. A
    * unit here is one of units.json, or a spelling of its own.

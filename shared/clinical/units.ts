@@ -20,10 +20,7 @@ export interface UnitReading {
 export function readUnit(analyte: Analyte, spelling: string, value: number): UnitReading {
   const name = spelling.trim();
   if (name === "") return missingUnit(analyte, value);
-  const found = unitsSpelled(
-    analyte.units.map(({ unit }) => unit),
-    name,
-  );
+  const found = unitsSpelled(unitsOf(analyte), name);
   const [unit, ...others] = found;
   if (unit !== undefined && others.length === 0) {
     const doubt = impossibleFor(analyte, value, unit);
@@ -56,7 +53,11 @@ function impossibleFor(analyte: Analyte, value: number, unit: string): string | 
 }
 
 function expected(analyte: Analyte): string {
-  return analyte.value_type === "numeric" ? analyte.units.map(({ unit }) => unit).join(" or ") : "none";
+  return analyte.value_type === "numeric" ? unitsOf(analyte).join(" or ") : "none";
+}
+
+function unitsOf({ units, unconverted_units = [] }: Analyte): string[] {
+  return [...units.map(({ unit }) => unit), ...unconverted_units];
 }
 
 /** Returns the factor from `unit` to the canonical unit. Null for a unit that the analyte lacks, or without an exact factor. */
@@ -75,8 +76,9 @@ export function convert(analyte: Analyte, value: number, from: string, to: strin
 
 /** Checks that units.json has each unit, and that an analyte of another unit accepts that unit. */
 function checkUnits(): void {
-  for (const { code, units, in_unit = {} } of analytes) {
-    for (const { unit } of units) {
+  for (const analyte of analytes) {
+    const { code, in_unit = {} } = analyte;
+    for (const unit of unitsOf(analyte)) {
       if (!isKnownUnit(unit)) throw new Error(`shared/data/units.json: ${unit} of ${code} is missing`);
     }
     for (const [unit, other] of Object.entries(in_unit)) {

@@ -93,6 +93,8 @@ interface LocalResult {
   readonly unit: string | null;
   readonly reference_range: string | null;
   readonly flag: "normal" | "low" | "high" | "critical" | null;
+  /** Present if the words are not the expected ones. */
+  readonly abnormal?: true;
   /** Why range or flag is missing. */
   readonly reason: string | null;
 }

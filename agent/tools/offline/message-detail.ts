@@ -107,6 +107,7 @@ function studiesOf(db: Database.Database, id: string): LocalMessage["studies"] {
       unit,
       reference_range: result.reference_range,
       flag: result.flag,
+      ...(result.abnormal === true ? { abnormal: true as const } : {}),
       reason: snapshot.rows[index]?.reason ?? null,
     }));
     const { patient_fp, modality, acquired_at } = body;

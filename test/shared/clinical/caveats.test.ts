@@ -66,7 +66,11 @@ test("the device's range for the species is a general one, and its LL does not d
 });
 
 test("a device's range for one exotic animal, bird or reptile is not one for another", () => {
-  for (const [species, breed] of [["exotic", "Chinchilla"], ["bird", "Canary"], ["reptile", "Gecko"]] as const) {
+  for (const [species, breed] of [
+    ["exotic", "Chinchilla"],
+    ["bird", "Canary"],
+    ["reptile", "Gecko"],
+  ] as const) {
     const range = { low: 37, high: 55, text: "37-55", species };
     expect(assessed(breed, "HCT", 62, "%", { species, range })).toMatchObject(none);
   }

@@ -86,9 +86,7 @@ test("every row flags its bounds normal, values beyond them low and high, and va
       return results[0]?.flag;
     };
     for (const { unit, factor } of analyte.units) {
-      if (from.factor === null || factor === null) continue;
-      const ratio = from.factor / factor;
-      const inUnit = (bound: number) => bound * ratio;
+      const inUnit = (bound: number) => (bound * from.factor) / factor;
       const [low, high] = [Number(row.low), Number(row.high)];
       // A millionth of the range, far below the resolution of any analyzer.
       const hair = (high - low) * 1e-6;

@@ -41,8 +41,8 @@ const masses = new Map([
   ["BAPP", 408.579],
 ]);
 
-/** Units that mean something else in UCUM: g in 100 mL of cells, a mass of protein per mole of creatinine, particles, Ehrlich units. */
-const NOT_OF_UCUM = ["MCHC %", "UPC mg/mmol", "OSM mmol/kg", "UUBGN EU/dL"];
+/** Units that mean something else in UCUM: g in 100 mL of cells, a mass of protein per mole of creatinine, particles. */
+const NOT_OF_UCUM = ["MCHC %", "UPC mg/mmol", "OSM mmol/kg"];
 
 const factors = analytes.flatMap((analyte) =>
   analyte.units

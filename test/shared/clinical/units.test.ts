@@ -198,7 +198,7 @@ test("molar factors are the analyte's molar mass", () => {
     if (mass === undefined || canonical === undefined) continue;
     for (const { unit, factor } of units) {
       const moles = perLitre[unit];
-      if (moles === undefined || factor === null) continue;
+      if (moles === undefined) continue;
       compared.push(`${code} ${unit}`);
       expect(Math.abs(factor / ((moles * mass) / canonical) - 1)).toBeLessThan(1e-4);
     }
@@ -226,7 +226,6 @@ test("a conversion and its inverse return the same value for every analyte and u
   for (const each of analytes) {
     for (const { unit: from } of each.units) {
       for (const { unit: to } of each.units) {
-        if (factorOf(each, from) === null || factorOf(each, to) === null) continue;
         const there = convert(each, 12.34, from, to) ?? Number.NaN;
         expect(Math.abs((convert(each, there, to, from) ?? Number.NaN) / 12.34 - 1)).toBeLessThan(1e-12);
       }

@@ -105,17 +105,17 @@ export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
           <Table
             label={labelOf(t("study"), index)}
             head={[t("analyte"), t("value"), t("unit"), t("range"), t("flag")]}
-            rows={results.map(({ analyte, text, unit, reference_range, flag, reason: why }) => [
+            rows={results.map(({ analyte, text, unit, reference_range, flag, abnormal, reason: why }) => [
               analyte,
               text,
               unit,
               reference_range,
-              flag === null ? (
+              flag === null && abnormal !== true ? (
                 <span key="flag" lang="en">
                   {why}
                 </span>
               ) : (
-                <Flag key="flag" flag={flag} />
+                <Flag key="flag" flag={flag} abnormal={abnormal} />
               ),
             ])}
           />
