@@ -1,9 +1,8 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import { automatedCount, mindrayBlood } from "./mindray-bc.ts";
 
-/** Names of rows about the run, where the device sends names without codes. */
-const SETTINGS =
-  /^(Take Mode|Blood Mode|Test Mode|Low Mode|Age|Remarks?|Blood Type|Recheck flag|Print_BMP|\w+ Alarm)$/i;
+/** Names of remarks, where the device sends names without codes. */
+const REMARKS = /^(Remarks?|\w+ Alarm)$/i;
 
 /**
  * Dymind DF and DH, and the same devices under other names (Analyx Panca), hematology, HL7: Mindray's dialect with other
@@ -19,6 +18,6 @@ export const dymindDf: Hl7Profile = {
   doubts: {},
   // A stands beside every H and L. Without them the device suspects the value.
   results: (result) => [/^(N )?A$/.test(result.flag) ? { ...result, doubt: mindrayBlood.doubts.A } : result],
-  remarks: new RegExp(`${mindrayBlood.remarks.source}|${SETTINGS.source}`, "i"),
+  remarks: new RegExp(`${mindrayBlood.remarks.source}|${REMARKS.source}`, "i"),
   orders: automatedCount("01001"),
 };

@@ -21,14 +21,8 @@ export const fujiDriChemNxHl7: Hl7Profile = {
   results: (result, _obx, { notes }) => [marked(result, notes)],
 };
 
-/** Adds the bound of a value outside the measuring range, and the marks of the row behind it. */
+/** Adds the marks of the row behind the result. */
 function marked(result: DeviceResult, notes: readonly string[]): DeviceResult {
-  const [, bound] = /(?:^| )([<>])(?: |$)/.exec(result.flag) ?? [];
-  const isPlain = bound !== undefined && /^\d/.test(result.value);
   const doubts = notes.flatMap((note) => doubtsOf(note.split(",")[2] ?? "", CHEMISTRY_MARKS));
-  return {
-    ...result,
-    ...(isPlain ? { value: `${bound}${result.value}` } : {}),
-    ...(doubts.length === 0 ? {} : { doubt: doubts.join("; ") }),
-  };
+  return doubts.length === 0 ? result : { ...result, doubt: doubts.join("; ") };
 }

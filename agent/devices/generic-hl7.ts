@@ -9,7 +9,6 @@ export const genericHl7: Hl7Profile = {
   modality: null,
   collectHours: 1,
   collectSingles: true,
-  // Settings of Mindray's and Dymind's hematology analyzers: `08001^Take Mode^99MRC`, `30525-0^Age^LN`, `^Anemia^99MRC`.
-  remarks: /^((0\d{4}|15\d{3})\^[^^]*\^99MRC|3[01]525-0\^|\^[^^]+\^99MRC$)/,
+  remarks: /^\^[^^]+\^99MRC$/, // suspicions of Mindray's and Dymind's hematology analyzers: `^Anemia^99MRC`
   orders: {},
 };

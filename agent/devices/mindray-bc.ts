@@ -11,9 +11,8 @@ export const mindrayBlood = {
   // The patient's species on a Vet model (unverified). A human model sends `General`. Its number differs by model: `01001`
   // on a BC-20S, `01002` on a BC-5380, `03001` on a Dymind.
   speciesRow: /(^|\^)Ref Group(\^|$)/,
-  // Modes, remarks, the age in years, histogram marks and suspicions: `08001^Take Mode^99MRC`, `30525-0^Age^LN`, `15001^WBC
-  // Histogram. Left Line^99MRC`, `^Anemia^99MRC`.
-  remarks: /^(0\d{4}\^|3[01]525-0\^|15\d{3}\^|\^[^^]+\^99MRC$)/,
+  // Suspicions, `^Anemia^99MRC`, and further settings. Those of the family are known to every profile.
+  remarks: /^(0\d{4}\^|15\d{3}\^|\^[^^]+\^99MRC$)/,
 } as const;
 
 /** Format of ORR^O02: an automated count, whatever is ordered. The species codes of Vet models are unknown and not sent. */

@@ -14,7 +14,7 @@ export const mindrayBs: Hl7Profile = {
   marks: /\|Mindray\^BS-\d/i,
   sender: /\bBS-\d/i,
   code: (obx) => namesOf(obx),
-  patient: () => ({ species: "" }), // PID-35 is undefined for it, and PID-10 is a blood type
+  patient: () => ({ species: null }), // PID-35 is undefined for it, and PID-10 is a blood type
   // QRY^Q02 gets QCK^Q02 and DSR^Q03, without a species.
   orders: { tests: { pattern: /^\d{1,4}$/, example: "2,5: the numbers that the tests have on the analyzer" } },
   collectHours: 12, // one test per message; a sample number is reused the next day

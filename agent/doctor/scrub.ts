@@ -92,8 +92,9 @@ function studyTexts(db: Database.Database): string[] {
   const bodies = db.prepare("SELECT body FROM study").pluck().all() as string[];
   return bodies.flatMap((body) => {
     const { patient_hint: hint, source } = JSON.parse(body) as PushedStudy;
-    const { identifier, name, owner } = hint;
-    return [identifier, name, owner, ...(source.sample_ids ?? [])].filter((text) => text !== null);
+    const { identifier, name, owner, other = [] } = hint;
+    const texts = other.map(({ text }) => text);
+    return [identifier, name, owner, ...texts, ...(source.sample_ids ?? [])].filter((text) => text !== null);
   });
 }
 

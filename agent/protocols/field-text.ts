@@ -42,6 +42,13 @@ export function given(text: string): string {
   return trimmed === '""' ? "" : trimmed;
 }
 
+/** Returns the abnormal flags of a field: the code of each repetition, and a bound behind it as in `EXP^<`. */
+export function flagsOf(repetitions: readonly (readonly string[])[]): string[] {
+  return repetitions
+    .flatMap(([code = "", ...others]) => [given(code), ...others.map(given).filter((part) => /^[<>]$/.test(part))])
+    .filter(Boolean);
+}
+
 /** Returns the first component that names a sample; "" without any. Its number may stand behind a rack or before one. */
 export function sampleId(components: readonly string[] = []): string {
   return components.map(identifier).find(Boolean) ?? "";

@@ -55,8 +55,11 @@ export interface DeviceResult {
   /** The device's own name of the test; default the second name. */
   readonly label?: string;
   readonly value: string;
+  /** The value is a grade or a rank even if it has digits only. */
+  readonly isWord?: true;
   readonly unit: string;
   readonly range: string;
+  /** The device's flags, joined by blanks. `<` and `>` bound the value. */
   readonly flag: string;
   /** Reason why the value is not final; null for a final one. */
   readonly notFinal: string | null;

@@ -1,6 +1,12 @@
 import type { Collection } from "./report.ts";
 import { measurementKey } from "../../shared/clinical/measurement-key.ts";
-import type { PushedStudy, Result, RowSnapshot, Snapshot } from "../../shared/api/study.ts";
+import {
+  COMMENTS_MAX,
+  type PushedStudy,
+  type Result,
+  type RowSnapshot,
+  type Snapshot,
+} from "../../shared/api/study.ts";
 
 // Revisions: how a later message about the same measurement changes its study. Pure; the spool calls it inside its
 // transaction.
@@ -66,11 +72,14 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const isComplete = late.snapshot.images !== undefined;
   const rows = replaceRows(isComplete ? [] : pairsOf(held), pairsOf(late), withdrawn);
   const results = rows.map(({ result }) => result);
+  const comments = commentsOf(isComplete ? [] : (held.body.comments ?? []), late.body.comments ?? []);
   const sameImages = late.snapshot.images === held.snapshot.images;
-  const sameValues = sameImages && measurementKey(results) === measurementKey(held.body.results);
+  const sameComments = comments.length === (held.body.comments ?? []).length;
+  const sameValues = sameImages && sameComments && measurementKey(results) === measurementKey(held.body.results);
   if (sameValues && !matchedOnlyNow && !(late.flaggedAgain === true && isCorrected(held, late))) return null;
+  const { comments: _late, ...body } = late.body;
   return {
-    body: { ...late.body, results, acquired_at: held.body.acquired_at },
+    body: { ...body, results, ...(comments.length === 0 ? {} : { comments }), acquired_at: held.body.acquired_at },
     snapshot: {
       ...late.snapshot,
       rows: rows.flatMap(({ row }) => row ?? []),
@@ -85,6 +94,11 @@ function isCorrected(held: StudyBody, late: StudyBody): boolean {
   if (before == null || now == null || held.body.patient_fp !== late.body.patient_fp) return false;
   const facts = ["species", "breed", "sex", "date_of_birth"] as const;
   return facts.some((fact) => (before[fact] ?? null) !== (now[fact] ?? null));
+}
+
+/** Returns the comments of both messages, each once. A later message says nothing of what an earlier one said. */
+function commentsOf(held: readonly string[], late: readonly string[]): string[] {
+  return [...new Set([...held, ...late])].slice(0, COMMENTS_MAX);
 }
 
 /** A result with its row of the snapshot. Studies of older agents may lack the row. */

@@ -7,9 +7,10 @@ import {
   isUrineOnly,
   type NameContext,
 } from "../../shared/clinical/analytes.ts";
+import { impossibleValue } from "../../shared/clinical/possible.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readUnit } from "../../shared/clinical/units.ts";
-import { readRange, readValue, type ReadValue } from "../../shared/clinical/value.ts";
+import { readRange, readValue, type ReadValue, WORDS_MAX } from "../../shared/clinical/value.ts";
 import type { DeviceResult, ReadContext } from "./report.ts";
 import { labelOf, NO_CODE, type Sample, type SampleProfile } from "./sample.ts";
 
@@ -23,6 +24,8 @@ export interface SampleRows {
   readonly unmapped: string[];
   readonly leftOut: string[];
   readonly notes: string[];
+  /** Texts that are too long for a value. */
+  readonly comments: string[];
 }
 
 /** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
@@ -53,7 +56,7 @@ export function readRows(
   const declared = isUrine ? "urine" : blood === true ? "blood" : null;
   const isSaid = () => results.some(({ names }) => names.some((name) => saysUrine(name, profile)));
   const facts = { profile, declared, urine: isUrine || (blood !== true && isSaid()), species, context } as const;
-  const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
+  const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [], comments: [] };
   for (const result of results) readResult(result, facts, rows);
   const rest = rows.found.splice(RESULTS_MAX).length;
   if (rest > 0) rows.leftOut.push(`${rest} results behind the first ${RESULTS_MAX} stay in the message alone`);
@@ -66,13 +69,14 @@ function readResult(
   { profile, declared, urine, species, context }: SampleFacts,
   rows: SampleRows,
 ): void {
-  const value = readValue(result.value, {
+  const printed = readValue(result.value, {
     decimalComma: profile.decimalComma ?? true,
     ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
   });
   // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
-  const unit = value.is === "number" ? result.unit : "";
+  const unit = printed.is === "number" ? result.unit : "";
   const match = analyteOf(result, { modality: profile.modality, urine, unit }, declared, context);
+  const value = valueFor(printed, result, match?.analyte);
   const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
   if (result.withdraws === true) {
     // A word sent before may be a row under the device's code.
@@ -84,17 +88,34 @@ function readResult(
     rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
   } else if (value.is === "none") {
     rows.leftOut.push(`${label} has no value: ${value.reason}`);
-  } else if ((match?.analyte.decimals ?? 0) < 3 && THOUSANDS.test(result.value)) {
-    rows.leftOut.push(`${label} has no value: "${result.value}" may be thousands`);
+    if (/\p{L}{3}/u.test(result.value) && result.value.length > WORDS_MAX)
+      rows.comments.push(`${label}: ${result.value}`);
   } else if (match === null || !fits(value, match.analyte)) {
     rows.unmapped.push(result.names.join("^") || NO_CODE);
-    rows.found.push({ modality: profile.modality, row: rowOfDevice(value, deviceFields(result, value.text, species)) });
+    rows.found.push({ modality: profile.modality, row: rowOfDevice(value, deviceFields(result, value, species)) });
   } else {
-    const device = deviceFields(result, value.text, species);
+    const device = deviceFields(result, value, species);
     const { row, warning } = rowOfAnalyte(match, value, result.unit, device);
     rows.notes.push(...[match.note, warning].filter((note) => note !== null));
     rows.found.push({ modality, row });
   }
+}
+
+/** Abnormal flags of a value beyond the measuring range (LIS02-A2 §9.7, HL7 table 0078). They may repeat: `H >`. */
+const [BELOW, ABOVE] = ["<", ">"] as const;
+
+/** Returns the value that the device means: its flag may bound the number, and thousands or a grade are not a measured number. */
+function valueFor(
+  value: ReadValue,
+  { value: sent, flag, isWord }: DeviceResult,
+  analyte: Analyte | undefined,
+): ReadValue {
+  if (value.is !== "number") return value;
+  if (isWord === true || ((analyte?.decimals ?? 0) < 3 && THOUSANDS.test(sent)))
+    return { is: "word", text: value.text };
+  const marks = flag.split(/\s+/);
+  const bounds = [BELOW, ABOVE].filter((mark) => marks.includes(mark));
+  return value.comparator === null && bounds.length === 1 ? { ...value, comparator: bounds[0] ?? null } : value;
 }
 
 /** Returns whether a name says that its sample is urine. BIL on a chemistry analyzer names no pad. */
@@ -147,18 +168,25 @@ type DeviceFields = Pick<
   "text" | "unit" | "device_range" | "device_flag" | "device_code" | "device_label" | "comment"
 >;
 
-/** Returns the fields that the device decides. `text`: the value as printed. */
-function deviceFields(result: DeviceResult, text: string, species: string | null): DeviceFields {
+/** Returns the fields that the device decides. */
+function deviceFields(result: DeviceResult, value: PrintedValue, species: string | null): DeviceFields {
   const range = readRange(result.range);
+  const doubt = doubtOf(result, value);
   return {
-    text,
+    text: value.text,
     unit: result.unit.trim().slice(0, 32) || null,
     device_range: range === null ? null : { ...range, species },
     device_flag: result.flag || null,
     device_code: deviceCode(result),
     device_label: (result.label ?? result.names[1] ?? "").slice(0, LABEL_MAX) || null,
-    ...(result.doubt == null ? {} : { comment: result.doubt.slice(0, 200) }),
+    ...(doubt === null ? {} : { comment: doubt.slice(0, 200) }),
   };
+}
+
+/** Returns why the device doubts the value: its reader's words, or the marks that the reader does not know. */
+function doubtOf({ doubt = null }: DeviceResult, value: PrintedValue): string | null {
+  if (doubt !== null || value.is !== "number" || value.marks === undefined) return doubt;
+  return `the device marks the value with ${value.marks}`;
 }
 
 function deviceCode({ code, names }: DeviceResult): string {
@@ -188,6 +216,7 @@ function rowOfAnalyte(
     return { row: { ...own, value: rank, comparator: null, ordinal: rank !== null, unit: null }, warning: null };
   }
   const { unit, warning, doubt } = readUnit(analyte, sentUnit, value.value);
+  const problem = doubt ?? (value.comparator === null ? impossibleValue(analyte, value.value, unit) : null);
   return {
     row: {
       ...own,
@@ -195,7 +224,7 @@ function rowOfAnalyte(
       comparator: value.comparator,
       ordinal: false,
       unit: unit ?? device.unit,
-      ...(doubt === undefined ? {} : { comment: [device.comment, doubt].filter(Boolean).join("; ").slice(0, 200) }),
+      ...(problem === null ? {} : { comment: [device.comment, problem].filter(Boolean).join("; ").slice(0, 200) }),
     },
     warning,
   };

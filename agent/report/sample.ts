@@ -21,6 +21,8 @@ export interface Sample {
   /** The device declares blood. Without it, a ketone meter's KET would make the glucose beside it urine. */
   readonly blood?: boolean;
   readonly results: readonly DeviceResult[];
+  /** Rows of the run or the patient, which are no results: `Take Mode: O`. */
+  readonly settings?: readonly string[];
   readonly notes: readonly string[];
   readonly comments: readonly string[];
 }

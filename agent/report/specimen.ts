@@ -26,8 +26,12 @@ export function readSamples(
     return { is: "reports", reports, notes: [...notes, ...leftOut] };
   }
   if (readings.length === 0) return null;
-  const reason = `no result could be read: ${leftOut.join("; ")}`;
+  const reason = `no result could be read: ${[...leftOut, ...samples.flatMap(settingsOf)].join("; ")}`;
   return { is: "quarantined", reason, ...(reports.length > 0 ? { withdrawals: reports } : {}) };
+}
+
+function settingsOf({ settings = [] }: Sample): string[] {
+  return settings.map((setting) => `of the run: ${setting}`);
 }
 
 /** Trims a text for a patient hint. @returns null for an empty one */
@@ -57,8 +61,8 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...(times.suspect === undefined ? {} : { suspectTime: times.suspect }),
     unmapped: rows.unmapped,
     leftOut: rows.leftOut,
-    notes: [...sample.notes, ...rows.notes, ...times.notes],
-    comments: sample.comments,
+    notes: [...sample.notes, ...settingsOf(sample), ...rows.notes, ...times.notes],
+    comments: [...sample.comments, ...rows.comments],
   };
   return [...rowsByModality(rows, sample, profile)].map(([modality, own], index) => ({
     ...common,

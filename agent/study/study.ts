@@ -1,7 +1,7 @@
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
-import type { StudySource } from "../../shared/api/study.ts";
+import { COMMENT_CHARS_MAX, COMMENTS_MAX, type StudySource } from "../../shared/api/study.ts";
 import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { describe, type Report } from "../report/report.ts";
 import type { StudyBody } from "../report/revision.ts";
@@ -21,6 +21,7 @@ export function study(
   const signalment = patient === null ? null : signalmentAt(patient, acquired_at);
   const context = { signalment, instrument: model ?? device_name, acquired_at, ranges };
   const { results, snapshot } = resultsOf(report.rows, context, [...report.notes, ...describe(report)]);
+  const comments = commentsOf(report.comments);
   const body = {
     patient_fp: patient?.fp ?? null,
     modality,
@@ -28,6 +29,7 @@ export function study(
     status: "COMPLETED" as const,
     acquired_at,
     results,
+    ...(comments.length === 0 ? {} : { comments }),
     dedupe_key,
     source,
     patient_hint,
@@ -40,4 +42,11 @@ export function study(
     snapshot: flaggedFor,
     ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }),
   };
+}
+
+/** Returns each comment once. A longer one goes on in the next, so that no word is lost. */
+function commentsOf(texts: readonly string[]): string[] {
+  const once = [...new Set(texts.map((text) => text.trim()))];
+  const parts = once.flatMap((text) => text.match(new RegExp(`.{1,${COMMENT_CHARS_MAX}}`, "gs")) ?? []);
+  return parts.slice(0, COMMENTS_MAX);
 }

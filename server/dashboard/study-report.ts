@@ -36,6 +36,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
             { text: word("sources"), style: "heading" },
             { ol: sources, style: "quiet" },
           ]),
+      ...(study.comments.length === 0 ? [] : [{ text: word("comments"), style: "heading" }, { stack: study.comments }]),
       ...(study.notes.length === 0
         ? []
         : [
@@ -170,6 +171,7 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
+  "study_comments",
 ];
 
 /** Returns a row for each result of a study. */
@@ -179,6 +181,6 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
     row.number !== null && row.value === String(row.number) ? row.number : row.value,
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
-    ...[row.reason, row.comment, row.abnormal === true ? "true" : null],
+    ...[row.reason, row.comment, row.abnormal === true ? "true" : null, study.comments.join(" | ") || null],
   ]);
 }

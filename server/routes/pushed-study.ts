@@ -50,7 +50,8 @@ function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
   return { rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason } };
 }
 
-const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
+const { other: _optional, ...REQUIRED } = PatientHint.properties;
+const NO_HINT = Object.fromEntries(Object.keys(REQUIRED).map((name) => [name, null]));
 
 /** Adds null for each fact of the hint that the agent left out. */
 function withWholeHint(candidate: unknown): unknown {

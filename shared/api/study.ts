@@ -86,6 +86,10 @@ export const Result = Type.Object(
 );
 export type Result = Static<typeof Result>;
 
+/** Max comments of a study, and max characters of one. */
+export const COMMENTS_MAX = 200;
+export const COMMENT_CHARS_MAX = 500;
+
 /** A study as the read API returns it. */
 export const Study = Type.Object(
   {
@@ -107,6 +111,12 @@ export const Study = Type.Object(
         description:
           "Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the " +
           "species whose intervals they have. A person flags them again.",
+      }),
+    ),
+    comments: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: COMMENT_CHARS_MAX }), {
+        maxItems: COMMENTS_MAX,
+        description: "The analyzer's words on the sample, such as indices of hemolysis. Absent without any.",
       }),
     ),
   },
@@ -131,6 +141,9 @@ export const ListedStudy = Type.Object(
 );
 export type ListedStudy = Static<typeof ListedStudy>;
 
+/** Max other texts of a patient. */
+export const OTHER_TEXTS_MAX = 50;
+
 const hint = () => Nullable(Type.String({ maxLength: 200 }));
 
 /** The device's description of the patient, for manual matching. */
@@ -143,6 +156,12 @@ export const PatientHint = ClosedObject({
   owner: hint(),
   date_of_birth: hint(),
   weight_kg: Nullable(Type.Number()),
+  /** All other text of the patient and the order, as sent, with its field: `PID-13`. Absent without any. */
+  other: Type.Optional(
+    Type.Array(ClosedObject({ field: Type.String({ maxLength: 16 }), text: Type.String({ maxLength: 200 }) }), {
+      maxItems: OTHER_TEXTS_MAX,
+    }),
+  ),
 });
 export type PatientHint = Static<typeof PatientHint>;
 

@@ -92,6 +92,7 @@ export interface IntervalCandidate {
 const files = [
   "analytes.json",
   "units.json",
+  "possible-values.json",
   "urine-loinc.json",
   "species-map.json",
   "breed-caveats.json",

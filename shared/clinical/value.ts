@@ -3,15 +3,24 @@ import type { Comparator } from "../api/study.ts";
 // Reads values and ranges as devices print them. Text without a value becomes a reason, never 0.
 
 export type ReadValue =
-  | { readonly is: "number"; readonly value: number; readonly comparator: Comparator | null; readonly text: string }
+  | {
+      readonly is: "number";
+      readonly value: number;
+      readonly comparator: Comparator | null;
+      readonly text: string;
+      /** The marks beside the number, such as `*`. Absent without any. */
+      readonly marks?: string;
+    }
   | { readonly is: "ordinal"; readonly rank: number; readonly text: string }
-  /** A value in words, such as "Positive" or "Yellow". */
+  /** A value that is not one number: `Positive`, `5-10`, `1/400`, `(+)`. */
   | { readonly is: "word"; readonly text: string }
+  /** No value: the text is empty, a placeholder such as `HEM` or `**.*`, or too long. */
   | { readonly is: "none"; readonly reason: string };
 
-/** Max characters of a number, and of a value in words. Longer text is not a value. */
+/** Max characters of a number. */
 const TEXT_MAX = 64;
-const WORDS_MAX = 200;
+/** Max characters of a value in words. Longer text is not a value. */
+export const WORDS_MAX = 200;
 /** Words in place of a value. VetScan prints HEM, LIP or ICT if hemolysis, lipemia or icterus suppresses the value. */
 const NO_VALUE =
   /^([-+]?inf(inity)?|invalid|err(or)?|no (result|value|data|sample)|n\/?a|null|nan|not (measured|tested|available|done)|hem|lip|ict)\b/i;
@@ -23,38 +32,47 @@ const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...[1, 2, 3, 4].flatMap((rank) => [`${rank}+`, `+${rank}`, "+".repeat(rank)].map((word) => [word, rank] as const)),
 ]);
 
+/** Marks that a device writes before or after a number. VetScan and piccolo: `*` outside the range, `@` above the linear range. */
+const MARKED = /^([*?!@#$]*)\s*(.*?)\s*([*?!@#$\s]*)$/su;
+
 /**
- * Reads a printed value. With `decimalComma` 7,41 is 7.41 (ASTM, HL7). Without it a number may have an exponent but no comma
- * (POCT1-A). `suffix` matches the characters that a profile allows after a number, as in `23c`.
+ * Reads a printed value. A text that is neither a number nor a placeholder is a word, so that nothing is lost and nothing is
+ * guessed. With `decimalComma` 7,41 is 7.41 (ASTM, HL7). Without it a number has no comma (POCT1-A). `suffix` matches the
+ * characters that a profile allows after a number, as in `23c`.
  */
 export function readValue(text: string, options: { decimalComma: boolean; suffix?: RegExp }): ReadValue {
   const written = text.trim();
   if (written.length > TEXT_MAX) return words(written);
   const [first = "", ...components] = written.split("^");
-  // `neg^` is a component and an empty one. Two components with text are not one value.
-  if (components.some((component) => component.trim() !== "")) return none(written);
-  // VetScan and piccolo mark a value outside their range with *, and one above the linear range with @.
-  const bare = first.replace(/[\s*@]+$/, "").trim();
-  if (bare === "") return none(written);
-  const rank = ORDINALS.get(bare.toLowerCase());
+  // `neg^` is a component and an empty one. Two components with text, such as grade and score, are not one value.
+  if (components.some((component) => component.trim() !== "")) return words(written);
+  const [, before = "", bare = "", after = ""] = MARKED.exec(first) ?? [];
+  const marks = before + after.replace(/\s+/g, "");
+  const rank = before === "" ? ORDINALS.get(bare.toLowerCase()) : undefined;
   if (rank !== undefined) return { is: "ordinal", rank, text: written };
   const [, sign = "", digits = ""] = /^(<=|>=|<|>|≤|≥)?\s*(.*)$/su.exec(bare) ?? [];
   const value = number(options.suffix === undefined ? digits : digits.replace(options.suffix, "").trim(), options);
-  return value === null ? words(written) : { is: "number", value, comparator: comparator(sign), text: written };
+  if (value === null) return words(written);
+  return { is: "number", value, comparator: comparator(sign), text: written, ...(marks === "" ? {} : { marks }) };
 }
 
-/** Digits before a letter, such as 23c or 0x10, may be a number with a mark. */
-const GLUED = /^[-+]?\d[\d.,]*\p{L}/u;
+/** A grade in brackets: `(+)`, `[++]`, `(-)`. */
+const BRACKETED = /^[([]\s*(?:\+{1,4}|[-\u2212±]|\+\/?-)\s*[)\]]$/u;
 
-const TITRE = /^1:\d{1,6}$/;
+/** Returns whether a text stands in place of a value: it is empty, says so, or has neither letter nor digit nor a grade. */
+function isPlaceholder(text: string): boolean {
+  if (NO_VALUE.test(text)) return true;
+  return (
+    !/[\p{L}\p{N}]/u.test(text) && !BRACKETED.test(text) && !/^[-/\s]*\+{1,4}(?:[-/\s]+\+{1,4})*[-/\s]*$/.test(text)
+  );
+}
 
 function words(written: string): ReadValue {
   if (written.length > WORDS_MAX) {
     return { is: "none", reason: `a value of ${written.length} characters, at most ${WORDS_MAX}` };
   }
   const text = written.replace(/\^+$/, "").trim();
-  const isWord = TITRE.test(text) || (/\p{L}/u.test(text) && !NO_VALUE.test(text) && !GLUED.test(text));
-  return isWord ? { is: "word", text } : none(written);
+  return isPlaceholder(text) ? none(written) : { is: "word", text };
 }
 
 function none(written: string): ReadValue {
@@ -77,18 +95,16 @@ function comparator(sign: string): Comparator | null {
   }
 }
 
-/** `.5` is a number; `5.` may lack a digit. No analyzer prints more than 12 digits on a side. */
-const DECIMAL = /^[-+]?(\d{1,12}(\.\d{1,12})?|\.\d{1,12})$/;
-const REAL = /^[-+]?(\d{1,12}(\.\d{1,12})?|\.\d{1,12})([eE][-+]?\d{1,2})?$/;
+/** `.5` is a number; `5.` may lack a digit. No analyzer prints more than 12 digits on a side. `1.2E3` is 1200. */
+const DECIMAL = /^[-+]?(\d{1,12}(\.\d{1,12})?|\.\d{1,12})([eE][-+]?\d{1,2})?$/;
 
 /** 12,345 may be twelve thousand. Analytes with three decimals (pH, specific gravity, PCT) are below 10. */
 const THOUSANDS = /^[-+]?[1-9]\d{1,2},\d{3}$/;
 
 function number(digits: string, { decimalComma }: { decimalComma: boolean }): number | null {
   const ascii = digits.replace("\u2212", "-");
-  if (!decimalComma) return REAL.test(ascii) ? Number(ascii) : null;
-  if (THOUSANDS.test(ascii)) return null;
-  const decimal = dotted(ascii);
+  if (decimalComma && (THOUSANDS.test(ascii) || /,\d{3}e/i.test(ascii))) return null;
+  const decimal = decimalComma ? dotted(ascii) : ascii;
   return DECIMAL.test(decimal) ? Number(decimal) : null;
 }
 

@@ -190,6 +190,8 @@ export interface StudyPage {
   revision: number;
   cause: RevisionCause;
   rows: StudyRow[];
+  /** The analyzer's words on the sample. */
+  comments: string[];
   notes: string[];
   /** The facts of its patient that the flags were made for, if they were corrected since. */
   flagged_for: FlaggedPatient | null;

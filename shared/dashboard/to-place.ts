@@ -98,6 +98,8 @@ export interface StudyToPlace extends QueuedStudy {
   /** Whether a user placed or rejected it, so that it can wait again. */
   can_undo: boolean;
   results: DeviceRow[];
+  /** The device's words on the sample. */
+  comments: string[];
   candidates: Candidate[];
   history: PlacementStep[];
 }

@@ -1,4 +1,5 @@
 import { controlName, filled, isControlName, sent } from "../field-text.ts";
+import { saysControl } from "../remarks.ts";
 import type { AstmProfile } from "./profile.ts";
 import type { AstmMessage, AstmRecord } from "./records.ts";
 import { resultTitle } from "./result.ts";
@@ -13,6 +14,8 @@ export interface OrderGroup {
   readonly order: AstmRecord | null;
   readonly results: AstmRecord[];
   readonly comments: string[];
+  /** Comments of the instrument on one result (C-3 and C-5 are I, LIS02-A2 §10.1). */
+  readonly notes: Map<AstmRecord, string[]>;
   manufacturerRecords: number;
   readonly isControl: boolean;
 }
@@ -25,12 +28,14 @@ export function collectGroups(
   message: AstmMessage,
   profile: AstmProfile,
   context: ReadContext,
-): { groups: OrderGroup[]; notes: string[] } {
+): { groups: OrderGroup[]; notes: string[]; orphans: number } {
   const groups = new Map<string, OrderGroup>();
   const notes: string[] = [];
   let patient: AstmRecord | null = null;
   let patients = 0;
   let current: OrderGroup | null = null;
+  /** Results that a device sent without the order and the patient that it always names, and without a word of a control. */
+  let orphans = 0;
   /** Comments on H and P apply to the orders behind them. */
   let headerComments: string[] = [];
   let patientComments: string[] = [];
@@ -44,7 +49,7 @@ export function collectGroups(
     const known = groups.get(key);
     if (known !== undefined) return known;
     const comments = [...headerComments, ...patientComments];
-    const group = { patient, order, results: [], comments, manufacturerRecords: 0, isControl };
+    const group = { patient, order, results: [], comments, notes: new Map(), manufacturerRecords: 0, isControl };
     groups.set(key, group);
     return group;
   };
@@ -67,6 +72,7 @@ export function collectGroups(
       case "R":
         if (current === null) {
           const isControl = isControlOrder(null, patient, profile);
+          if (!isControl && patient === null && profile.alwaysNamesPatient === true) orphans += 1;
           if (isControl) notes.push("a result without an order is quality control: not for a patient");
           current = groupOf(null, isControl);
         }
@@ -75,7 +81,11 @@ export function collectGroups(
       case "C": {
         const text = filled([record.components(4)], " ");
         if (current === null) (patient === null ? headerComments : patientComments).push(...text);
-        else current.comments.push(...text.map((line) => about(current?.results.at(-1), profile) + line));
+        else {
+          const result = current.results.at(-1);
+          current.comments.push(...text.map((line) => about(result, profile) + line));
+          if (result !== undefined && isOfInstrument(record)) addTo(current.notes, result, text);
+        }
         break;
       }
       case "M":
@@ -85,7 +95,16 @@ export function collectGroups(
         break;
     }
   }
-  return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes };
+  return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes, orphans };
+}
+
+/** Returns whether the instrument flags a value by a C record: its source (C-3) and its type (C-5) are I. */
+function isOfInstrument(comment: AstmRecord): boolean {
+  return [3, 5].every((field) => comment.field(field).trim().toUpperCase() === "I");
+}
+
+function addTo(notes: Map<AstmRecord, string[]>, result: AstmRecord, text: readonly string[]): void {
+  notes.set(result, [...(notes.get(result) ?? []), ...text]);
 }
 
 /** Returns whether an M record of the order at this index says that it is of control material. */
@@ -113,9 +132,10 @@ function about(result: AstmRecord | undefined, profile: AstmProfile): string {
  * names it in O-4 or O-16, the profile says so, or a typed identifier names it and none names a patient.
  */
 function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, profile: AstmProfile): boolean {
-  if (patient === null && profile.alwaysNamesPatient === true) return true;
+  if (patient === null && order !== null && profile.alwaysNamesPatient === true) return true;
   if (order !== null) {
     if (order.field(12).trim().toUpperCase() === "Q" || profile.skipOrder?.test(order.field(5)) === true) return true;
+    if (saysControl(order.field(5))) return true;
     if ([4, 16].some((field) => order.components(field).some(isControlName))) return true;
   }
   const names = [3, 4, 5, 6].flatMap((field) => patient?.components(field) ?? []);

@@ -30,7 +30,7 @@ export interface AstmProfile extends ProfileBase {
   readonly nameOnSample?: (o: AstmRecord) => string;
   /** Pattern of O-5 and of M records. Matching orders and their results are not for a patient. */
   readonly skipOrder?: RegExp;
-  /** The device sends a P record for every patient. Results without one are of a control. */
+  /** The device sends a P record for every patient. An order without one is of a control; results without both are quarantined. */
   readonly alwaysNamesPatient?: true;
   /** The R record is of urine, though neither O-16 nor a name says so. */
   readonly urine?: (r: AstmRecord) => boolean;

@@ -4,7 +4,8 @@ import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
-import { deviceResult, remarkOf } from "./result.ts";
+import { otherField, otherTexts } from "../other-texts.ts";
+import { deviceResult, kindOf, remarkOf } from "./result.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
@@ -43,11 +44,14 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   const failure = NOT_FINISHED[terminator];
   if (failure !== undefined) return { is: "quarantined", reason: `${failure} (L-3 is ${terminator})` };
 
-  const { groups, notes } = collectGroups(message, profile, context);
+  const { groups, notes, orphans } = collectGroups(message, profile, context);
+  if (orphans > 0) {
+    return { is: "quarantined", reason: `${orphans} results without an order (O) and a patient (P): whose are they?` };
+  }
   const samples = groups.map((group) => sampleOf(group, header, profile, numbers));
   const reading = readSamples(samples, notes, { ...profile, ...collection(samples, profile) }, context);
   if (reading !== null) return reading;
-  const remarks = samples.flatMap(({ comments }) => comments);
+  const remarks = samples.flatMap(({ comments, settings = [] }) => [...comments, ...settings]);
   const reason = [...notes, ...(groups.some(({ results }) => results.length > 0) ? remarks : [])].join("; ");
   return { is: "not-for-patients", reason: reason || "no results (sign-on or status)" };
 }
@@ -86,7 +90,8 @@ function terminationOf({ records }: AstmMessage): string {
 
 function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, numbers: FieldNumbers): Sample {
   const { patient, order, comments, manufacturerRecords } = group;
-  const results = group.results.filter((result) => profile.isRemark?.(result) !== true);
+  const kinds = new Map(group.results.map((result) => [result, kindOf(result, profile)]));
+  const results = group.results.filter((result) => kinds.get(result) === "result");
   const typed = [3, 4, 5].map((field) => sent(patient, field));
   return {
     device_name: profile.device_name ?? deviceName(header),
@@ -101,9 +106,16 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
       sent: given(header.field(numbers.sentAt)),
     },
     urine: URINE.test(order?.component(16, 1).trim() ?? "") || results.some((result) => profile.urine?.(result)),
-    results: results.map((result) => deviceResult(result, profile, numbers)),
+    results: results.map((result) => deviceResult(result, profile, numbers, group.notes.get(result))),
+    settings: group.results.filter((result) => kinds.get(result) === "run").map((result) => remarkOf(result, profile)),
     notes: manufacturerRecords === 0 ? [] : [`${manufacturerRecords} manufacturer records (M) are not read`],
-    comments: [...comments, ...group.results.map((result) => remarkOf(result, profile)).filter(Boolean)],
+    comments: [
+      ...comments,
+      ...group.results
+        .filter((result) => kinds.get(result) !== "run")
+        .map((result) => remarkOf(result, profile))
+        .filter(Boolean),
+    ],
   };
 }
 
@@ -139,10 +151,11 @@ function patientHint(
   const [family = "", second = "", last = ""] = patient?.components(6).map(given) ?? [];
   const first = family === "" && second !== "" ? last : family;
   const two = second !== "";
-  const [weight = "", unit = ""] = patient?.components(weightField) ?? [];
+  const weights = [weightField, STANDARD_FIELDS.weight].map((field) => patient?.components(field) ?? []);
+  const [weight = "", unit = ""] = weights.find(([amount = ""]) => amount.trim() !== "") ?? [];
   const kilograms = /^kg$/i.test(unit.trim()) && /^\d{1,4}(\.\d+)?$/.test(weight.trim()) ? Number(weight) : null;
   const species = patient === null ? "" : (profile.species?.(patient) ?? "");
-  return {
+  const hint = {
     identifier: hintText(identifiers(patient, null).identifier ?? ""),
     name: hintText((two ? second : first) || (order === null ? "" : given(profile.nameOnSample?.(order) ?? ""))),
     species: hintText(given(species)),
@@ -152,4 +165,21 @@ function patientHint(
     date_of_birth: patient === null ? null : readDate(patient.field(8)),
     weight_kg: kilograms,
   };
+  const { identifier: number, otherIdentifiers } = identifiers(patient, order);
+  const known = [
+    number,
+    ...otherIdentifiers,
+    ...Object.values(hint).map((value) => (typeof value === "string" ? value : null)),
+  ];
+  const weighed = kilograms === null ? [] : [weight, unit];
+  return {
+    ...hint,
+    ...otherField([
+      ...otherTexts(patient, { name: "P", first: 3 }, [...known, ...weighed]),
+      ...otherTexts(order, { name: "O", first: 3, codes: ORDER_CODES }, known),
+    ]),
+  };
 }
+
+/** O-5 names the tests; O-6, O-12 and O-26 are codes of the order, and the others are times (LIS02-A2 §8.4). */
+const ORDER_CODES = [5, 6, 7, 8, 9, 12, 15, 23, 26];

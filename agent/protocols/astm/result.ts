@@ -1,5 +1,6 @@
 import { labelOf } from "../../report/sample.ts";
-import { filled, given } from "../field-text.ts";
+import { filled, flagsOf, given } from "../field-text.ts";
+import { doubtsIn, isControlRow, isRunRow } from "../remarks.ts";
 import type { AstmProfile, FieldNumbers, ResultStatus } from "./profile.ts";
 import type { AstmRecord } from "./records.ts";
 import type { DeviceResult } from "../../report/report.ts";
@@ -27,11 +28,12 @@ export function deviceResult(
   result: AstmRecord,
   profile: AstmProfile,
   { resultStatus }: Pick<FieldNumbers, "resultStatus">,
+  notes: readonly string[] = [],
 ): DeviceResult {
   const letter = result.field(resultStatus).trim().toUpperCase();
   const declared = profile.statuses?.[letter];
   const status = declared ?? standardStatus(letter);
-  const flags = result.repeats(7).map(([first = ""]) => given(first));
+  const flags = flagsOf(result.repeats(7)); // R-7 may repeat: `H\HH`
   const [own = "", ...others] = ownCodes(result);
   const names = namesOf(result, profile);
   return {
@@ -41,11 +43,11 @@ export function deviceResult(
     value: valueOf(result, profile),
     unit: given(profile.unit?.(result) ?? result.field(5)),
     range: result.field(6),
-    flag: flags.filter(Boolean).join(" "), // R-7 may repeat: `H\HH`
+    flag: flags.join(" "),
     notFinal: isNotFinal(status) ? `${status.notFinal} (R-${resultStatus} is ${letter})` : null,
     // `""` deletes the earlier value (LIS02-A2 §5.4.9).
     withdraws: (declared === undefined && WITHDRAWS.includes(letter)) || result.raw(4).trim() === '""',
-    doubt: doubtOf(result, status, flags, profile),
+    doubt: [...doubtsOf(result, status, flags, profile), ...doubtsIn(notes)].join("; ") || null,
   };
 }
 
@@ -60,11 +62,12 @@ function gradeOf(result: AstmRecord): string {
 
 /**
  * Returns the value of R-4 without the doubt marks before it. GeneXpert may leave the first component empty and put the
- * number into the second. Two values stay joined, which is not a number.
+ * number into the second. Two values stay as sent, which is not a number.
  */
 function valueOf(result: AstmRecord, { doubtMarks = {} }: AstmProfile): string {
   if (gradeOf(result) !== "") return given(result.component(4, 2));
-  const value = filled(result.repeats(4), "^").join("^");
+  const repeats = filled(result.repeats(4), "^");
+  const value = repeats.length > 1 ? given(result.field(4)) : (repeats[0] ?? "");
   const mark = Object.keys(doubtMarks).find((each) => value.length > each.length && value.startsWith(each));
   return mark === undefined ? value : value.slice(mark.length);
 }
@@ -87,12 +90,19 @@ export function resultTitle(result: AstmRecord, profile: AstmProfile): string {
   return labelOf(namesOf(result, profile));
 }
 
+/** Returns the kind of a record. A remark tells of the sample, a run row of the run or the patient. */
+export function kindOf(result: AstmRecord, profile: AstmProfile): "result" | "remark" | "run" {
+  const names = [...namesOf(result, profile), ...ownCodes(result)];
+  if (isRunRow("", names)) return "run";
+  return profile.isRemark?.(result) === true || isControlRow(names, result.field(4)) ? "remark" : "result";
+}
+
 /** Returns the text that a record adds to the comments: the whole of a remark, or the grade before an index. */
 export function remarkOf(result: AstmRecord, profile: AstmProfile): string {
   const [value = "", unit = "", flag = ""] = [result.field(4), result.field(5), result.component(7, 1)].map(given);
   const grade = gradeOf(result);
   const title = resultTitle(result, profile);
-  if (profile.isRemark?.(result) !== true) return grade === "" ? "" : `${title}: grade ${grade}`;
+  if (kindOf(result, profile) === "result") return grade === "" ? "" : `${title}: grade ${grade}`;
   const text = [value, unit, flag === "" || flag === "N" ? "" : `(${flag})`].filter(Boolean).join(" ");
   return text === "" ? title : `${title}: ${text}`;
 }
@@ -120,12 +130,12 @@ function isNotFinal(status: ResultStatus): status is { readonly notFinal: string
 }
 
 /** Returns why the device doubts the value: by its status, its flags, or marks beside the value. */
-function doubtOf(
+function doubtsOf(
   result: AstmRecord,
   status: ResultStatus,
   flags: readonly string[],
   { doubtFlags = {}, doubtMarks = {} }: AstmProfile,
-): string | null {
+): string[] {
   const value = given(result.component(4, 1));
   const reasons = [
     ...(typeof status === "object" && "doubt" in status ? [status.doubt] : []),
@@ -134,5 +144,5 @@ function doubtOf(
       value.startsWith(mark) || value.endsWith(mark) ? [words] : [],
     ),
   ];
-  return reasons.length === 0 ? null : [...new Set(reasons)].join("; ");
+  return [...new Set(reasons)];
 }

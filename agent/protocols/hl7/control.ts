@@ -1,5 +1,6 @@
 import { readDate } from "../../report/device-time.ts";
 import { controlName, given } from "../field-text.ts";
+import { saysControl } from "../remarks.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
@@ -57,7 +58,8 @@ export function controlOf(segments: OrderSegments, profile: Hl7Profile): string 
   const role = roles.find((each) => Object.hasOwn(CONTROL_ROLES, each));
   if (role !== undefined) return `the specimen is ${CONTROL_ROLES[role]}: not for a patient`;
   const service = order?.field(4) ?? "";
-  if (CONTROL_ORDER.test(service)) return `order ${service} is quality control: not for a patient`;
+  if (CONTROL_ORDER.test(service) || saysControl(service))
+    return `order ${service} is quality control: not for a patient`;
   if (profile.notForPatients?.test(service) === true) return `order ${service} is not for a patient`;
   const lot = profile.controlLot === true ? lotOf(segments) : null;
   if (lot !== null) return `${lot} is the lot of a control: not for a patient`;

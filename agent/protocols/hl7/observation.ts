@@ -1,5 +1,6 @@
 import type { DeviceResult } from "../../report/report.ts";
-import { given } from "../field-text.ts";
+import { flagsOf, given } from "../field-text.ts";
+import { doubtsIn, isControlRow, isRunRow } from "../remarks.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
@@ -26,7 +27,7 @@ const DATA_TYPES = ["ED", "RP", "NA", "MA"];
 
 const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
 
-/** Names of coding systems (table 0396). A code without its text is no result, unless it is a word of the device. */
+/** Names of coding systems (table 0396). */
 const CODING_SYSTEM = /^(99\w*|HL7\d{4}|LN|L|SCT|SNM3?|I9C?|I10|JC10)$/i;
 
 /** Local coding systems: the code is the device's own word, `Negative^^L`. */
@@ -37,19 +38,22 @@ const LOINC = /^\d{1,7}-\d$/;
 /** An OBX and its notes. */
 export interface ObservationRow {
   readonly obx: Segment;
-  readonly is: "result" | "remark" | "data";
+  readonly is: "result" | "remark" | "run" | "data";
   readonly notes: string[];
 }
 
 /**
- * Returns the kind of a row. Remarks are rows that the profile lists, the patient's weight, and alarms (coded rows with
- * T or F).
+ * Returns the kind of a row. Remarks are rows that the profile lists, alarms (coded rows with T or F), and rows of a control
+ * beside a patient's. A run row tells of the run or the patient.
  */
 export function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile): ObservationRow["is"] {
   if (DATA_TYPES.includes(valueType(obx))) return "data";
   const code = obx.field(3);
-  const isKnown = remarks?.test(code) === true || speciesRow?.test(code) === true || isWeight(obx);
-  return isKnown || (valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx))) ? "remark" : "result";
+  const names = [...obx.components(3), ...obx.components(4)].map(given);
+  if (isRunRow(code, names)) return "run";
+  const isKnown = remarks?.test(code) === true || speciesRow?.test(code) === true;
+  const isAlarm = valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx));
+  return isKnown || isAlarm || isControlRow(names, valueOf(obx)) ? "remark" : "result";
 }
 
 /** Returns whether the row is the patient's weight, which practices send as an observation. */
@@ -63,7 +67,13 @@ export function title(obx: Segment): string {
   return name || (isNumber(code) ? given(obx.component(4, 1)) || code : code) || "(no code)";
 }
 
-export function deviceResult({ obx, notes }: ObservationRow, order: Segment | null, profile: Hl7Profile): DeviceResult {
+/** @param legend all notes of the order: one of them may explain the marks of every row */
+export function deviceResult(
+  { obx, notes }: ObservationRow,
+  order: Segment | null,
+  profile: Hl7Profile,
+  legend: readonly string[],
+): DeviceResult {
   // `""` is HL7's null: it deletes the earlier value.
   const { reason, isWithdrawn } = statusOf(obx, order, profile);
   const withheld = profile.withheld?.(obx) ?? "";
@@ -84,7 +94,7 @@ export function deviceResult({ obx, notes }: ObservationRow, order: Segment | nu
       .join(" "),
     notFinal: reason ?? (withheld === "" ? null : withheld),
     withdraws: isWithdrawn || (profile.nullIsEmpty !== true && obx.raw(5).trim() === '""'),
-    doubt: marks.flatMap((mark) => profile.doubts?.[mark] ?? []).join("; ") || null,
+    doubt: [...new Set(doubtsOf(obx, { marks, notes, legend }, profile))].join("; ") || null,
   };
 }
 
@@ -102,10 +112,39 @@ function statusOf(obx: Segment, order: Segment | null, { finalStatuses }: Hl7Pro
 
 /** Reads OBX-8. `~A`: the first repetition is high, low or normal and may be empty. */
 function marksOf(obx: Segment): string[] {
-  return obx
-    .repetitions(8)
-    .map(([first = ""]) => given(first))
-    .filter(Boolean);
+  return flagsOf(obx.repetitions(8));
+}
+
+/** Codes of table 0078 in any version. A device gives other marks a meaning of its own. */
+const ABNORMAL_FLAGS: ReadonlySet<string> = new Set(
+  (
+    "< > A AA AC B CAR D DET E EXP EX H HH HM HU HX I IE IND L LL LU LX MS N ND NEG NR NS NULL OBX POS QCF R RR S SDD SYN-R SYN-S " +
+    "TOX U UNE VS W WR"
+  ).split(" "),
+);
+
+/** OBX-13, user defined access checks, of a value that a person changed at the device. */
+const EDITED = /^[em]$|edit|manual|modif|correct|adjust|overrid|\bhand\b/i;
+
+/**
+ * Returns why the device doubts the value: marks of the profile, marks outside table 0078 that a note explains, the notes of the row,
+ * and a value that was changed by hand.
+ */
+function doubtsOf(
+  obx: Segment,
+  { marks, notes, legend }: { marks: readonly string[]; notes: readonly string[]; legend: readonly string[] },
+  { doubts = {}, flags = {}, commentRows, noteValue }: Hl7Profile,
+): string[] {
+  // Rows that comment on others hold lots and codes, which the profile reads.
+  const own = commentRows === undefined ? notes.filter((note) => noteValue?.test(note) !== true) : [];
+  const explained = marks.flatMap((mark) => {
+    if (ABNORMAL_FLAGS.has(mark.toUpperCase()) || Object.hasOwn(doubts, mark) || Object.hasOwn(flags, mark)) return [];
+    const about = [...own, ...legend.filter((note) => note.startsWith(mark))];
+    return about.filter((note) => /\p{L}{2}/u.test(note));
+  });
+  const check = given(obx.component(13, 1));
+  const edited = EDITED.test(check) ? [`the value was changed by hand (OBX-13 is ${check})`] : [];
+  return [...marks.flatMap((mark) => doubts[mark] ?? []), ...explained, ...doubtsIn(own), ...edited];
 }
 
 function notedValue(notes: readonly string[], pattern: RegExp): { value?: string; unit?: string } | undefined {
@@ -124,15 +163,22 @@ function unitOf(obx: Segment): string {
 /** Returns OBX-5 as one text. Two values keep their delimiters, so they are not a number. */
 export function valueOf(obx: Segment): string {
   const type = valueType(obx);
-  const [first = "", second = "", third = ""] = obx.components(5).map(given);
-  // Comparator, number, separator, number: `<^0.2`, `^2^+`.
-  if (type === "SN") return obx.components(5).map(given).join("");
-  // The text of a coded value is the result. Bionote writes the result in place of the coding system.
-  if (CODED_TYPES.includes(type)) {
-    const isWord = LOCAL_SYSTEM.test(third) && /\D/.test(first);
-    return second || (isWord ? first : CODING_SYSTEM.test(third) ? "" : third || first);
-  }
-  return given(obx.field(5));
+  if (type !== "SN" && !CODED_TYPES.includes(type)) return given(obx.field(5));
+  const texts = obx.repetitions(5).map((parts) => (type === "SN" ? structured(parts) : coded(parts)));
+  return texts.filter(Boolean).join("~");
+}
+
+/** Comparator, number, separator, number: `<^0.2`, `^2^+`, `^2^-^4`. */
+function structured(parts: readonly string[]): string {
+  return parts.map(given).join("");
+}
+
+/** The text of a coded value is the result. Bionote writes the result in place of the coding system. */
+function coded(parts: readonly string[]): string {
+  const [first = "", second = "", third = ""] = parts.map(given);
+  const isWord = LOCAL_SYSTEM.test(third) && /\D/.test(first);
+  // A code without its text stays as sent: it is no word, and no measured number.
+  return second || (isWord ? first : CODING_SYSTEM.test(third) && first !== "" ? `${first}^^${third}` : third || first);
 }
 
 function valueType(obx: Segment): string {

@@ -70,13 +70,13 @@ export interface Hl7Profile extends ProfileBase {
   readonly collectSingles?: true;
 }
 
-/** Fields of a patient. A missing field is at the standard's place. */
+/** Fields of a patient. A missing or an empty one is at the standard's place. */
 export interface PatientFields {
   readonly identifier?: string;
   readonly name?: string;
   readonly owner?: string;
-  /** In the device's terms; default PID-35. */
-  readonly species?: string;
+  /** In the device's terms; default PID-35. Null: the device has none, whatever stands there. */
+  readonly species?: string | null;
   readonly sex?: string;
   readonly born?: string;
 }

@@ -3,6 +3,8 @@ import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./acknowledgement.ts";
 import { purposeOf } from "./control.ts";
+import { otherField, otherTexts } from "../other-texts.ts";
+import { saysControl } from "../remarks.ts";
 import { isEmpty, isResultType } from "./message-types.ts";
 import { parseMessage } from "./message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
@@ -47,7 +49,9 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const reading = readSamples(samples, notes, profile, context);
   if (reading !== null) return reading;
   const nothing = segments.some(({ name }) => name === "OBX") ? "no results besides" : "no results";
-  return { is: "not-for-patients", reason: notes.length > 0 ? notes.join("; ") : nothing };
+  const controls = samples.flatMap(({ comments }) => comments).filter(saysControl);
+  const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
+  return { is: "not-for-patients", reason: reasons.length > 0 ? reasons.join("; ") : nothing };
 }
 
 function messageType(header: Segment): string {
@@ -58,7 +62,9 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   const { patient, order, specimen, container, rows, comments } = group;
   const read = withResults(group, profile);
   const remarks = rows.filter((row) => row.is === "remark" && valueOf(row.obx) !== "");
-  const data = read.filter((row) => row.is !== "remark" && row.results.length === 0).map(({ obx }) => title(obx));
+  const data = read
+    .filter(({ is, results }) => (is === "result" || is === "data") && results.length === 0)
+    .map(({ obx }) => title(obx));
   const typed = [2, 3, 4].map((field) => sent(patient, field));
   return {
     device_name: profile.device_name ?? deviceName(header, profile),
@@ -77,22 +83,29 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
     urine: isUrine(order, specimen),
     blood: isBlood(order, specimen),
     results: read.flatMap(({ results }) => results),
+    settings: rows.filter(({ is, obx }) => is === "run" && valueOf(obx) !== "").map(titled),
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
       ...comments,
       ...(order === null ? [] : (profile.comments?.(order) ?? [])).map(given).filter(Boolean),
-      ...remarks.map(({ obx }) => (title(obx) === valueOf(obx) ? title(obx) : `${title(obx)}: ${valueOf(obx)}`)),
+      ...remarks.map(titled),
       ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
     ],
   };
 }
 
+/** Returns a row as a sentence of the device. */
+function titled({ obx }: ObservationRow): string {
+  return title(obx) === valueOf(obx) ? title(obx) : `${title(obx)}: ${valueOf(obx)}`;
+}
+
 /** Returns the rows with their results: one each, unless the profile reads others. */
-function withResults({ order, rows }: OrderGroup, profile: Hl7Profile) {
+function withResults({ order, rows, comments }: OrderGroup, profile: Hl7Profile) {
   const all = rows.map(({ obx }) => obx);
+  const legend = [...comments, ...rows.flatMap(({ notes }) => notes)];
   return rows.map((row) => {
     if (row.is !== "result") return { ...row, results: [] };
-    const result = deviceResult(row, order, profile);
+    const result = deviceResult(row, order, profile, legend);
     return { ...row, results: profile.results?.(result, row.obx, { notes: row.notes, rows: all }) ?? [result] };
   });
 }
@@ -106,9 +119,9 @@ function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profil
  * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
  */
 function identifiers({ patient, order, specimen, container }: OrderGroup, profile: Hl7Profile) {
-  const own = fieldsOf(patient, order, profile).identifier;
-  const typed =
-    own === undefined ? [...firsts(patient, 3), ...firsts(patient, 2)] : [identifier(given(own))].filter(Boolean);
+  const own = fieldsOf(patient, order, profile).identifier ?? "";
+  // If the profile's place is empty, the number stands at the standard's.
+  const typed = [identifier(given(own)), ...firsts(patient, 3), ...firsts(patient, 2)].filter(isNew);
   const specimens = [
     order?.components(2),
     order?.components(3),
@@ -121,6 +134,10 @@ function identifiers({ patient, order, specimen, container }: OrderGroup, profil
     identifier: typed[0] ?? null,
     otherIdentifiers: [...typed.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
   };
+}
+
+function isNew(text: string, index: number, texts: readonly string[]): boolean {
+  return text !== "" && texts.indexOf(text) === index;
 }
 
 /** Returns OBR-2, OBR-3, the profile's own field, both parts of SPM-2, and SAC-3, each without its namespace. */
@@ -149,6 +166,9 @@ function fieldsOf(patient: Segment | null, order: Segment | null, profile: Hl7Pr
   return profile.patient?.(patient ?? NONE, order ?? NONE) ?? {};
 }
 
+/** PID-2, PID-3 and PID-4 are the identifiers, whose further components are check digits and name spaces. */
+const IDS = [2, 3, 4];
+
 function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   const { patient, order, rows } = group;
   const text = (field: number) => given(patient?.component(field, 1) ?? "");
@@ -156,20 +176,29 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   // PID-5: two components are owner and patient, a single one is the patient.
   const [first = "", second = ""] = patient?.components(5).map(given) ?? [];
   const [code = "", words = ""] = patient?.components(35).map(given) ?? [];
-  const stated = given(own.species ?? (words || code));
   const [breedCode = "", breed = ""] = patient?.components(36).map(given) ?? [];
   const number = identifiers(group, profile).identifier;
-  const name = given(own.name ?? (second || first));
-  return {
+  // The standard's place is read if the profile's is empty, unless the profile reads another field there.
+  const taken = Object.values(own).map((value) => given(value ?? ""));
+  const either = (place: string | null | undefined, standard: string) =>
+    place === null ? "" : given(place ?? "") || (taken.includes(standard) ? "" : standard);
+  const name = either(own.name, second || first);
+  const hint = {
     identifier: hintText(number ?? ""),
     name: hintText(name === number ? "" : name), // some devices repeat the identifier as a name
-    species: hintText(stated || valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true)),
+    species: hintText(
+      either(own.species, words || code) || valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true),
+    ),
     breed: hintText(breed || breedCode),
-    sex: hintText(own.sex ?? text(8)),
-    owner: hintText(own.owner || (second === "" ? "" : first)),
-    date_of_birth: readDate(own.born ?? text(7)),
+    sex: hintText(either(own.sex, text(8))),
+    owner: hintText(either(own.owner, second === "" ? "" : first)),
+    date_of_birth: readDate(given(own.born ?? "")) ?? readDate(text(7)),
     weight_kg: weight(rows),
   };
+  const codes = [code, words, breedCode, breed];
+  const known = [...taken, ...codes, ...Object.values(hint), ...IDS.flatMap((field) => firsts(patient, field))];
+  const texts = known.map((value) => (typeof value === "string" ? value : null));
+  return { ...hint, ...otherField(otherTexts(patient, { name: "PID", first: 2, codes: IDS }, texts)) };
 }
 
 function valueOfRow(rows: readonly ObservationRow[], isIt: (obx: Segment) => boolean): string {

@@ -1,4 +1,4 @@
-import { readValue } from "../../../shared/clinical/value.ts";
+import { doubtsIn } from "../remarks.ts";
 import { urineAnalyteOf } from "./dialect.ts";
 import type { Hello } from "./message.ts";
 import type { DeviceResult } from "../../report/report.ts";
@@ -27,12 +27,13 @@ export function deviceResult(observation: Element, hello: Hello): DeviceResult {
     names: urine === null ? names : [urine],
     code: attribute(id, "V"),
     label: attribute(id, "DN"),
-    value: valueOf(observation, interpretation),
+    ...valueOf(observation),
     unit,
     range: isUsable(limits, unit) ? attribute(limits, "V") : "",
     flag: [interpretation, flagNote ?? ""].join(" ").trim(),
     notFinal: notFinal(observation),
     withdraws: Object.hasOwn(NOT_FINAL, textOf(observation, "OBS.status_cd")),
+    doubt: doubtOf(observation, flagNote),
   };
 }
 
@@ -44,23 +45,23 @@ export function namesOf(observation: Element): string[] {
   return [...names.filter((name) => LOINC.test(name)), ...names.filter((name) => !LOINC.test(name))];
 }
 
-/** Returns the value with its bound, which may be in the value or in the interpretation. */
-function valueOf(observation: Element, interpretation: string): string {
+/** Returns the notes that doubt the value. A note of one mark says so without words. */
+function doubtOf(observation: Element, mark: string | undefined): string | null {
+  const doubts = doubtsIn(notesOf(observation));
+  if (doubts.length === 0 && mark !== undefined) return `the device marks the value with ${mark}`;
+  return doubts.join("; ") || null;
+}
+
+/** A number in the qualitative field may be the rank of a strip's word. It is not a measurement. */
+function valueOf(observation: Element): Pick<DeviceResult, "value" | "isWord"> {
   const value = textOf(observation, "OBS.value");
-  if (value === "") return textOf(observation, "OBS.qualitative_value");
-  const isBound = (interpretation === "<" || interpretation === ">") && /^[\d.]/.test(value);
-  return isBound ? interpretation + value : value;
+  return value === "" ? { value: textOf(observation, "OBS.qualitative_value"), isWord: true } : { value };
 }
 
 function notFinal(observation: Element): string | null {
   const status = textOf(observation, "OBS.status_cd");
   const reason = NOT_FINAL[status];
-  if (reason !== undefined) return `${reason} (OBS.status_cd is ${status})`;
-  const qualitative = textOf(observation, "OBS.value") === "" ? textOf(observation, "OBS.qualitative_value") : "";
-  // A strip's word may be its rank. A number in the qualitative field is not a measurement.
-  return readValue(qualitative, { decimalComma: false }).is === "number"
-    ? `only a qualitative value ${JSON.stringify(qualitative)}`
-    : null;
+  return reason === undefined ? null : `${reason} (OBS.status_cd is ${status})`;
 }
 
 /** Returns whether the limits have the value's unit and no decimal comma. */

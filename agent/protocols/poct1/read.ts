@@ -77,6 +77,12 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
   const services = children(message.root, "SVC");
   if (services.length === 0) return { is: "quarantined", reason: "no SVC: unknown measurement" };
   const controls = services.map((service) => controlReason(message.root, service));
+  const isNobodys = services.some(
+    (service, index) =>
+      controls[index] === null && children(service, "PT").length === 0 && all(service, "OBS").length > 0,
+  );
+  if (isNobodys)
+    return { is: "quarantined", reason: "results without a patient (PT) and a control (CTC): whose are they?" };
   const samples = services.flatMap((service, index) =>
     controls[index] === null
       ? children(service, "PT").flatMap((patient) =>
@@ -108,7 +114,6 @@ function controlReason(root: Element, service: Element): string | null {
     ...roles.filter((role) => role !== "" && role !== "OBS").map((role) => `role ${short(role)}`),
     ...(control === undefined ? [] : [`control material, lot ${short(textOf(control, "CTC.lot_number"))}`]),
     ...(material === null ? [] : [`control material ${short(material)}`]),
-    ...(control === undefined && children(service, "PT").length === 0 ? ["no patient"] : []),
   ];
   return reasons.length === 0 ? null : `not of a patient: ${reasons.join(", ")}`;
 }
@@ -169,9 +174,17 @@ function comments(service: Element): string[] {
     [textOf(prompt, "RSN.apoc_prompt"), textOf(prompt, "RSN.apoc_content")].join(": "),
   );
   const about = all(service, "OBS").flatMap((observation) =>
-    notesOf(observation).map((note) => `${namesOf(observation)[0] ?? "(no code)"}: ${note}`),
+    [...notesOf(observation), ...gradeOf(observation)].map(
+      (note) => `${namesOf(observation)[0] ?? "(no code)"}: ${note}`,
+    ),
   );
   return [...reagents, ...prompts, ...notesOf(service), ...about];
+}
+
+/** Returns the qualitative value beside a quantitative one. */
+function gradeOf(observation: Element): string[] {
+  const grade = textOf(observation, "OBS.qualitative_value");
+  return grade === "" || textOf(observation, "OBS.value") === "" ? [] : [grade];
 }
 
 function patientHint(patient: Element, typed: string): PatientHint {

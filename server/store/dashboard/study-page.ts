@@ -74,6 +74,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     revision: stored.revision,
     cause: stored.cause,
     rows: studyRows(study, snapshot, ranges),
+    comments: study.comments ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
     can: {

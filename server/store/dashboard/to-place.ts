@@ -85,6 +85,7 @@ export async function describeStudyToPlace(
     patient: patient === undefined ? null : shownPatient(patient),
     can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
     results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
+    comments: (parseStored(stored.comments) as string[] | null) ?? [],
     candidates: candidates.map(({ signs, number, ...each }) => ({
       patient: shownPatient(each.patient),
       signs: [...signs],

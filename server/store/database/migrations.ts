@@ -112,6 +112,7 @@ const studies = ({ id, orderedText, shared }: Engine) => `
     status text not null,
     acquired_at bigint not null,
     results text not null,
+    comments text,
     revision integer not null,
     pushed_revision integer,
     cause text not null default 'pushed',

@@ -315,6 +315,8 @@ export interface StudyColumns {
   status: string;
   acquired_at: number;
   results: string;
+  /** The analyzer's words on the sample, as a JSON list; null without any. */
+  comments: string | null;
   revision: number;
   dedupe_key: string | null;
   content_hash: string;

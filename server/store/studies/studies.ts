@@ -165,6 +165,7 @@ function studyValues(p: StudyRow): StudyRow {
     status: p.status,
     acquired_at: p.acquired_at,
     results: p.results,
+    comments: p.comments,
     revision: p.revision,
     dedupe_key: p.dedupe_key,
     content_hash: p.content_hash,

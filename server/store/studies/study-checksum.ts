@@ -14,11 +14,12 @@ export const STUDY_CONTENT = [
   "study.status",
   "study.acquired_at",
   "study.results",
+  "study.comments",
   "study.checksum",
   "study.flagged_species",
 ] as const;
 
-type Covered = "fp" | "patient_fp" | "modality" | "device_name" | "status" | "acquired_at" | "results";
+type Covered = "fp" | "patient_fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments";
 type Content = { readonly [Name in Covered]: CheckedValue };
 
 /** Computes the checksum of a study that is written. */
@@ -48,8 +49,8 @@ export function checked<P extends object, Row extends Content & { readonly check
 }
 
 function contentChecksum(row: Content): number {
-  const { fp, patient_fp, modality, device_name, status, acquired_at, results } = row;
-  return rowChecksum([fp, patient_fp, modality, device_name, status, acquired_at, results]);
+  const { fp, patient_fp, modality, device_name, status, acquired_at, results, comments } = row;
+  return rowChecksum([fp, patient_fp, modality, device_name, status, acquired_at, results, comments]);
 }
 
 const patientFp = query((db, p: { id: number }) => db.selectFrom("patient").select("fp").where("id", "=", p.id));

@@ -15,6 +15,7 @@ export function describeStudy(study: Omit<Study, "patient_fp">) {
     acquired_at: Date.parse(study.acquired_at),
     // Canonical JSON: equal results have equal text.
     results: canonical(withAbnormalWords(study)),
+    comments: (study.comments ?? []).length === 0 ? null : JSON.stringify(study.comments),
   };
 }
 
@@ -47,7 +48,7 @@ export function canonical(value: unknown): string {
 
 /** Converts a row to the study of the API. */
 export function toStudy(
-  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results"> &
+  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments"> &
     Pick<StudyMarks, "flagged_species"> & { patient_fp: string | null },
 ): Study {
   return {
@@ -58,6 +59,7 @@ export function toStudy(
     status: row.status as Study["status"],
     acquired_at: new Date(row.acquired_at).toISOString(),
     results: JSON.parse(row.results) as Result[],
+    ...(row.comments === null ? {} : { comments: JSON.parse(row.comments) as string[] }),
     ...(row.flagged_species === null ? {} : { flagged_species: row.flagged_species }),
   };
 }
@@ -73,6 +75,7 @@ export function inPublishedOrder({
   status,
   acquired_at,
   results,
+  comments,
   flagged_species,
 }: Study): Study {
   const ordered = results.map(
@@ -81,8 +84,11 @@ export function inPublishedOrder({
         resultKeys.flatMap((key) => (Object.hasOwn(result, key) ? [[key, result[key]]] : [])),
       ) as Result,
   );
-  const study = { fp, patient_fp, modality, device_name, status, acquired_at, results: ordered };
-  return flagged_species === undefined ? study : { ...study, flagged_species };
+  return {
+    ...{ fp, patient_fp, modality, device_name, status, acquired_at, results: ordered },
+    ...(comments === undefined ? {} : { comments }),
+    ...(flagged_species === undefined ? {} : { flagged_species }),
+  };
 }
 
 /** Parses a JSON column; null stays null. */

@@ -101,11 +101,14 @@ export const BEGINNING: PageStart = {
 };
 
 /** Whether the row has a study. The one row of an empty page has the total alone. */
-function isStudy<Row extends { flagged_species: string | null }>(row: Row): row is FoundRow<Row> {
-  return Object.entries(row).every(([name, value]) => value !== null || name === "flagged_species");
+function isStudy<Row extends { [Name in OptionalColumn]: string | null }>(row: Row): row is FoundRow<Row> {
+  return Object.entries(row).every(([name, value]) => value !== null || name === "flagged_species" || name === "comments");
 }
 
-type FoundRow<Row> = { [Name in keyof Row]: Name extends "flagged_species" ? Row[Name] : NonNullable<Row[Name]> };
+/** Columns that a study may lack. */
+type OptionalColumn = "flagged_species" | "comments";
+
+type FoundRow<Row> = { [Name in keyof Row]: Name extends OptionalColumn ? Row[Name] : NonNullable<Row[Name]> };
 
 interface ListParameters extends PageStart {
   clinicId: number;

@@ -41,20 +41,19 @@ describe.each(["epoc/without-patient", "siemens-dca/control", "horiba-pentra/tec
   },
 );
 
-test("epoc: 14 of 15 results are rows, and the rows of run data are comments", () => {
+test("epoc: 14 of 15 results are rows, and the rows of run data are notes", () => {
   const report = reportOf("epoc/results-and-run-data");
   expect(report).toMatchObject({ device_name: "epoc", modality: "BIOCHEMISTRY", identifier: "4711" });
   expect(report.rows).toHaveLength(14);
   expect(report.rows.find(({ device_code }) => device_code === "Ca++")).toMatchObject({ code: "ICA" });
   expect(only(report.leftOut)).toMatch(/"-----"/);
-  expect(report.comments).toEqual([
-    "fasted",
-    "Test duration: 231.4",
-    "Department name: Clinic",
-    "Sample type: Venous",
-    "Hemodilution: No",
-    "Ambient Temperature: 23.4 C",
-    "Card Lot: 09-26001-10",
+  expect(report.comments).toEqual(["fasted", "Hemodilution: No"]);
+  expect(report.notes.slice(0, 5)).toEqual([
+    "of the run: Test duration: 231.4",
+    "of the run: Department name: Clinic",
+    "of the run: Sample type: Venous",
+    "of the run: Ambient Temperature: 23.4 C",
+    "of the run: Card Lot: 09-26001-10",
   ]);
 });
 
@@ -82,7 +81,7 @@ describe("Horiba Pentra", () => {
   test("system 1 gives each analyte its unit, and statuses W and M are doubts", () => {
     const report = reportOf("horiba-pentra/blood-count");
     expect(printed(report)).toEqual([
-      ["WBC", "19.8", "10*3/uL", "the device suspects the value (R-9 is W)"],
+      ["WBC", "19.8", "10*3/uL", "the device suspects the value (R-9 is W); Alarm_WBC LMNE+"],
       ["NEU#", "14.1", "10*3/uL", null],
       ["NEU%", "71.2", "%", null],
       ["LIC#", "0.11", "10*3/uL", null],
@@ -113,7 +112,7 @@ describe("Horiba Pentra", () => {
     const report = reportOf("horiba-pentra/chemistry");
     expect(printed(report)).toEqual([
       ["211", "0.88", "15", null],
-      ["5", "42", "26", null],
+      ["5", "42", "26", "Flag NORM_RANGEH CALC_ERROR"],
     ]);
     expect(report.rows.map(({ device_label }) => device_label)).toEqual(["CREA3", "AST"]);
   });
@@ -126,7 +125,7 @@ test("ABL80: typed values are comments, ? is a doubt, and a saturation without u
     ["pH(T)", "7.371", null, null],
     ["pCO2", "41.2", "mm[Hg]", null],
     ["Na+", "147", "mmol/L", null],
-    ["K+", "4.60", "mmol/L", "the device marks the value with ?"],
+    ["K+", "4.60", "mmol/L", "the device marks the value with ?; 377 Calibration Drift 2 out of range"],
     ["Ca++", "1.31", "mmol/L", null],
     ["sO2", "0.962", "1", null],
     ["SBE", "-0.4", "mmol/L", null],
@@ -185,7 +184,7 @@ describe("generic-astm", () => {
     expect(only(readingsOf("generic-astm/cobas-c111-control"))).toMatchObject({ is: "not-for-patients" });
     const report = reportOf("generic-astm/cobas-c111");
     expect(report).toMatchObject({ device_name: "c111", otherIdentifiers: ["V36AAAA9", "3"] });
-    expect(printed(report)).toEqual([["687", "28.6", "U/L", null]]);
+    expect(printed(report)).toEqual([["687", "28.6", "U/L", "111 ? QC"]]);
   });
 
   test("cobas e411: records cut in mid-field give every row, and the grade is a comment", () => {

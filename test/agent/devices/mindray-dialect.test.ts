@@ -20,7 +20,8 @@ describe("Mindray BC without a sender", () => {
 
   test("the reference group 01001 is the species, and suspicions are comments", () => {
     expect(report).toMatchObject({ species: "dog", patient_hint: { name: "Zeytin", owner: "Aydin", species: "Dog" } });
-    expect(report.comments).toEqual(expect.arrayContaining(["Take Mode: O", "Anemia", "Leukocytosis"]));
+    expect(report.comments).toEqual(["Anemia", "Leukocytosis"]);
+    expect(report.notes).toContain("of the run: Take Mode: O");
   });
 });
 
@@ -69,12 +70,13 @@ describe("Dymind", () => {
       ["P-LCC", 61],
     ]);
     expect(report).toMatchObject({ species: "dog", leftOut: [], otherIdentifiers: ["S-4003"] });
-    expect(report.comments).toEqual([
-      "Take Mode: O",
-      "Low Mode: L-WBC/PLT",
-      "Ref Group: Dog",
-      "Recheck flag: Y",
-      "Print_BMP: C",
+    expect(report.comments).toEqual([]);
+    expect(report.notes).toEqual([
+      "of the run: Take Mode: O",
+      "of the run: Low Mode: L-WBC/PLT",
+      "of the run: Ref Group: Dog",
+      "of the run: Recheck flag: Y",
+      "of the run: Print_BMP: C",
     ]);
   });
 });

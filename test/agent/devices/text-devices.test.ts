@@ -122,7 +122,8 @@ test("ABL9: temperature, FIO2 and age that a user typed in are remarks", () => {
   const inputs = ["R|2|^^^T^I|38.1|Cel|||F", "R|3|^^^FIO2^I|21.0|%||F", "R|4|^^^Age^I|4|||F"];
   const report = only(reportsOf(readText(abl9("R|1|^^^pCO2^M|41.2|mmHg||N||F", ...inputs), radiometerAbl9)));
   expect(report.rows.map(({ code }) => code)).toEqual(["PCO2"]);
-  expect(report.comments).toEqual(["T: 38.1 Cel", "FIO2: 21.0 %", "Age: 4"]);
+  expect(report.comments).toEqual(["T: 38.1 Cel", "FIO2: 21.0 %"]);
+  expect(report.notes).toContain("of the run: Age: 4");
 });
 
 // Every row is published or listed with its reason, whatever its name and value.

@@ -165,7 +165,17 @@ describe("rows", () => {
     expect(reportOf([PATIENT, ORDER, resultRecord("^^^CREA", sent, "mg/dL")]).rows[0]?.value).toBe(value);
   });
 
-  test.each(["1^2", "1\\2", "POS^12.3", '""', "^", "", "5&S&6"])("%s is not a single value", (sent) => {
+  test.each([
+    ["1^2", "1^2"],
+    ["1\\2", "1\\2"],
+    ["POS^12.3", "POS^12.3"],
+    ["5&S&6", "5^6"],
+  ])("%s is not a single value, and stays as sent", (sent, text) => {
+    const { rows } = reportOf([PATIENT, ORDER, ALT, resultRecord("^^^CREA", sent, "mg/dL")]);
+    expect(rows[1]).toMatchObject({ code: "CREA", value: null, text });
+  });
+
+  test.each(['""', "^", ""])("%j is no value", (sent) => {
     const report = reportOf([PATIENT, ORDER, ALT, resultRecord("^^^CREA", sent, "mg/dL")]);
     expect(report.rows.map(({ code }) => code)).toEqual(["ALT"]);
     expect(report.leftOut).toHaveLength(1);
@@ -175,10 +185,9 @@ describe("rows", () => {
     ["^^^ALP", "1,234", "U/L"],
     ["^^^WBC", "9,800*", "/uL"],
     ["^^^CRP", ">1,000", "mg/L"],
-  ])("%s of %s may be thousands: left out, never a thousandth", (code, value, unit) => {
-    const report = reportOf([PATIENT, ORDER, ALT, resultRecord(code, value, unit)]);
-    expect(report.rows.map((row) => row.code)).toEqual(["ALT"]);
-    expect(report.leftOut).toEqual([expect.stringMatching(/may be thousands$/)]);
+  ])("%s of %s may be thousands: it stays as sent, never a thousandth", (code, value, unit) => {
+    const { rows } = reportOf([PATIENT, ORDER, ALT, resultRecord(code, value, unit)]);
+    expect(rows[1]).toMatchObject({ codeSource: "device", value: null, text: value });
   });
 
   test.each([

@@ -188,10 +188,21 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   }
   expect(one.text.split("\r\n").slice(0, 2)).toEqual([
     "study_fp,patient,acquired_at,device_name,analyte,name,comparator_and_value,unit,reference_range,flag,side," +
-      "device_range,device_flag,code_source,reason,comment,abnormal",
+      "device_range,device_flag,code_source,reason,comment,abnormal,study_comments",
     `${filed.fp},'=cmd|' /C calc'!A0,2026-11-20T10:00:00.000Z,"'+SUM(""a"";${hostile.replaceAll('"', '""')})",ALT,` +
-      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,",
+      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,,",
   ]);
+});
+
+test("what the analyzer says of the sample stands on the study's page, in its CSV file, and in each revision", async () => {
+  const { ours, dog, user, push, read } = await startResults();
+  const filed = { ...chemistry(dog), comments: ["HEM: 2+ LIP: 0 ICT: 1+", "=sample repeated"] };
+  await push(ours, filed);
+  expect((await read(filed.fp)).comments).toEqual(filed.comments);
+  const { text } = await user.call("GET", `/results/${filed.fp}/results.csv`);
+  expect(text.split("\r\n")[1]).toMatch(/,HEM: 2\+ LIP: 0 ICT: 1\+ \| =sample repeated$/);
+  await push(ours, { ...filed, comments: ["diluted"], revision: 2 });
+  expect((await read(filed.fp)).comments).toEqual(["diluted"]);
 });
 
 test("the CSV file of the list names every critical value", async () => {
@@ -217,7 +228,8 @@ describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
       active: true,
     });
     const own = { ...profile[6]!, codeSource: "device" as const, code: "OWN", unit: "10⁹/L µmol" };
-    const filed = chemistry(named, [...profile, own], { device_name: hostile });
+    const comments = ["HEM: 2+ LIP: 0"];
+    const filed = { ...chemistry(named, [...profile, own], { device_name: hostile }), comments };
     await push(ours, filed);
     const url = `/clinic/v1/clinics/${ours}/results/${filed.fp}/report.pdf?${query}`;
     const response = await server.app.inject({ url, headers: { cookie: user.cookie } });
@@ -238,6 +250,7 @@ describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
     expect(text).toContain("dişi, kısırlaştırılmış");
     expect(text).toContain("20 Kas 2026 13:00 (Europe/Istanbul)");
     expect(text).toContain("cihazın kendi kodu");
+    expect(text).toMatch(/Analizörün numune hakkındaki bildirimi\s+HEM: 2\+ LIP: 0/);
   });
 
   test("prints hostile texts as text, and reads no file or address that a text names", async () => {

@@ -56,6 +56,14 @@ test("a study shows what the device said, why it waits, and the candidates with 
   });
 });
 
+test("the desk shows all other text of the patient, and what the analyzer says of the sample", async () => {
+  const { server, studyOf } = await desk();
+  const sent = waiting({ name: "Karabas" });
+  const other = [{ field: "PID-13", text: "555 123" }];
+  await pushTo(server, ours, { ...sent, patient_hint: { ...sent.patient_hint, other }, comments: ["Lipemic"] });
+  expect(await studyOf(sent.fp)).toMatchObject({ hint: { other }, comments: ["Lipemic"] });
+});
+
 test("the preview has the flags that the API serves once the study is filed", async () => {
   const { server, staff } = await desk();
   const sent = waiting();

@@ -52,6 +52,22 @@ describe("POST /agent/v1/studies", () => {
     expect((await read(sent.fp))?.results).toEqual(sent.results);
   });
 
+  test("comments are read back in single reads and lists, and another comment is another body", async () => {
+    const { server, key, push, read, one } = await ingestServer();
+    const [plain, sent] = [
+      study({ patient_fp: one.fp }),
+      study({ patient_fp: one.fp, comments: ["Lipemic", "repeated"] }),
+    ];
+    await push(plain, sent);
+    expect(await read(plain.fp)).not.toHaveProperty("comments");
+    expect(await read(sent.fp)).toMatchObject({ comments: ["Lipemic", "repeated"] });
+    const { body } = await server.get(key, `/api/v1/lab/diagnostics?patient_fp=${one.fp}`);
+    expect(JSON.stringify(body.data)).toContain('"comments":["Lipemic","repeated"]');
+    expect(await push({ ...sent, comments: ["Lipemic"] })).toMatchObject([{ outcome: "conflict" }]);
+    expect(await push({ ...sent, comments: ["Lipemic"], revision: 2 })).toMatchObject([{ outcome: "filed" }]);
+    expect(await read(sent.fp)).toMatchObject({ comments: ["Lipemic"] });
+  });
+
   test("a study without a connected patient is unmatched, and filed once the patient is connected", async () => {
     const { server, push, read, foreign } = await ingestServer();
     const unknown = newFp("patient");

@@ -10,6 +10,16 @@ function number(value: number, text: string, comparator: "<" | "<=" | ">" | ">="
 }
 
 test.each([
+  ["3@", 3, "@"],
+  ["3.1 *", 3.1, "*"],
+  ["?7.412", 7.412, "?"],
+  ["**7,4", 7.4, "**"],
+  ["<0.2*", 0.2, "*"],
+])("%s is the number %d with the marks %s", (text, value, marks) => {
+  expect(readValue(text, astm)).toMatchObject({ is: "number", value, marks, text });
+});
+
+test.each([
   ["95", 95],
   ["  5.5", 5.5],
   ["-5.2", -5.2],
@@ -19,16 +29,15 @@ test.each([
   ["0,170", 0.17],
   ["1,025", 1.025],
   [".5", 0.5],
-  ["3@", 3],
-  ["3.1 *", 3.1],
   ["5.000000", 5],
+  ["1.2E3", 1200],
+  ["1,2e-1", 0.12],
   ["0", 0],
 ])("%s is the number %d", (text, value) => {
   expect(readValue(text, astm)).toEqual(number(value, text.trim()));
 });
 
 test.each([
-  ["<0.2*", "<", 0.2],
   [">8", ">", 8],
   ["<=0.5", "<=", 0.5],
   ["≥ 12,5", ">=", 12.5],
@@ -45,6 +54,29 @@ test.each([
   ["100-150 K/uL (Mildly decreased)", "100-150 K/uL (Mildly decreased)"],
   ["1:128", "1:128"],
   ["CBC+DIFF", "CBC+DIFF"],
+  ["^0^NQ", "^0^NQ"],
+  ["1^2", "1^2"],
+  ["5-10", "5-10"],
+  ["1/400", "1/400"],
+  ["(+)", "(+)"],
+  ["( - )", "( - )"],
+  ["+/++", "+/++"],
+  ["23c", "23c"],
+  ["5.", "5."],
+  ["5 .5", "5 .5"],
+  ["1 234", "1 234"],
+  ["1.2.3", "1.2.3"],
+  ["--5", "--5"],
+  ["<<5", "<<5"],
+  ["0x10", "0x10"],
+  ["1_000", "1_000"],
+  ["1e400", "1e400"],
+  ["1,234e2", "1,234e2"],
+  ["٣", "٣"],
+  ["5+", "5+"],
+  ["9".repeat(13), "9".repeat(13)],
+  ["1".repeat(65), "1".repeat(65)],
+  ["3x10", "3x10"],
 ])("%j is a value in words", (text, words) => {
   expect(readValue(text, astm)).toEqual({ is: "word", text: words });
 });
@@ -64,27 +96,13 @@ test.each([
   ".***",
   "****",
   "***",
-  "^0^NQ",
-  "1^2",
-  "23c",
-  "5.",
-  "5 .5",
-  "1 234",
-  "1.2.3",
-  "--5",
+  "+++++",
+  ".....",
+  "?",
   "<",
-  "<<5",
   "NaN",
   "Infinity",
   "-Infinity",
-  "0x10",
-  "1_000",
-  "1e400",
-  "٣",
-  "5+",
-  "9".repeat(13),
-  "1".repeat(65),
-  "3x10",
   "No Result",
   "INVALID",
   "Error 5",
@@ -94,23 +112,22 @@ test.each([
 });
 
 test.each(["1,234.5", "1.234,5", "1,234,567", "12,345", "234,000"])(
-  "%s may hold a thousands separator and is not read",
+  "%s may hold a thousands separator and is no number",
   (text) => {
-    expect(readValue(text, astm).is).toBe("none");
+    expect(readValue(text, astm)).toEqual({ is: "word", text });
   },
 );
 
-test("a number without a decimal comma may have an exponent, and no comma", () => {
-  expect(readValue("7,41", poct1).is).toBe("none");
-  expect(readValue("1,234", poct1).is).toBe("none");
+test("a number without a decimal comma has no comma", () => {
+  expect(readValue("7,41", poct1).is).toBe("word");
+  expect(readValue("1,234", poct1).is).toBe("word");
   expect(readValue("1.2E3", poct1)).toEqual(number(1200, "1.2E3"));
-  expect(readValue("1.2E3", astm).is).toBe("none");
 });
 
 test("23c needs the suffix that the profile declares", () => {
   expect(readValue("23c", { ...astm, suffix: /c$/ })).toEqual(number(23, "23c"));
-  expect(readValue("<23c*", { ...astm, suffix: /c$/ })).toEqual(number(23, "<23c*", "<"));
-  expect(readValue("23d", { ...astm, suffix: /c$/ }).is).toBe("none");
+  expect(readValue("<23c*", { ...astm, suffix: /c$/ })).toEqual({ ...number(23, "<23c*", "<"), marks: "*" });
+  expect(readValue("23d", { ...astm, suffix: /c$/ }).is).toBe("word");
 });
 
 test("the reason quotes the text", () => {

@@ -48,6 +48,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         </p>
       )}
       <StudyTable study={study} />
+      <Comments study={study} />
       <Previews fp={study.fp} />
       {study.notes.length > 0 && (
         <section>
@@ -65,6 +66,21 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         <TimeLine study={study} />
       </div>
     </article>
+  );
+}
+
+/** What the analyzer says of the sample, such as indices of hemolysis. */
+function Comments({ study: { comments } }: { study: StudyPage }) {
+  if (comments.length === 0) return null;
+  return (
+    <section aria-labelledby="comments">
+      <h2 id="comments">{t("comments")}</h2>
+      <ul class="notes">
+        {comments.map((comment, index) => (
+          <li key={index}>{comment}</li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -4,7 +4,7 @@ import { t } from "./texts.ts";
 
 /** The left side: what the device said about the animal, and its results. */
 export function DeviceSaid({ study }: { study: StudyToPlace }) {
-  const { hint, reason, results } = study;
+  const { hint, reason, results, comments } = study;
   const facts: [string, string | null | undefined][] = [
     [t("name"), hint?.name],
     [t("number"), hint?.identifier],
@@ -18,18 +18,28 @@ export function DeviceSaid({ study }: { study: StudyToPlace }) {
     [t("device"), study.device_id === null ? study.device_name : `${study.device_name} (${study.device_id})`],
     [t("measured"), dateTime(study.acquired_at)],
     [t("received"), dateTime(study.received_at)],
+    // The field of the device's message names its other text.
+    ...(hint?.other ?? []).map(({ field, text }): [string, string] => [field, text]),
   ];
   return (
     <section class="card" aria-labelledby="desk-said">
       <h2 id="desk-said">{t("said")}</h2>
       <dl class="desk-facts">
-        {facts.map(([name, value]) =>
+        {facts.map(([name, value], index) =>
           value == null ? null : (
-            <div key={name}>
+            <div key={index}>
               <dt>{name}</dt>
               <dd>{value}</dd>
             </div>
           ),
+        )}
+        {comments.length > 0 && (
+          <div>
+            <dt>{t("comments")}</dt>
+            {comments.map((comment, index) => (
+              <dd key={index}>{comment}</dd>
+            ))}
+          </div>
         )}
         {reason !== null && (
           <div>

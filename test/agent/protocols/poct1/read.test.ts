@@ -97,10 +97,11 @@ describe("only observations with root, subject and role of a patient become a st
       is: "not-for-patients",
       reason: "not of a patient: control material, lot L-1",
     });
-    expect(reading(service({ subject: "" }))).toEqual({
-      is: "not-for-patients",
-      reason: "not of a patient: no patient",
+    expect(reading(service({ subject: potassium("4.1") }))).toEqual({
+      is: "quarantined",
+      reason: "results without a patient (PT) and a control (CTC): whose are they?",
     });
+    expect(reading(service({ subject: "" }))).toEqual({ is: "not-for-patients", reason: "no results" });
   });
 
   test("two roles, or control material at any depth, make a control", () => {
@@ -208,7 +209,6 @@ describe("values", () => {
   });
 
   test.each([
-    ["a comma, which is no decimal point here", potassium("4,1"), 'K has no value: "4,1" is not a number'],
     ["nothing", potassium(""), "K has no value: no value"],
     ["a null flavour", potassium("", '<OBS.value NULL="NI"/>'), "K has no value: no value"],
     ["dashes", potassium("----"), 'K has no value: "----" is not a number'],
@@ -222,20 +222,32 @@ describe("values", () => {
       potassium("4.1", field("OBS.status_cd", "R")),
       "2823-3 has no final value: rejected (OBS.status_cd is R)",
     ],
-    [
-      "a number that is called a quality",
-      potassium("", field("OBS.qualitative_value", "1")),
-      '2823-3 has no final value: only a qualitative value "1"',
-    ],
   ])("%s gives no row and is listed", (_, observation, reason) => {
     const made = values(potassium("3.9"), observation);
     expect(rows(made)).toEqual(["K 3.9"]);
     expect(made.leftOut).toEqual([reason]);
   });
 
-  test("a word of a measured analyte is a row of the device's code", () => {
-    const made = values(potassium("", field("OBS.qualitative_value", "POS")));
-    expect(made.rows).toMatchObject([{ code: "2823-3", codeSource: "device", value: null, text: "POS" }]);
+  test.each([
+    ["a word of a measured analyte", potassium("", field("OBS.qualitative_value", "POS")), "POS"],
+    ["a number that is called a quality", potassium("", field("OBS.qualitative_value", "1")), "1"],
+    ["a comma, which is no decimal point here", potassium("4,1"), "4,1"],
+  ])("%s is a row of the device's code", (_, observation, text) => {
+    expect(values(observation).rows).toMatchObject([{ code: "2823-3", codeSource: "device", value: null, text }]);
+  });
+
+  test("a quality beside a number is a comment", () => {
+    const made = values(potassium("4.1", field("OBS.qualitative_value", "POS")));
+    expect([rows(made), made.comments]).toEqual([["K 4.1"], ["2823-3: POS"]]);
+  });
+
+  test.each([
+    ["*", "", "the device marks the value with *"],
+    ["*", "Low volume", "Low volume"],
+    ["Sample clotted", "", "Sample clotted"],
+  ])("the notes %s %s doubt the value", (first, second, comment) => {
+    const notes = [first, second].filter(Boolean).map((text) => `<NTE>${field("NTE.text", text)}</NTE>`);
+    expect(values(potassium("4.1", notes.join(""))).rows).toMatchObject([{ value: 4.1, comment }]);
   });
 
   test("a strip's word gives its rank", () => {

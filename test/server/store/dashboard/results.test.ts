@@ -171,6 +171,7 @@ function row(clinicId: number, patientId: number, index: number): StudyColumns {
     status: "COMPLETED",
     acquired_at: noon - index * 60_000,
     results: JSON.stringify(results),
+    comments: null,
     revision: 1,
     dedupe_key: `key ${index}`,
     content_hash: "",

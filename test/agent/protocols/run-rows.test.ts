@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { profiles } from "../../../agent/devices/index.ts";
+import { isRunRow, saysControl } from "../../../agent/protocols/remarks.ts";
+import type { Reading } from "../../../agent/report/report.ts";
+import { findAnalyte } from "../../../shared/clinical/analytes.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { ALT as ALT_ROW, msh, OBR, obx, PID, readGeneric as readHl7, readWith as readHl7With } from "./hl7/segments.ts";
+import {
+  ALT,
+  only,
+  readGeneric as readAstm,
+  readWith as readAstmWith,
+  reportsOf,
+  resultRecord,
+  VETSCAN_HEADER,
+} from "../records.ts";
+
+// Rows that are not results: of control material, and of the run. And results that nobody calls a control.
+
+const SETTINGS = [
+  ["Age", "3"],
+  ["Take Mode", "O"],
+  ["Sampling Mode", "AS"],
+  ["Ref Group", "General"],
+  ["Reference_Group", "Dog"],
+  ["Recheck flag", "Y"],
+  ["Print_BMP", "C"],
+  ["Blood Mode", "W"],
+] as const;
+
+const rowsOf = (reading: Reading) => reportsOf(reading).flatMap(({ rows }) => rows.map(({ code }) => code));
+const wordsOf = (reading: Reading) =>
+  reportsOf(reading)
+    .flatMap(({ notes, comments }) => [...notes, ...comments])
+    .join("\n");
+
+const hl7Profiles = profiles.filter((profile) => profile.protocol === "hl7");
+
+test.each(hl7Profiles)("$id keeps the settings of a run as remarks", (profile) => {
+  const anySender = { ...profile, sender: /(?:)/ };
+  const settings = SETTINGS.map(([name, value]) => obx(name, value, { 2: "IS", 4: name, 6: "" }));
+  const reading = readHl7With(anySender, msh(), PID, OBR, ...settings, obx("ALT", "52", { 4: "ALT" }));
+  expect(rowsOf(reading)).toEqual(["ALT"]);
+  for (const [, value] of SETTINGS) expect(wordsOf(reading)).toContain(value);
+});
+
+test("an ASTM analyzer's settings of a run are remarks", () => {
+  const settings = SETTINGS.map(([name, value]) => resultRecord(`^^^${name}`, value));
+  const reading = readAstm(["P|1|4711", "O|1|S-1", ...settings, ALT]);
+  expect(rowsOf(reading)).toEqual(["ALT"]);
+  for (const [name, value] of SETTINGS) expect(wordsOf(reading)).toContain(`${name}: ${value}`);
+});
+
+test("age and weight by LOINC are remarks", () => {
+  const rows = [obx("30525-0^Age^LN", "3"), obx("29463-7^Weight^LN", "12.5", { 6: "kg" })];
+  expect(rowsOf(readHl7(msh(), PID, OBR, ...rows, ALT_ROW))).toEqual(["ALT"]);
+});
+
+test("the catalogue knows no name of a setting", () => {
+  const names = SETTINGS.map(([name]) => name);
+  expect(names.filter((name) => !isRunRow("", [name]))).toEqual([]);
+  expect(names.filter((name) => findAnalyte([name], { modality: null, urine: false }) !== null)).toEqual([]);
+});
+
+test.each([
+  "* QUALITY CONTROL REPORT *: 4300D",
+  "^^^* QUALITY CONTROL REPORT *",
+  "LEVEL 1: IQC 1",
+  "IQC",
+  "QC-Report",
+  "Calibration",
+  "contrôle de qualité",
+  "Qualitätskontrolle",
+  "kalite kontrol",
+])("%s names a control", (name) => {
+  expect(saysControl(name)).toBe(true);
+});
+
+test.each(["Control Rex", "Critical Care Profile: 0029A", "CHEM", "Calcium", "QCX panel", "Level 2 panel"])(
+  "%s does not name a control",
+  (name) => {
+    expect(saysControl(name)).toBe(false);
+  },
+);
+
+test.each(["* QUALITY CONTROL REPORT *: 4300D", "LEVEL 1: IQC 1"])("an order named %s is not for a patient", (name) => {
+  expect(readAstm(["P|1|4711", `O|1|S-1||^^^${name}`, ALT])).toMatchObject({ is: "not-for-patients" });
+  expect(readHl7(msh(), PID, `OBR|1||S-1|${name}|||20261121113015`, ALT_ROW)).toMatchObject({ is: "not-for-patients" });
+});
+
+test("a control's row among a patient's results is a remark", () => {
+  const astm = readAstm([
+    "P|1|4711",
+    "O|1|S-1",
+    resultRecord("^^^CHEM", "LEVEL 1: IQC 1", "102", { 7: "90 to 110" }),
+    ALT,
+  ]);
+  const hl7 = readHl7(msh(), PID, OBR, obx("CHEM", "LEVEL 1: IQC 1", { 2: "ST", 6: "" }), ALT_ROW);
+  for (const reading of [astm, hl7]) {
+    expect(rowsOf(reading)).toEqual(["ALT"]);
+    expect(only(reportsOf(reading)).comments.join()).toContain("LEVEL 1: IQC 1");
+  }
+});
+
+test("rows of a control alone are not for a patient, and the message keeps their words", () => {
+  const row = resultRecord("^^^CHEM", "LEVEL 1: IQC 1", "102");
+  expect(readAstm(["P|1|4711", "O|1|S-1", row])).toMatchObject({
+    is: "not-for-patients",
+    reason: expect.stringContaining("LEVEL 1: IQC 1"),
+  });
+  expect(readHl7(msh(), PID, OBR, obx("CHEM", "LEVEL 1: IQC 1", { 2: "ST", 6: "" }))).toMatchObject({
+    is: "not-for-patients",
+    reason: expect.stringContaining("LEVEL 1: IQC 1"),
+  });
+});
+
+test("results without an order and a patient wait for a person, if nothing calls them a control", () => {
+  const reason = "1 results without an order (O) and a patient (P): whose are they?";
+  expect(readAstmWith(abaxisVetscanVs2, VETSCAN_HEADER, ALT, "L|1|N")).toEqual({ is: "quarantined", reason });
+  // A device that need not name its patient: the study waits at the desk.
+  expect(only(reportsOf(readAstm([ALT]))).identifier).toBeNull();
+});

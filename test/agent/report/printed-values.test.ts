@@ -1,0 +1,115 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Report } from "../../../agent/report/report.ts";
+import { study } from "../../../agent/study/study.ts";
+import { readValue } from "../../../shared/clinical/value.ts";
+import { dog } from "../../support/fixtures.ts";
+import { soakCount } from "../../support/soak.ts";
+import { msh, obx, PID, readGeneric as readHl7 } from "../protocols/hl7/segments.ts";
+import { only, readGeneric as readAstm, reportOf, reportsOf, resultRecord } from "../records.ts";
+
+// Whatever stands in a result field is a row, or is named as a placeholder.
+
+const URINE = "OBR|1||U-1|UA|||20261120101200||||||||Urine";
+const source = { device_id: "hema-1", message_id: "message-1" };
+const published = (report: Report) =>
+  study(report, dog, source).body.results.map(({ analyte, value, value_text, comparator, unit }) =>
+    [analyte, `${comparator ?? ""}${value ?? ""}`, value_text ?? "", unit ?? ""].join("|"),
+  );
+const hl7 = (...segments: readonly string[]) => only(reportsOf(readHl7(msh(), PID, URINE, ...segments)));
+
+test("values that are no single number reach the study as they were sent", () => {
+  const report = hl7(
+    obx("WBC", "5-10", { 2: "ST", 6: "/HPF" }),
+    obx("SQEP", "0-5", { 2: "ST", 6: "/HPF" }),
+    obx("RBC", "<1", { 2: "ST", 6: "/HPF" }),
+    obx("LEPTO", "1/400", { 2: "ST", 6: "" }),
+    obx("PARVO", "(+)", { 2: "ST", 6: "" }),
+    obx("CAST", "^2^-^4", { 2: "SN", 6: "/LPF" }),
+    obx("IGE", "1.2E3", { 6: "IU/mL" }),
+  );
+  expect(published(report)).toEqual([
+    "WBC||5-10|/HPF",
+    "SQEP||0-5|/HPF",
+    "RBC|<1||/HPF",
+    "LEPTO||1/400|",
+    "PARVO||(+)|",
+    "CAST||2-4|/LPF",
+    "IGE|1200||IU/mL",
+  ]);
+  expect(report.leftOut).toEqual([]);
+});
+
+test.each([
+  ["ST", "5~6", "5~6"],
+  ["NM", "1+^25", "1+^25"],
+  ["SN", ">^1^:^40", ">1:40"],
+  ["CE", "A^Struvite^L~B^Oxalate^L", "Struvite~Oxalate"],
+  ["CWE", "260385009^^SCT", "260385009^^SCT"],
+  ["NM", "1,234", "1,234"],
+  ["NM", "5.", "5."],
+  ["ST", "2025-08-09", "2025-08-09"],
+])("an OBX-5 of type %s with %s is the words %s", (type, sent, words) => {
+  const [row] = hl7(obx("ALT", sent, { 2: type })).rows;
+  expect([row?.value, row?.text]).toEqual([null, words]);
+});
+
+test.each([
+  ["5\\6", "5\\6"],
+  ["2+^125", "2+^125"],
+  ["5-10", "5-10"],
+])("an R-4 %s is the words %s", (sent, words) => {
+  const [row] = reportOf(["P|1|4711", "O|1|S-1", resultRecord("^^^ALT", sent, "U/L")]).rows;
+  expect([row?.value, row?.text]).toEqual([null, words]);
+});
+
+test("a text that is too long for a value is a comment of the study", () => {
+  const text = "Many struvite crystals. ".repeat(30).trim();
+  const report = hl7(obx("SED", text, { 2: "TX", 6: "" }), obx("USG", "1.020", { 6: "" }));
+  expect(report.leftOut).toEqual([`SED has no value: a value of ${text.length} characters, at most 200`]);
+  expect(study(report, null, source).body.comments?.join("")).toContain("struvite crystals");
+});
+
+/** A placeholder by another rule than the reader's: no letter and no digit, and no grade in plus signs. */
+const PLACEHOLDERS = [
+  "",
+  "-",
+  "--",
+  "----",
+  ".....",
+  "**.*",
+  "***.**",
+  "~~~",
+  "****",
+  "+++++",
+  "?",
+  "*",
+  "<",
+  ">",
+  "/",
+  "HEM",
+  "NA",
+];
+
+test.each(PLACEHOLDERS)("the placeholder %j makes no row and is named", (text) => {
+  expect(readValue(text, { decimalComma: true }).is).toBe("none");
+});
+
+test("any other text in a result field is a row", () => {
+  const part = fc.constantFrom("5", "10", "-", "/", "(+)", ":", ",", ".", "<", "%", "²", "E", "x", " ", "±");
+  const text = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, fc.boolean(), (sent, isAstm) => {
+      const reading = isAstm
+        ? readAstm(["P|1|4711", "O|1|S-1", resultRecord("^^^XYZ", sent, "U/L")])
+        : readHl7(msh(), PID, "OBR|1||S-1|CHEM|||20261121113015", obx("XYZ", sent));
+      const rows = reading.is === "reports" ? reading.reports.flatMap((report) => report.rows) : [];
+      const hasText = /[\p{L}\p{N}]|^\(\+\)$/u.test(sent.trim());
+      const isNamed = JSON.stringify(reading).includes("no value");
+      expect([rows.map((row) => row.text), isNamed]).toEqual(
+        hasText || rows.length > 0 ? [[sent.trim()], false] : [[], true],
+      );
+    }),
+    { numRuns: soakCount(1_000) },
+  );
+});
