@@ -176,6 +176,9 @@ export interface ListedStudy {
   /** Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the species whose intervals they have. A person flags them again. */
   flagged_species?: string;
 
+  /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
+  comments?: string[];
+
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -233,6 +236,9 @@ export interface DiagnosticStudy {
 
   /** Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the species whose intervals they have. A person flags them again. */
   flagged_species?: string;
+
+  /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
+  comments?: string[];
 }
 
 /** A success. */

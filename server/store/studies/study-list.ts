@@ -102,7 +102,9 @@ export const BEGINNING: PageStart = {
 
 /** Whether the row has a study. The one row of an empty page has the total alone. */
 function isStudy<Row extends { [Name in OptionalColumn]: string | null }>(row: Row): row is FoundRow<Row> {
-  return Object.entries(row).every(([name, value]) => value !== null || name === "flagged_species" || name === "comments");
+  return Object.entries(row).every(
+    ([name, value]) => value !== null || name === "flagged_species" || name === "comments",
+  );
 }
 
 /** Columns that a study may lack. */
