@@ -1,3 +1,5 @@
+import { saysControl } from "./remarks.ts";
+
 // Field texts of LIS02-A2 records and HL7 segments. Both write `""` to delete an earlier value (LIS02-A2 §5.4.9; HL7's null).
 
 /** Characters that tell one patient or sample from another. Devices write `0`, `-` or `.` for nobody. */
@@ -24,7 +26,7 @@ const CONTROL = new RegExp(
 
 /** Returns whether a sample's number or description names control material. */
 export function isControlName(text: string): boolean {
-  return CONTROL.test(text.trim());
+  return CONTROL.test(text.trim()) || saysControl(text);
 }
 
 /**

@@ -2,70 +2,20 @@ import { foldName } from "../../shared/clinical/analytes.ts";
 
 // Words of a device that are not results: about the run, about control material, and about a value that it doubts.
 
-/** Names of rows by which a counter describes its run, folded. The catalogue knows none of them. */
-const RUN_ROWS: ReadonlySet<string> = new Set(
+/** Names of rows by which a device describes its run or the patient, folded. The catalogue knows none of them. */
+const RUN_ROW = new RegExp(
   [
-    ...[
-      "Mode",
-      "Take",
-      "Blood",
-      "Test",
-      "Sampling",
-      "Sample",
-      "Analysis",
-      "Work",
-      "Low",
-      "Count",
-      "Measuring",
-      "Tube",
-    ].map((word) => (word === "Mode" ? word : `${word} Mode`)),
-    ...[
-      "Measurement Mode",
-      "Dilution Mode",
-      "Predilute Mode",
-      "Aspiration Mode",
-      "Sampling Type",
-      "Sample Type",
-      "Tube Type",
-    ],
-    ...["Ref Group", "Ref. Group", "Reference Group", "Age Group", "Patient Group", "Patient Type", "Blood Type"],
-    ...[
-      "Age",
-      "Age Unit",
-      "Patient Age",
-      "Sex",
-      "Gender",
-      "Species",
-      "Breed",
-      "Weight",
-      "Body Weight",
-      "Patient Weight",
-    ],
-    ...["Recheck", "Recheck flag", "Recheck mark", "Rerun", "Rerun flag", "Repeat flag", "Retest flag", "Review flag"],
-    ...[
-      "Print",
-      "Print flag",
-      "Print_BMP",
-      "Printed",
-      "Print count",
-      "Auto Print",
-      "Upload flag",
-      "Sent flag",
-      "Edit flag",
-    ],
-    ...["Operator", "Operator ID", "User ID", "Department", "Department name", "Test duration", "Ambient Temperature"],
-    ...[
-      "Rack",
-      "Position",
-      "Lot",
-      "Lot No",
-      "Lot Number",
-      "Card Lot",
-      "Reagent Lot",
-      "Serial Number",
-      "Software Version",
-    ],
-  ].map(foldName),
+    // `Take Mode`, `Mode of sampling`, `Print_BMP`, `Recheck flag`
+    String.raw`(?:.*-)?mode|mode-of-.*|(?:auto-?)?print.*`,
+    String.raw`(?:re-?check|re-?test|re-?run|repeat|review|audit|edit|upload|sent|send)(?:-(?:flag|mark|switch|status|mode))?`,
+    String.raw`(?:ref\.?|reference|age|patient|population)-?(?:group|set|type)|(?:blood|sample|sampling|specimen|tube)-type`,
+    String.raw`(?:patient-|animal-|pet-)?(?:age|sex|gender|species|breed)(?:-?\(.*\)|-unit|-years?|-months?)?`,
+    String.raw`(?:body-|patient-|animal-)?weight(?:-?\(.*\))?`,
+    String.raw`(?:operator|user)(?:-(?:id|name))?|department(?:-name)?|rack|position|(?:card-|reagent-)?lot(?:-(?:no|number))?`,
+    String.raw`serial-number|software-version|test-duration|ambient-temperature`,
+  ]
+    .map((pattern) => `^(?:${pattern})$`)
+    .join("|"),
 );
 
 /** Age and weight in LOINC, and Mindray's settings and histogram lines: `08001^Take Mode^99MRC`, `15001^...^99MRC`. */
@@ -73,14 +23,17 @@ const RUN_CODES = /^(?:3[01]525-0|21612-7|29553-5|3141-9|29463-7)(?:\^|$)|^(?:0\
 
 /** Returns whether a row describes the run or the patient: `code` is its code field as sent, `names` are its parts. */
 export function isRunRow(code: string, names: readonly string[]): boolean {
-  return RUN_CODES.test(code) || names.some((name) => RUN_ROWS.has(foldName(name)));
+  return RUN_CODES.test(code) || names.some((name) => RUN_ROW.test(foldName(name)));
 }
+
+/** Quality control in words: `* QUALITY CONTROL REPORT *`. */
+const QUALITY_CONTROL = /(?<!\p{L})quality[\s_-]*controls?(?!\p{L})/iu;
 
 /** Quality control and calibration in words, also of other languages. A patient may be named Control, so that alone is none. */
 const CONTROL_WORDS = new RegExp(
   [
-    String.raw`(?<!\p{L})quality[\s_-]*controls?(?!\p{L})`,
-    String.raw`(?<!\p{L})(?:[IE]?QC|QCR|LQC)(?!\p{L})`,
+    QUALITY_CONTROL.source,
+    String.raw`(?<![\p{L}\p{N}])(?:[IE]?QC|QCR|LQC)(?![\p{L}\p{N}])`, // an accession may be V36QC92
     String.raw`(?<!\p{L})calibrat(?:ion|or)s?(?!\p{L})`,
     String.raw`(?<!\p{L})control[\s_-]+(?:material|solution|serum|level)(?!\p{L})`,
     String.raw`(?<!\p{L})contr[oô]le?[\s_-]+(?:de[\s_-]+)?(?:la[\s_-]+)?(?:qualit|calidad)`,
@@ -91,11 +44,16 @@ const CONTROL_WORDS = new RegExp(
 
 /** A control's result in words: `LEVEL 1: IQC 1`. */
 const CONTROL_VALUE =
-  /(?<!\p{L})(?:level[\s_-]*\d+|[IE]?QC[\s_-]*\d+).*(?:(?<!\p{L})[IE]?QC(?!\p{L})|control)|^[IE]?QC[\s_-]*\d+$/iu;
+  /(?<![\p{L}\p{N}])(?:level[\s_-]*\d+|[IE]?QC[\s_-]*\d+).*(?:(?<!\p{L})[IE]?QC(?!\p{L})|control)|^[IE]?QC[\s_-]*\d+$/iu;
 
 /** Returns whether the name of an order or of a test says that it is quality control: `* QUALITY CONTROL REPORT *`, `IQC`. */
 export function saysControl(name: string): boolean {
   return CONTROL_WORDS.test(name) || CONTROL_VALUE.test(name);
+}
+
+/** Returns whether a text of a maker, which may also tell of a patient's run, is of a control. */
+export function isControlReport(text: string): boolean {
+  return QUALITY_CONTROL.test(text);
 }
 
 /** Returns whether a row is the result of a control, by the name of its test or by its value. */
@@ -105,7 +63,7 @@ export function isControlRow(names: readonly string[], value: string): boolean {
 
 /** Notes that state a fact: `Interpretation=Normal`, `Slope^1.000`, `Instrument Flag H`, or a word that repeats the flag. */
 const FACT =
-  /^[^=]{1,80}=\s*\S|^[\p{L}\p{N} _().%/-]{1,40}[\^:]\s*[-+]?\d|^[\p{L} ]{2,40} [-+]?\d[\d.,]*$|^(?:instrument flag|flag norm_range[hl]?)(?:\s+\S)?$|^(?:ok|okay|pass(?:ed)?|normal|valid|none|no error|high|low|abnormal|final|negative|positive)\.?$/iu;
+  /^[-+]?\d+[.,]\d+(?:\s|$)|^[^=]{1,80}=\s*\S|^[\p{L}\p{N} _().%/-]{1,40}[\^:]\s*[-+]?\d|^[\p{L} ]{2,40} [-+]?\d[\d.,]*$|^(?:instrument flag|flag norm_range[hl]?)(?:\s+\S)?$|^(?:ok|okay|pass(?:ed)?|normal|valid|none|no error|high|low|abnormal|final|negative|positive)\.?$/iu;
 
 /** Returns the notes on a value that doubt it: words, not numbers or facts. A mark alone, such as `*`, is a flag. */
 export function doubtsIn(notes: readonly string[]): string[] {

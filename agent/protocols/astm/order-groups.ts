@@ -1,5 +1,5 @@
 import { controlName, filled, isControlName, sent } from "../field-text.ts";
-import { saysControl } from "../remarks.ts";
+import { isControlReport, saysControl } from "../remarks.ts";
 import type { AstmProfile } from "./profile.ts";
 import type { AstmMessage, AstmRecord } from "./records.ts";
 import { resultTitle } from "./result.ts";
@@ -14,7 +14,7 @@ export interface OrderGroup {
   readonly order: AstmRecord | null;
   readonly results: AstmRecord[];
   readonly comments: string[];
-  /** Comments of the instrument on one result (C-3 and C-5 are I, LIS02-A2 §10.1). */
+  /** Comments of the instrument on one result. */
   readonly notes: Map<AstmRecord, string[]>;
   manufacturerRecords: number;
   readonly isControl: boolean;
@@ -98,9 +98,13 @@ export function collectGroups(
   return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes, orphans };
 }
 
-/** Returns whether the instrument flags a value by a C record: its source (C-3) and its type (C-5) are I. */
+/**
+ * Returns whether a C record is the instrument's own word on a value (LIS02-A2 §10.1): its source (C-3) is neither the practice nor
+ * the computer, and its type (C-5) neither a name nor an interpretation of the test.
+ */
 function isOfInstrument(comment: AstmRecord): boolean {
-  return [3, 5].every((field) => comment.field(field).trim().toUpperCase() === "I");
+  const [source, type] = [3, 5].map((field) => comment.field(field).trim().toUpperCase());
+  return !["P", "L"].includes(source ?? "") && !["T", "P", "N"].includes(type ?? "");
 }
 
 function addTo(notes: Map<AstmRecord, string[]>, result: AstmRecord, text: readonly string[]): void {
@@ -109,10 +113,11 @@ function addTo(notes: Map<AstmRecord, string[]>, result: AstmRecord, text: reado
 
 /** Returns whether an M record of the order at this index says that it is of control material. */
 function isCalledControlBehind(records: readonly AstmRecord[], order: number, { skipOrder }: AstmProfile): boolean {
-  for (let index = order + 1; skipOrder !== undefined && index < records.length; index += 1) {
+  for (let index = order + 1; index < records.length; index += 1) {
     const record = records[index]!;
     if (record.type === "O" || record.type === "P") return false;
-    if (record.type === "M" && skipOrder.test(record.field(3))) return true;
+    if (record.type !== "M") continue;
+    if (skipOrder?.test(record.field(3)) === true || isControlReport(record.field(3))) return true;
   }
   return false;
 }

@@ -120,7 +120,11 @@ function namesOf(result: AstmRecord, profile: AstmProfile): string[] {
     .filter((name) => name !== "");
 }
 
+/** R-9 of a value whose validity is questionable. */
+const QUESTIONABLE = "W";
+
 function standardStatus(letter: string): ResultStatus {
+  if (letter === QUESTIONABLE) return { doubt: "the device holds the value for questionable (R-9 is W)" };
   const notFinal = NOT_FINAL[letter];
   return notFinal === undefined ? "final" : { notFinal };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { profiles } from "../../../agent/devices/index.ts";
-import { isRunRow, saysControl } from "../../../agent/protocols/remarks.ts";
+import { isControlRow, isRunRow, saysControl } from "../../../agent/protocols/remarks.ts";
 import type { Reading } from "../../../agent/report/report.ts";
-import { findAnalyte } from "../../../shared/clinical/analytes.ts";
+import { analytes } from "../../../shared/clinical/analytes.ts";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { ALT as ALT_ROW, msh, OBR, obx, PID, readGeneric as readHl7, readWith as readHl7With } from "./hl7/segments.ts";
 import {
@@ -26,6 +26,10 @@ const SETTINGS = [
   ["Recheck flag", "Y"],
   ["Print_BMP", "C"],
   ["Blood Mode", "W"],
+  ["Mode of sampling", "open"],
+  ["Age (months)", "38"],
+  ["Animal age", "3Y"],
+  ["Print", "on"],
 ] as const;
 
 const rowsOf = (reading: Reading) => reportsOf(reading).flatMap(({ rows }) => rows.map(({ code }) => code));
@@ -56,10 +60,10 @@ test("age and weight by LOINC are remarks", () => {
   expect(rowsOf(readHl7(msh(), PID, OBR, ...rows, ALT_ROW))).toEqual(["ALT"]);
 });
 
-test("the catalogue knows no name of a setting", () => {
-  const names = SETTINGS.map(([name]) => name);
-  expect(names.filter((name) => !isRunRow("", [name]))).toEqual([]);
-  expect(names.filter((name) => findAnalyte([name], { modality: null, urine: false }) !== null)).toEqual([]);
+test("no name of the catalogue is a setting or a control", () => {
+  expect(SETTINGS.map(([name]) => name).filter((name) => !isRunRow("", [name]))).toEqual([]);
+  const names = analytes.flatMap(({ code, name, synonyms }) => [code, name, ...synonyms]);
+  expect(names.filter((name) => isRunRow(name, [name]) || isControlRow([name], "52"))).toEqual([]);
 });
 
 test.each([
@@ -76,16 +80,33 @@ test.each([
   expect(saysControl(name)).toBe(true);
 });
 
-test.each(["Control Rex", "Critical Care Profile: 0029A", "CHEM", "Calcium", "QCX panel", "Level 2 panel"])(
-  "%s does not name a control",
-  (name) => {
-    expect(saysControl(name)).toBe(false);
-  },
-);
+test.each([
+  "Control Rex",
+  "Critical Care Profile: 0029A",
+  "CHEM",
+  "Calcium",
+  "QCX panel",
+  "Level 2 panel",
+  "V36QC92",
+  "4QC17",
+])("%s does not name a control", (name) => {
+  expect(saysControl(name)).toBe(false);
+});
 
 test.each(["* QUALITY CONTROL REPORT *: 4300D", "LEVEL 1: IQC 1"])("an order named %s is not for a patient", (name) => {
   expect(readAstm(["P|1|4711", `O|1|S-1||^^^${name}`, ALT])).toMatchObject({ is: "not-for-patients" });
   expect(readHl7(msh(), PID, `OBR|1||S-1|${name}|||20261121113015`, ALT_ROW)).toMatchObject({ is: "not-for-patients" });
+});
+
+test.each(["LEVEL 1: IQC 1", "IQC 2", "Quality control high"])("a sample numbered %s is a control", (number) => {
+  expect(readAstm(["P|1", `O|1|${number}`, ALT])).toMatchObject({ is: "not-for-patients" });
+  expect(readAstm(["P|1|4711", `O|1|${number}`, ALT])).toMatchObject({ is: "reports" });
+});
+
+test("an M record names a control with every ASTM profile", () => {
+  expect(readAstm(["P|1|4711", "O|1|S-1", ALT, "M|1|* QUALITY CONTROL REPORT *"])).toMatchObject({
+    is: "not-for-patients",
+  });
 });
 
 test("a control's row among a patient's results is a remark", () => {

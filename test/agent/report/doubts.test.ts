@@ -76,9 +76,19 @@ test.each(["H", "Pass", "0.1234", "Aydin"])("OBX-13 %s says nothing of the value
 
 test("a comment of the instrument behind an R record doubts its value", () => {
   const record = ["P|1|4711", "O|1|S-1", resultRecord("^^^K", "5.5", "mmol/L")];
-  expect(shown(reportOf([...record, "C|1|I|Clot detected|I"]))).toEqual(doubted("Clot detected"));
-  // 43 is a number of a flag, and an operator's remark is not the device's doubt.
-  expect(shown(reportOf([...record, "C|1|I|0|I", "C|2|L|called the owner|G"]))).toMatchObject([{ comment: undefined }]);
+  for (const type of ["I", "G", ""]) {
+    expect(shown(reportOf([...record, `C|1|I|Clot detected|${type}`]))).toEqual(doubted("Clot detected"));
+  }
+  // Numbers, facts, and the words of a person are not the device's doubt.
+  const others = ["C|1|I|0|I", "C|2|L|called the owner|G", "C|3|I|1.000^0.0 mg/L|G", "C|4|I|Instrument Flag H"];
+  expect(shown(reportOf([...record, ...others]))).toMatchObject([{ comment: undefined }]);
+});
+
+test("a result whose validity is questionable (R-9 is W) is doubtful", () => {
+  const record = resultRecord("^^^K", "5.5", "mmol/L", { 9: "W" });
+  expect(shown(reportOf(["P|1|4711", "O|1|S-1", record]))).toEqual(
+    doubted("the device holds the value for questionable (R-9 is W)"),
+  );
 });
 
 test("an MCHC of 0 beside a hemoglobin of 14 is doubtful, the hemoglobin is not", () => {
