@@ -6,7 +6,6 @@ import { problems } from "../../shared/api/problems.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
 import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
 
 // The operators of a point-of-care device: a YAML file, which is read again after a change, and the list on each device.
 

@@ -7,7 +7,6 @@ import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import { isRunning } from "../spool/queries/status.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { skipped } from "./finding.ts";
 
 // A check of the doctor, and the facts that all checks share.

@@ -4,7 +4,6 @@ import path from "node:path";
 import { asOwner } from "../../shared/runtime/folder-owner.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { makePrivateFolder, syncFolder } from "../../shared/runtime/private-folder.ts";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
 
 // The file of the configuration, which this process reads and replaces.
 

@@ -7,7 +7,6 @@ import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
 import type { Machine } from "../domain/alerts.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
 
 // The mail server of a server, and what its alerts know of the machine. Options of `run`: a clinic's admin must not choose
 // which hosts the server connects to.

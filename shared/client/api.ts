@@ -364,6 +364,9 @@ export interface RemovedPage {
 
   /** True if more pages follow. */
   has_more: boolean;
+
+  /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
+  left_out?: number;
 }
 
 /** A success. */

@@ -35,6 +35,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     });
     await page.goto(url);
     await page.getByRole("heading", { name: "Set up the dashboard" }).waitFor();
+    await expectAccessible(page);
   });
 
   test("a page whose user is no longer the signed-in one says so, and goes on as the other", async () => {

@@ -83,8 +83,8 @@ export function rememberUnit(code: string, unit: string): void {
 }
 
 function rememberedUnit(code: string, units: readonly string[]): string | null {
-  const remembered = rememberedUnits()[code];
-  return remembered !== undefined && units.includes(remembered) ? remembered : (units[0] ?? null);
+  const last = rememberedUnits()[code];
+  return last !== undefined && units.includes(last) ? last : (units[0] ?? null);
 }
 
 function rememberedUnits(): Record<string, string> {
