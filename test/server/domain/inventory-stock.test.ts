@@ -74,6 +74,17 @@ describe("stock", () => {
     expect(allocationOrder("FOOD", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 1, 2, 4, 5, 3]);
   });
 
+  test("stock without a batch is used before an expired batch", () => {
+    const mixed: Batch[] = [
+      { id: 1, quantity: 4, received_at: 1, expiry_date: "2026-11-01" },
+      { id: 2, quantity: 2, received_at: 2, expiry_date: "2027-06-30" },
+    ];
+    expect(consume(item({ quantity_on_hand: 10 }), mixed, { quantity: 6, today: "2026-11-21", batch: null })).toEqual({
+      ...{ outcome: "consumed", quantityOnHand: 4 },
+      taken: [{ id: 2, quantity: 2 }],
+    });
+  });
+
   test("the expiry date is the last day of use", () => {
     const last: Batch[] = [{ id: 1, quantity: 1, received_at: 1, expiry_date: "2026-12-31" }];
     const outcome = (today: string) =>
