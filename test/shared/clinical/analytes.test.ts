@@ -59,11 +59,12 @@ test("a LOINC code of another finding is read as devices mean it, and is not a c
 });
 
 test("a strip's code names the presence on a strip, and an amount of urobilinogen keeps the code of a mass", () => {
-  expect(["ULEU", "UBLD", "UGLU", "UPRO"].map((code) => analyteByCode(code)?.loinc)).toEqual([
+  expect(["ULEU", "UBLD", "UGLU", "UPRO", "UKET"].map((code) => analyteByCode(code)?.loinc)).toEqual([
     ["5799-2"],
     ["5794-3"],
     ["25428-4"],
     ["20454-5"],
+    ["2514-8"],
   ]);
   expect(findAnalyte(["20405-7"], { modality: "URINALYSIS", urine: true, unit: "mg/dL" })?.analyte.code).toBe("UUBGN");
 });
