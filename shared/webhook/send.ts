@@ -67,8 +67,12 @@ async function post(
   // A second look-up by the socket could give another address than the checked one.
   const pinned: LookupFunction = (_host, { all }, callback) => {
     const [first] = addresses;
-    if (all === true) callback(null, [...addresses]);
-    else callback(null, first?.address ?? "", first?.family);
+    // Not within the call: a connection that fails right away, as one without any route does, would fail before the request listens
+    // to its socket, and end the process.
+    setImmediate(() => {
+      if (all === true) callback(null, [...addresses]);
+      else callback(null, first?.address ?? "", first?.family);
+    });
   };
   return new Promise((resolve, reject) => {
     const request = (url.protocol === "https:" ? https : http).request(url, {
@@ -124,6 +128,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   ECONNRESET: "The receiver closed the connection without an answer: look into its log.",
   ENOTFOUND: "The receiver's name is unknown: check the URL, and this machine's DNS.",
   EAI_AGAIN: "The receiver's name could not be looked up: check this machine's DNS.",
+  EADDRNOTAVAIL: "There is no way to the receiver: check the network.",
   EHOSTUNREACH: "There is no way to the receiver: check the network.",
   ENETUNREACH: "There is no way to the receiver: check the network.",
   ETIMEDOUT: "The receiver's machine does not respond: check that it runs, and its firewall.",
