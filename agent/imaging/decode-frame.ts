@@ -10,6 +10,7 @@ import {
   RLE_LOSSLESS,
 } from "../protocols/dicom/uids.ts";
 import { isGrey, type PixelFormat } from "../protocols/dicom/pixels.ts";
+import { type CodestreamSize, jpeg2000Size, jpegSize } from "../protocols/dicom/codestream.ts";
 import { decodeRle } from "../protocols/dicom/rle.ts";
 
 // Decodes one compressed frame. Most decoders are third-party, so this runs only in the thread of a preview.
@@ -36,14 +37,31 @@ const beginsJpeg2000 = (start: Uint8Array) => start[0] === 0xff && start[1] === 
 
 const decoders = new Map<string, Decoder>([
   [RLE_LOSSLESS, { begins: () => true, decode: fromRle }],
-  [JPEG_BASELINE, { begins: beginsJpeg, decode: fromJpeg }],
-  [JPEG_LOSSLESS, { begins: beginsJpeg, decode: fromLosslessJpeg }],
-  [JPEG_LOSSLESS_FIRST_ORDER, { begins: beginsJpeg, decode: fromLosslessJpeg }],
-  [JPEG_LS_LOSSLESS, { begins: beginsJpeg, decode: fromJpegLs }],
-  [JPEG_LS, { begins: beginsJpeg, decode: fromJpegLs }],
-  [JPEG_2000_LOSSLESS, { begins: beginsJpeg2000, decode: fromJpeg2000 }],
-  [JPEG_2000, { begins: beginsJpeg2000, decode: fromJpeg2000 }],
+  [JPEG_BASELINE, { begins: beginsJpeg, decode: sized(jpegSize, fromJpeg) }],
+  [JPEG_LOSSLESS, { begins: beginsJpeg, decode: sized(jpegSize, fromLosslessJpeg) }],
+  [JPEG_LOSSLESS_FIRST_ORDER, { begins: beginsJpeg, decode: sized(jpegSize, fromLosslessJpeg) }],
+  [JPEG_LS_LOSSLESS, { begins: beginsJpeg, decode: sized(jpegSize, fromJpegLs) }],
+  [JPEG_LS, { begins: beginsJpeg, decode: sized(jpegSize, fromJpegLs) }],
+  [JPEG_2000_LOSSLESS, { begins: beginsJpeg2000, decode: sized(jpeg2000Size, fromJpeg2000) }],
+  [JPEG_2000, { begins: beginsJpeg2000, decode: sized(jpeg2000Size, fromJpeg2000) }],
 ]);
+
+/** Checks the size that a codestream states before a decoder sees it: a few bytes may ask for gigabytes, which no limit stops. */
+function sized(read: (frame: Uint8Array) => CodestreamSize | null, decode: Decoder["decode"]): Decoder["decode"] {
+  return (frame, format) => {
+    const size = read(frame);
+    if (size === null) return "the compressed frame states no size";
+    const problem = sizeProblem(size, format);
+    if (problem !== null) return problem;
+    const wanted = isGrey(format) ? 1 : 3;
+    if (size.components !== wanted) return samplesProblem(size.components, wanted);
+    return decode(frame, format);
+  };
+}
+
+function samplesProblem(samples: number, wanted: number): string {
+  return `the compressed frame has ${samples} samples per pixel, its header has ${wanted}`;
+}
 
 /** Returns the decoder of a transfer syntax; undefined if its frames are not drawn. */
 export function decoderOf(transferSyntax: string): Decoder | undefined {
@@ -127,7 +145,7 @@ function checked({ bytes, samples, bytesPerSample, ...size }: Samples, format: P
   const problem = sizeProblem(size, format);
   if (problem !== null) return problem;
   const wanted = isGrey(format) ? 1 : 3;
-  if (samples !== wanted) return `the compressed frame has ${samples} samples per pixel, its header has ${wanted}`;
+  if (samples !== wanted) return samplesProblem(samples, wanted);
   const length = size.width * size.height * samples;
   if (bytes.length !== length * bytesPerSample) return "the compressed frame is damaged";
   if (bytesPerSample * 8 === format.bitsAllocated) return { bytes, format };

@@ -13,6 +13,9 @@ import { drawPreview } from "./preview.ts";
 /** Wait before a server without the route is asked again. It may have been upgraded. */
 const OLD_SERVER_MS = 60 * 60_000;
 
+/** Drawings without an end, after which an image is set aside. */
+const DRAWS_MAX = 2;
+
 /** Max pixels of a side, in turn, until the picture fits into one request. Noise in colours compresses badly. */
 const SIDES = [PREVIEW_SIDE_MAX, PREVIEW_SIDE_MAX / 2, PREVIEW_SIDE_MAX / 4];
 
@@ -53,7 +56,18 @@ export class PreviewUpload {
     if ((await this.#spool.call("outbox")).depth > 0) return false;
     const next = await this.#spool.call("nextPreview");
     if (next === null || this.#loop.stopped) return false;
+    if (next.draws >= DRAWS_MAX) {
+      await this.#spool.call(
+        "settlePreview",
+        next,
+        "undrawable",
+        `the agent ended ${next.draws} times while it was drawn`,
+      );
+      return true;
+    }
+    await this.#spool.call("beginDrawing", next);
     const png = await this.#draw(next);
+    await this.#spool.call("endDrawing", next);
     if (this.#loop.stopped) return false;
     if (typeof png === "string") {
       await this.#spool.call("settlePreview", next, "undrawable", png);

@@ -11,6 +11,8 @@ export interface QueuedPreview {
   readonly position: number;
   readonly headerBytes: number;
   readonly transferSyntax: string;
+  /** Drawings that began and did not end. */
+  readonly draws: number;
 }
 
 /** refused: by the server. undrawable: the image has no picture, or its file is gone. */
@@ -29,10 +31,12 @@ export function previewOperationsOn(db: Database.Database, picturesMax: number) 
        ORDER BY link.message LIMIT @limit`,
     ),
     next: db.prepare(
-      `SELECT p.message, p.fp, p.position, i.header_bytes AS headerBytes, i.transfer_syntax_uid AS transferSyntax
+      `SELECT p.message, p.fp, p.position, i.header_bytes AS headerBytes, i.transfer_syntax_uid AS transferSyntax, p.draws
        FROM preview p JOIN instance i ON i.message = p.message WHERE p.state = 'queued'
        ORDER BY p.attempts, p.message LIMIT 1`,
     ),
+    begin: db.prepare("UPDATE preview SET draws = draws + 1 WHERE message = ? AND fp = ?"),
+    end: db.prepare("UPDATE preview SET draws = 0 WHERE message = ? AND fp = ?"),
     settle: db.prepare("UPDATE preview SET state = ?, reason = ? WHERE message = ? AND fp = ?"),
     delay: db.prepare("UPDATE preview SET attempts = attempts + 1, reason = ? WHERE message = ? AND fp = ?"),
   };
@@ -46,6 +50,14 @@ export function previewOperationsOn(db: Database.Database, picturesMax: number) 
     /** The queued picture with the fewest attempts, the oldest first; null if none is queued. */
     nextPreview(): QueuedPreview | null {
       return (sql.next.get() as QueuedPreview | undefined) ?? null;
+    },
+
+    beginDrawing({ message, fp }: QueuedPreview): void {
+      sql.begin.run(message, fp);
+    },
+
+    endDrawing({ message, fp }: QueuedPreview): void {
+      sql.end.run(message, fp);
     },
 
     settlePreview({ message, fp }: QueuedPreview, state: PreviewState, reason: string | null): void {
