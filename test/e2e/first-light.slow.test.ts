@@ -49,6 +49,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
           { analyte: "ALT", value: 220, unit: "U/L", reference_range: "10-118", flag: "high" },
           { analyte: "GLU", value: 95, unit: "mg/dL", reference_range: "60-110", flag: "normal" },
         ],
+        comments: ["INST QC: OK    CHEM QC: OK"],
       }),
     );
   });

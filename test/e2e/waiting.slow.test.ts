@@ -84,6 +84,7 @@ const study = (fp: string, patient_fp: string) =>
       { analyte: "ALT", value: 220, unit: "U/L", reference_range: "10-118", flag: "high" },
       { analyte: "GLU", value: 95, unit: "mg/dL", reference_range: "60-110", flag: "normal" },
     ],
+    comments: ["INST QC: OK    CHEM QC: OK"],
   });
 
 test("a result is filed within a minute of its patient's import", { timeout: TEST_MS }, async () => {
