@@ -70,8 +70,8 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...identify(sample, times, { modality, rows: own }, profile, context),
     rows: own,
     ...withdrawnOf(rows, modality),
-    // Only the first Report lists the omissions of the sample.
-    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
+    // Only the first Report lists the omissions of the sample. What the device says of it holds for each.
+    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [] }),
   }));
 }
 

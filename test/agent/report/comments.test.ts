@@ -3,7 +3,7 @@ import { isRepeated, nextRevision, type StudyBody } from "../../../agent/report/
 import type { Report } from "../../../agent/report/report.ts";
 import { study } from "../../../agent/study/study.ts";
 import { msh, OBR, ALT as ALT_ROW, PID, readGeneric as readHl7 } from "../protocols/hl7/segments.ts";
-import { ALT, only, reportOf, reportsOf, vetscanReport } from "../records.ts";
+import { ALT, only, readGeneric as readAstm, reportOf, reportsOf, vetscanReport, WBC } from "../records.ts";
 
 // What the analyzer says of the sample reaches the pushed study.
 
@@ -31,6 +31,14 @@ test("notes of an HL7 order are comments of the study, each once", () => {
   expect(bodyOf(only(reportsOf(readHl7(msh(), PID, OBR, ...notes, ALT_ROW)))).comments).toEqual([
     "Lipemic",
     "sample repeated",
+  ]);
+});
+
+test("each study of a sample has the comments on it", () => {
+  const reading = readAstm(["P|1|4711", "O|1|S-1", "C|1|I|Lipemic|G", ALT, WBC]);
+  expect(reportsOf(reading).map((report) => [report.modality, bodyOf(report).comments])).toEqual([
+    ["BIOCHEMISTRY", ["Lipemic"]],
+    ["HEMATOLOGY", ["Lipemic"]],
   ]);
 });
 
