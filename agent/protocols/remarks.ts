@@ -46,19 +46,22 @@ const CONTROL_WORDS = new RegExp(
 const CONTROL_VALUE =
   /(?<![\p{L}\p{N}])(?:level[\s_-]*\d+|[IE]?QC[\s_-]*\d+).*(?:(?<!\p{L})[IE]?QC(?!\p{L})|control)|^[IE]?QC[\s_-]*\d+$/iu;
 
+/** Max characters of a text that may name a control: a search in a longer one could take minutes. */
+const NAME_MAX = 1_000;
+
 /** Returns whether the name of an order or of a test says that it is quality control: `* QUALITY CONTROL REPORT *`, `IQC`. */
 export function saysControl(name: string): boolean {
-  return CONTROL_WORDS.test(name) || CONTROL_VALUE.test(name);
+  return name.length <= NAME_MAX && (CONTROL_WORDS.test(name) || CONTROL_VALUE.test(name));
 }
 
 /** Returns whether a text of a maker, which may also tell of a patient's run, is of a control. */
 export function isControlReport(text: string): boolean {
-  return QUALITY_CONTROL.test(text);
+  return text.length <= NAME_MAX && QUALITY_CONTROL.test(text);
 }
 
 /** Returns whether a row is the result of a control, by the name of its test or by its value. */
 export function isControlRow(names: readonly string[], value: string): boolean {
-  return names.some(saysControl) || CONTROL_VALUE.test(value);
+  return names.some(saysControl) || (value.length <= NAME_MAX && CONTROL_VALUE.test(value));
 }
 
 /** Notes that state a fact: `Interpretation=Normal`, `Slope^1.000`, `Instrument Flag H`, or a word that repeats the flag. */

@@ -67,7 +67,7 @@ export function title(obx: Segment): string {
   return name || (isNumber(code) ? given(obx.component(4, 1)) || code : code) || "(no code)";
 }
 
-/** @param legend all notes of the order: one of them may explain the marks of every row */
+/** @param legend the order's notes that explain marks: one of them may stand for every row */
 export function deviceResult(
   { obx, notes }: ObservationRow,
   order: Segment | null,

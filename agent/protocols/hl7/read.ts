@@ -99,10 +99,16 @@ function titled({ obx }: ObservationRow): string {
   return title(obx) === valueOf(obx) ? title(obx) : `${title(obx)}: ${valueOf(obx)}`;
 }
 
+/** A note that explains a mark: `* low volume`, `ZZ = clot`. */
+const LEGEND = /^(?:[^\p{L}\p{N}\s]|\S{1,4}\s*[=:])/u;
+/** Max such notes of an order: each row with a mark is compared with all of them. */
+const LEGEND_MAX = 100;
+
 /** Returns the rows with their results: one each, unless the profile reads others. */
 function withResults({ order, rows, comments }: OrderGroup, profile: Hl7Profile) {
   const all = rows.map(({ obx }) => obx);
-  const legend = [...comments, ...rows.flatMap(({ notes }) => notes)];
+  const notes = [...comments, ...rows.flatMap((row) => row.notes)];
+  const legend = notes.filter((note) => LEGEND.test(note)).slice(0, LEGEND_MAX);
   return rows.map((row) => {
     if (row.is !== "result") return { ...row, results: [] };
     const result = deviceResult(row, order, profile, legend);

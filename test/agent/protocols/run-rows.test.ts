@@ -135,6 +135,13 @@ test("rows of a control alone are not for a patient, and the message keeps their
   });
 });
 
+test("a long text of many levels is read at once", () => {
+  const text = "level 1 ".repeat(100_000);
+  const begin = performance.now();
+  readHl7(msh(), PID, OBR, obx("SED", text, { 2: "TX" }), ALT_ROW);
+  expect(performance.now() - begin).toBeLessThan(5_000);
+});
+
 test("results without an order and a patient wait for a person, if nothing calls them a control", () => {
   const reason = "1 results without an order (O) and a patient (P): whose are they?";
   expect(readAstmWith(abaxisVetscanVs2, VETSCAN_HEADER, ALT, "L|1|N")).toEqual({ is: "quarantined", reason });
