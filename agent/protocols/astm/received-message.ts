@@ -25,10 +25,6 @@ export class ReceivedMessage {
     this.#actions = actions;
   }
 
-  get isEmpty(): boolean {
-    return this.#length === 0;
-  }
-
   get capacity(): number {
     return this.#text.length;
   }

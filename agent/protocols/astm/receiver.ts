@@ -13,8 +13,8 @@ import type { Sender } from "./sender.ts";
 export const RECEIVE_TIMEOUT_MS = 30_000;
 /**
  * Silence after the checksum that ends a frame: some devices omit LF, or CR and LF, and wait for the reply. The same silence behind
- * ENQ within a session says that the device starts anew: it sends nothing until it is answered. Behind a damaged byte the frame
- * goes on, and ACK would accept a frame that was not received.
+ * ENQ within a session says that the device starts anew, or that it sends no EOT: it sends nothing until it is answered. Behind a
+ * damaged byte the frame goes on, and ACK would accept a frame that was not received.
  */
 export const FRAME_END_TIMEOUT_MS = 300;
 
@@ -116,18 +116,20 @@ export class Receiver {
 
   receive(chunk: Uint8Array): void {
     const wasEnquired = this.#isEnquired;
+    let sessions = this.#sessions;
     let at = 0;
     while (at < chunk.length) {
-      const sessions = this.#sessions;
+      sessions = this.#sessions;
       if (this.#state === "text") {
         at = this.#text(chunk, at);
       } else {
         this.#step(chunk[at]!);
         at += 1;
       }
-      const isOpen = this.#state !== "neutral" && this.#state !== "refused-frame";
-      this.#isEnquired = chunk[at - 1] === ENQ && isOpen && this.#sessions === sessions;
     }
+    // A session that this byte has established is answered. Behind its ENQ alone a second one is an echo.
+    const mayRestart = this.#state !== "neutral" && this.#state !== "refused-frame" && !this.awaitsFirstFrame;
+    if (chunk.length > 0) this.#isEnquired = chunk.at(-1) === ENQ && mayRestart && this.#sessions === sessions;
     if (this.#isEnquired) this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
     else if (wasEnquired && this.#awaitsBytes) this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
@@ -223,8 +225,6 @@ export class Receiver {
   /** §6.5.1.1: all bytes but STX and EOT are ignored. They are reported, except a repeated ENQ. */
   #betweenFrames(byte: number): void {
     if (this.#startOrEnd(byte)) return;
-    // The message is complete, and some devices send no EOT behind it.
-    if (byte === ENQ && this.#acceptedFrames > 0 && this.#message.isEmpty) return this.#restart();
     if (byte !== ENQ && !this.#skipsRest) this.#ignore(byte, this.#noiseBetween);
   }
 
