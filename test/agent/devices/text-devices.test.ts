@@ -56,6 +56,55 @@ test("SPOTCHEM EZ: a word in place of a value leaves the other rows", () => {
   expect(report.leftOut).toEqual(['CREA has no value: "ERROR" is not a number']);
 });
 
+/** A result of the second format: a line of 37 columns about the run, and one of the result. */
+function twoLines(row: string, { id = "4711", error = "0", temperature = "0" } = {}): string {
+  return `${id.padEnd(10)} 11 4/ 2 26/11/21 11:30 ${error} ${temperature}\r\nPANEL-V    ${row.padEnd(38)}\r\n`;
+}
+
+const bunRow = "BUN      7.9 mmol/L 0";
+
+test("SPOTCHEM EZ: a result of the second format has identifier, time, value and unit", () => {
+  const report = only(reportsOf(readText(twoLines(bunRow), arkraySpotchemEz)));
+  expect(report).toMatchObject({ identifier: "4711", acquired_at: "2026-11-21T08:30:00.000Z", leftOut: [], notes: [] });
+  expect(report.rows).toMatchObject([{ code: "BUN", value: 7.9, unit: "mmol/L", device_flag: null }]);
+  expect(report.rows[0]?.comment).toBeUndefined();
+});
+
+test("SPOTCHEM EZ: the results of a run are one study, and the counters of two runs make two", () => {
+  const keyOf = (row: string, id?: string) =>
+    only(reportsOf(readText(twoLines(row, id === undefined ? {} : { id }), arkraySpotchemEz))).dedupe_key;
+  const glu = "Glu\x20\x20\x20   5.1 mmol/L 0";
+  expect(keyOf(bunRow)).toBe(keyOf(glu));
+  expect(keyOf(bunRow, "0021******")).toBe(keyOf(glu, "0021******"));
+  expect(keyOf(bunRow, "0021******")).not.toBe(keyOf(bunRow, "0022******"));
+  const counted = only(reportsOf(readText(twoLines(bunRow, { id: "0021******" }), arkraySpotchemEz)));
+  expect(counted).toMatchObject({ identifier: null, sampleIds: ["0021"] });
+});
+
+test.each(["1", "2", "E"])("SPOTCHEM EZ: a run with the error digit %s has zeros that are no results", (error) => {
+  expect(readText(twoLines("BUN      0.0 mmol/L 0", { error }), arkraySpotchemEz)).toEqual({
+    is: "quarantined",
+    reason: `no result could be read: BUN has no final value: the device reports error ${error}`,
+  });
+});
+
+test.each([
+  [bunRow, "1", "the device reports temperature 1"],
+  ["BUN      7.9 mmol/L 2", "0", "the device marks the value with 2"],
+])("SPOTCHEM EZ: %o with the temperature digit %s keeps its value with a doubt", (row, temperature, comment) => {
+  const report = only(reportsOf(readText(twoLines(row, { temperature }), arkraySpotchemEz)));
+  expect(report.rows).toMatchObject([{ value: 7.9, comment }]);
+});
+
+test.each([
+  ["a lost character", twoLines(bunRow).replace("  7.9", " 7.9")],
+  ["a lost character of the head", twoLines(bunRow).replace("4/ 2", "4/2")],
+  ["a third line", `${twoLines(bunRow)}x\r\n`],
+  ["no second line", twoLines(bunRow).slice(0, 39)],
+])("SPOTCHEM EZ: %s stops a text of the second format", (_, text) => {
+  expect(readText(text, arkraySpotchemEz).is).toBe("quarantined");
+});
+
 const elLine = (specimen: string, results: string) => `26/11/21 11:30 ID# 4711       [${specimen}] ${results}`;
 
 test("SPOTCHEM EL: electrolytes of urine are not those of blood", () => {
