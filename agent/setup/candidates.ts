@@ -60,24 +60,32 @@ export function misfit(profile: string, candidates: readonly Candidate[]): strin
 }
 
 /**
- * Returns whether a special profile reads what the general one of the same framing reads: as many results with a name of the
- * catalogue. Nothing speaks for a general profile but that no other is known, so it never argues against such a one.
+ * Returns whether a special profile reads what the general one of the same framing reads: each result with a name of the catalogue
+ * is a row, or left out with a reason that only the special one knows. Nothing speaks for a general profile but that no other is
+ * known, so it never argues against such a one.
  */
 function readsAsMuch(profile: string, { shown, bytes }: Candidate): boolean {
   const [special, general] = [profileById(profile), profileById(shown.profile)];
   if (special === undefined || general === undefined) return false;
   if (special.protocol !== general.protocol || special.link.kind !== general.link.kind) return false;
-  const read = knownRows(bytes, special);
-  return read !== null && read >= (knownRows(bytes, general) ?? 0);
+  const [own, other] = [readingOf(bytes, special), readingOf(bytes, general)];
+  if (own === null) return false;
+  return other === null || other.rows === 0 || (own.rows > 0 && own.rows + own.leftOut >= other.rows);
 }
 
-/** Returns the results with a name of the catalogue in the whole messages of heard bytes; null if one cannot be read. */
-export function knownRows(bytes: Uint8Array, profile: Profile): number | null {
+/** Counts the results with a name of the catalogue, and those left out, in the whole messages; null if one cannot be read. */
+export function readingOf(
+  bytes: Uint8Array,
+  profile: Profile,
+): { readonly rows: number; readonly leftOut: number } | null {
   const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
   const messages = replay([bytes], profile, context, null).messages.filter(({ incomplete }) => incomplete === null);
   if (messages.some(({ reading }) => reading.is === "quarantined")) return null;
   const reports = messages.flatMap(({ reading }) => (reading.is === "reports" ? reading.reports : []));
-  return reports.flatMap(({ rows }) => rows).filter(({ codeSource }) => codeSource !== "device").length;
+  return {
+    rows: reports.flatMap(({ rows }) => rows).filter(({ codeSource }) => codeSource !== "device").length,
+    leftOut: reports.reduce((sum, { leftOut }) => sum + leftOut.length, 0),
+  };
 }
 
 /** Returns the profile that a stored message looks like, null if the chosen one fits. */

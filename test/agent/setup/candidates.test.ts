@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { profilesNamedIn } from "../../../agent/detection/protocol-marks.ts";
 import { profileById, profiles } from "../../../agent/devices/index.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
-import { candidatesOf, knownRows, looksLike, misfit } from "../../../agent/setup/candidates.ts";
+import { candidatesOf, looksLike, misfit, readingOf } from "../../../agent/setup/candidates.ts";
 import { recording, recordings } from "../../support/fixtures.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
@@ -33,7 +33,7 @@ const all = [...recordings, ...capturesIn("hl7"), ...capturesIn("astm")];
 
 /** Returns the number of results that each profile reads by name; no entry for one that reads none. */
 function readBy(sample: Uint8Array): ReadonlyMap<string, number> {
-  const counts = profiles.map((profile) => [profile.id, knownRows(sample, profile) ?? 0] as const);
+  const counts = profiles.map((profile) => [profile.id, readingOf(sample, profile)?.rows ?? 0] as const);
   return new Map(counts.filter(([, count]) => count > 0));
 }
 
@@ -142,6 +142,14 @@ test("ABAXIS in the header beats any analyzer with ASTM, though the rest was not
     ["generic-astm", 90],
   ]);
   expect(misfit("generic-astm", heard(bytes(header)))).toContain("choose abaxis-vetscan-vs2");
+});
+
+test("a special profile that leaves out what the general one misreads is not argued against", () => {
+  const text = recording("urit-5160/percentages-and-doubts.hl7").toString("latin1");
+  const unnamed = Buffer.from(text.replace("|URIT|UT-5160|", "|LAB-2|Clinic|").replace(/UT-?5160/g, ""), "latin1");
+  const candidates = heard(unnamed);
+  expect(candidates[0]?.shown.profile).toBe("generic-hl7");
+  expect(misfit("urit-5160", candidates)).toBeNull();
 });
 
 test("a special profile that cannot read the bytes is argued against", () => {
