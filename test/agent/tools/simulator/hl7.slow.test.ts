@@ -63,7 +63,7 @@ describe("a simulated HL7 device", () => {
   test("a simulated HL7 device sends a refused message again, and gives up with the reason", async () => {
     const { line } = await connected();
     const refused = frameOf([
-      bloodCount({ id: "1", patient: "4711", measured, wbc: 1 })[0]!.replace("ORU^R01", "ZZZ^Z01"),
+      bloodCount({ id: "1", patient: "4711", measured, wbc: 1 })[0]!.replace("ORU^R01", "ADT^A01"),
     ]);
     expect(await playHl7Device(refused, line, ignored)).toEqual({
       accepted: false,
