@@ -39,12 +39,12 @@ export function isUnsolicited(message: Hl7Message): boolean {
 }
 
 /**
- * Returns whether the message is a device's sign of life, such as ZHB^H00 every five minutes: of a type of its own, without results,
- * orders and questions. A refusal would make it a fault that a person looks at, some hundred times a day.
+ * Returns whether the message is a device's sign of life, such as ZHB^H00 every five minutes: of a type of its own or of none,
+ * without results, orders and questions. A refusal would make it a fault that a person looks at, some hundred times a day.
  */
 export function isSignOfLife(message: Hl7Message): boolean {
   const type = typeOf(message);
-  const isOwn = /^[A-Z][A-Z0-9_]{2,19}$/.test(type) && !NOT_TAKEN.has(type) && !UNSOLICITED.includes(type);
+  const isOwn = /^(?:[A-Z][A-Z0-9_]{1,19})?$/.test(type) && !NOT_TAKEN.has(type) && !UNSOLICITED.includes(type);
   return isOwn && isEmpty(message);
 }
 

@@ -167,12 +167,15 @@ describe("refused messages", () => {
     expect([msa.field(1), msa.field(6)]).toEqual([code, status]);
   });
 
-  test.each(["ZHB^H00", "HEARTBEAT", "LSU^U12^LSU_U12", "EAN^U09"])("a sign of life of type %s is accepted", (type) => {
-    expect(answers(textOf(header({ 9: type }))).map(answeredWith)).toEqual(["AA 4711"]);
-    expect(answers(textOf(header({ 9: type }), "EQU|1|20261121113100|ID", "NTE|1||ready")).map(answeredWith)).toEqual([
-      "AA 4711",
-    ]);
-  });
+  test.each(["ZHB^H00", "HEARTBEAT", "HB", "", "LSU^U12^LSU_U12", "EAN^U09"])(
+    "a sign of life of type %s is accepted",
+    (type) => {
+      expect(answers(textOf(header({ 9: type }))).map(answeredWith)).toEqual(["AA 4711"]);
+      expect(answers(textOf(header({ 9: type }), "EQU|1|20261121113100|ID", "NTE|1||ready")).map(answeredWith)).toEqual(
+        ["AA 4711"],
+      );
+    },
+  );
 
   test("a message over the limit is accepted, because the part that fits is stored", () => {
     expect(answers(textOf(header()), {}, "too-long").map(answeredWith)).toEqual(["AA 4711"]);
