@@ -176,7 +176,8 @@ function bodyOf(response: ServerResponse): unknown {
   try {
     return JSON.parse(response.body);
   } catch (error) {
-    throw new SendError("uncertain", `invalid JSON in the response: ${errorMessage(error)}`);
+    const { status } = response;
+    throw new SendError("uncertain", `invalid JSON in the response: ${errorMessage(error)}`, { status });
   }
 }
 
