@@ -342,9 +342,10 @@ describe("today's appointments", () => {
     expect(await visitors()).toEqual([cat.fp]);
   });
 
-  test("a server without a calendar has no appointments", async () => {
-    await syncFrom(404, undefined);
-    expect(await visitors()).toEqual([]);
+  test("a missing route leaves the appointments unchanged, because it may be a wrong path", async () => {
+    await syncFrom(200, [event(1)]);
+    await expect(syncFrom(404, undefined)).rejects.toThrow(/is server.url right/);
+    expect(await visitors()).toEqual([cat.fp]);
   });
 });
 

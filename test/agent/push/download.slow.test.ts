@@ -49,7 +49,7 @@ test("a file is downloaded up to its bound", async () => {
 });
 
 test.each<[string, Step, string]>([
-  ["refuses", { status: 404 }, "the server answered 404: TEST.ERROR It is scripted."],
+  ["refuses", { status: 404 }, "the server answered 404: ROUTE.NOT_FOUND It is scripted."],
   ["redirects", { status: 302, body: "elsewhere" }, "the server answered 302: no error envelope"],
   ["ends the connection", "cut", "the server cannot be reached"],
   ["says nothing", "hang", "the server cannot be reached: no response in time"],
