@@ -29,9 +29,8 @@ test("an image that ended the agent twice while it was drawn is set aside, and t
   >;
   const spool = { call: async (name: string, ...values: unknown[]) => run[name]!(...values) } as unknown as Spool;
   const events = { failed: () => undefined, recovered: () => undefined };
-  const upload = new PreviewUpload(folder, spool, async () => null, events, {
-    setTimer: () => ({ cancel: () => undefined }) as never,
-  });
+  const timing = { setTimer: () => ({}) as never, random: () => 1 };
+  const upload = new PreviewUpload(folder, spool, async () => null, events, timing);
   upload.wake();
   const rows = () => db.prepare("SELECT message, state, reason, draws FROM preview ORDER BY message").all();
   // M2 has no file either, so that it is undrawable for its own reason.
