@@ -7,6 +7,7 @@ import { changingMedicalChecks, medicalChecks } from "./medical.ts";
 import { changingPatientChecks, patientChecks } from "./patients.ts";
 import { protocolChecks } from "./protocol.ts";
 import type { ApiCheck } from "./read.ts";
+import { changingSyncChecks, syncChecks } from "./sync.ts";
 
 interface CheckGroup {
   /** The file of the checks in this folder. */
@@ -24,9 +25,11 @@ export const checkGroups: readonly CheckGroup[] = [
   { file: "medical.ts", checks: medicalChecks },
   { file: "calendar.ts", checks: calendarChecks },
   { file: "inventory.ts", checks: inventoryChecks },
+  { file: "sync.ts", checks: syncChecks },
   { file: "access.ts", checks: accessChecks },
   { file: "patients.ts", checks: changingPatientChecks },
   { file: "medical.ts", checks: changingMedicalChecks },
+  { file: "sync.ts", checks: changingSyncChecks },
   { file: "access.ts", checks: changingAccessChecks },
   { file: "limits.ts", checks: limitChecks },
   { file: "contract.ts", checks: contractChecks },

@@ -316,7 +316,7 @@ function amends(fp: string): string | null {
   return fp === soaps.amendment.fp ? soaps.signed.fp : null;
 }
 
-function calendarLine({ type, ...row }: EventRow, clinic_fp: string): object {
+export function calendarLine({ type, ...row }: EventRow, clinic_fp: string): object {
   return { type: "calendar_event", event_type: type, ...row, clinic_fp };
 }
 

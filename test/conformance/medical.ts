@@ -394,7 +394,7 @@ async function results(api: Api): Promise<JsonObject[]> {
   return rows;
 }
 
-function pushedStudy(changes: object = {}) {
+export function pushedStudy(changes: object = {}) {
   return {
     ...studies.full,
     fp: newFp("cds"),
@@ -416,7 +416,7 @@ function pushedStudy(changes: object = {}) {
   };
 }
 
-async function push(api: Api, study: object): Promise<JsonObject> {
+export async function push(api: Api, study: object): Promise<JsonObject> {
   const path = "/agent/v1/studies";
   const response = await api.send(path, {
     method: "POST",

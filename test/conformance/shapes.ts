@@ -109,6 +109,11 @@ export const item = {
   is_virtual: boolean,
 } satisfies Record<string, Rule>;
 
+export const removed = {
+  fp: text(/^(patient|cds)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+  removed_at: timestamp,
+} satisfies Record<string, Rule>;
+
 export const page = {
   items: Array.isArray,
   total: count,
