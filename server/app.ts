@@ -35,6 +35,7 @@ import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
+import { SyncPoints } from "./store/changes/sync-point.ts";
 import { SteadyTime } from "./store/steady-time.ts";
 import type { Store } from "./store/database/store.ts";
 
@@ -102,7 +103,8 @@ export function buildApp(
   const limiter = new RateLimiter(limits, counters);
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
-  const context = { store, now, concealUnconnected, quota, releaseFolder };
+  const syncPoints = new SyncPoints(store);
+  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);

@@ -4,9 +4,8 @@ import { exampleOf } from "../http/openapi/examples.ts";
 import type { Operation } from "../http/openapi/document.ts";
 import { syncHeaders } from "../http/openapi/headers.ts";
 import { pageParameters, readParameters } from "../http/query-parameters.ts";
-import { keyOf } from "../http/request-context.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
 import { linkNext, setSyncCursor, walkOrTime } from "../http/walk.ts";
-import { syncPoint } from "../store/changes/sync-point.ts";
 import { listRemovals } from "../store/removals.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 
@@ -38,7 +37,7 @@ const list = {
   example: { success: true, data: pageOf({ items: [exampleOf.removed], total: 1 }, 1, 20) },
 } satisfies Operation;
 
-export function changeRoutes(app: FastifyInstance, { store }: RouteContext): void {
+export function changeRoutes(app: FastifyInstance, { store, syncPoints }: RouteContext): void {
   app.get(
     "/api/v1/changes",
     { schema: { response: { 200: RemovedPageEnvelope } }, config: list },
@@ -46,7 +45,11 @@ export function changeRoutes(app: FastifyInstance, { store }: RouteContext): voi
       const { page_size, after } = readParameters(request, list.parameters);
       const { clinic_id: clinicId, permissions } = keyOf(request);
       const walk = typeof after === "object" ? after : null;
-      const { from, next } = await syncPoint(store, clinicId, typeof after === "number" ? after : null);
+      const { from, next } = await syncPoints.find(
+        clinicId,
+        typeof after === "number" ? after : null,
+        versionsOf(request).answers,
+      );
       const cursor = walk?.next ?? next;
       const found = await listRemovals(store, {
         clinicId,

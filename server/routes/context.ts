@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Page } from "../store/patients/patients.ts";
+import type { SyncPoints } from "../store/changes/sync-point.ts";
 import type { Quota } from "../store/studies/quota.ts";
 import type { Store } from "../store/database/store.ts";
 import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
@@ -10,6 +11,7 @@ export interface RouteContext {
   readonly now: () => number;
   readonly concealUnconnected: boolean;
   readonly quota: Quota;
+  readonly syncPoints: SyncPoints;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
 }

@@ -7,7 +7,6 @@ import type { Operation } from "../http/openapi/document.ts";
 import { syncHeaders } from "../http/openapi/headers.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { type Walk, walkOf } from "../http/walk.ts";
-import { syncPoint } from "../store/changes/sync-point.ts";
 import { findStudy } from "../store/studies/studies.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../store/studies/study-list.ts";
@@ -61,7 +60,7 @@ const get = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
+export function diagnosticRoutes(app: FastifyInstance, { store, syncPoints, concealUnconnected }: RouteContext): void {
   const pageStarts = new VersionedCache<PageStart>(PAGE_STARTS_MAX);
   app.get(
     "/api/v1/lab/diagnostics",
@@ -70,7 +69,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
       const parameters = readParameters(request, list.parameters);
       const { page, page_size: pageSize, patient_fp, updated_since, after: walk } = parameters;
       const clinicId = keyOf(request).clinic_id;
-      const point = await syncPoint(store, clinicId, updated_since);
+      const point = await syncPoints.find(clinicId, updated_since, versionsOf(request).answers);
       const filter = {
         clinicId,
         version: versionsOf(request).answers,
@@ -82,7 +81,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, concealUnconnect
       };
       const found = await listStudies(store, pageStarts, filter);
       const last: Walk["key"] | null = found.last && [found.last.changedAt, found.last.studyFp];
-      const data = await syncedPage(store, request, reply, {
+      const data = await syncedPage(syncPoints, request, reply, {
         list: "studies",
         found,
         last,

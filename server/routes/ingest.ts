@@ -10,7 +10,6 @@ import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import type { Session } from "../store/database/query.ts";
-import { syncPoint } from "../store/changes/sync-point.ts";
 import { wantedDevices } from "../store/agents/configuration.ts";
 import { stepWithHeartbeat, storeHeartbeat } from "../store/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
@@ -121,7 +120,7 @@ function configurationRoute(app: FastifyInstance, { store }: RouteContext): void
 }
 
 /** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */
-function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
+function directoryRoutes(app: FastifyInstance, { store, syncPoints }: RouteContext): void {
   const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
@@ -132,7 +131,7 @@ function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
       const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
       const clinicId = keyOf(request).clinic_id;
       const version = versionsOf(request).lists;
-      const { from } = await syncPoint(store, clinicId, updatedSince);
+      const { from } = await syncPoints.find(clinicId, updatedSince, versionsOf(request).answers);
       const filter = { clinicId, listed: isListed, species: null, updatedSince: from, page, pageSize, version };
       const found: Page<unknown> = await read(store, pageIndexes, filter);
       return { success: true, data: pageOf(found, page, pageSize) };

@@ -7,7 +7,6 @@ import type { Operation } from "../http/openapi/document.ts";
 import { syncHeaders } from "../http/openapi/headers.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { type Walk, walkOf } from "../http/walk.ts";
-import { syncPoint } from "../store/changes/sync-point.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../store/patients/page-index.ts";
 import { findPatient, listPatients } from "../store/patients/patients.ts";
 import { VersionedCache } from "../store/patients/versioned-cache.ts";
@@ -55,7 +54,7 @@ const get = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
+export function patientRoutes(app: FastifyInstance, { store, syncPoints, concealUnconnected }: RouteContext): void {
   const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
 
   app.get(
@@ -70,7 +69,7 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
         after: walk,
       } = readParameters(request, list.parameters);
       const clinicId = keyOf(request).clinic_id;
-      const point = await syncPoint(store, clinicId, updated_since);
+      const point = await syncPoints.find(clinicId, updated_since, versionsOf(request).answers);
       const filter = {
         clinicId,
         listed: true,
@@ -83,7 +82,7 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
       };
       const found = await listPatients(store, pageIndexes, filter);
       const last: Walk["key"] | null = found.last && [found.last.updatedAt, found.last.patientFp];
-      const data = await syncedPage(store, request, reply, {
+      const data = await syncedPage(syncPoints, request, reply, {
         list: "patients",
         found,
         last,

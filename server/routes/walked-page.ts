@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { keyOf } from "../http/request-context.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
 import { linkChanges, linkNext, setSyncCursor, type Walk } from "../http/walk.ts";
-import { type SyncPoint, syncPoint } from "../store/changes/sync-point.ts";
-import type { Store } from "../store/database/store.ts";
+import type { SyncPoint, SyncPoints } from "../store/changes/sync-point.ts";
 import type { Page } from "../store/patients/patients.ts";
 import { pageOf } from "./context.ts";
 
@@ -24,7 +23,7 @@ interface SyncedPage<Item> {
  * what changed since it began: a record that changed meanwhile is first of the list, where the walk has been.
  */
 export async function syncedPage<Item>(
-  store: Store,
+  syncPoints: SyncPoints,
   request: FastifyRequest,
   reply: FastifyReply,
   { list, found, last, walk, page, pageSize, point }: SyncedPage<Item>,
@@ -37,7 +36,9 @@ export async function syncedPage<Item>(
   if (last !== null) linkNext(request, reply, list, { key: last, page: number + 1, next });
   if (walk === null) return made;
   const hasChanges =
-    last === null && next !== null && (await syncPoint(store, keyOf(request).clinic_id, next)).hasChanges;
+    last === null &&
+    next !== null &&
+    (await syncPoints.hasChangesSince(keyOf(request).clinic_id, next, versionsOf(request).answers));
   if (hasChanges) linkChanges(request, reply, next);
   return { ...made, has_more: last !== null || hasChanges };
 }

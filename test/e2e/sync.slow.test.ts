@@ -87,7 +87,7 @@ describe.skipIf(postgresProblem() !== null)("clients of two servers on one Postg
     expect(truth.names.size).toBeGreaterThan(PATIENTS - 100);
     for (const copy of [byTime, byCursor]) {
       await copy.sync();
-      expect(new Map([...copy.names].toSorted())).toEqual(new Map([...truth.names].toSorted()));
+      expect(copy.names).toEqual(truth.names);
     }
   }, 120_000);
 });

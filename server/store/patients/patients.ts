@@ -57,10 +57,12 @@ export async function listPatients(
   const queries = filter.species === null ? everySpecies : oneSpecies;
   const index = await pageIndexOf(session, indexes, filter, queries);
   const { limit, ...parameters } = pageParameters(filter, index);
-  // One more row, which shows whether another page follows.
-  const rows = await session.all(queries.rows, { ...parameters, limit: limit + 1 });
+  // After a position, one more row shows whether another page follows.
+  const isWalk = filter.after != null;
+  const rows = await session.all(queries.rows, { ...parameters, limit: isWalk ? limit + 1 : limit });
   const items = rows.slice(0, limit);
-  const last = rows.length > limit ? items.at(-1) : undefined;
+  const hasMore = isWalk ? rows.length > limit : filter.page * filter.pageSize < index.total;
+  const last = hasMore ? items.at(-1) : undefined;
   return {
     items: items.map(toPatient),
     total: index.total,

@@ -28,6 +28,7 @@ import { patientRoutes } from "../../../server/routes/patients.ts";
 import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { findClinic } from "../../../server/store/keys.ts";
+import { SyncPoints } from "../../../server/store/changes/sync-point.ts";
 import { SteadyTime } from "../../../server/store/steady-time.ts";
 import { importFile } from "../../../server/import/importer.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -119,7 +120,8 @@ function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInsta
   const limiter = new RateLimiter(defaultLimits, memoryCounters());
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: null, deferred: 0 };
-  const context = { store, now, concealUnconnected: false, quota, releaseFolder: null, pictures: null };
+  const syncPoints = new SyncPoints(store);
+  const context = { store, now, concealUnconnected: false, quota, syncPoints, releaseFolder: null, pictures: null };
   app.setSerializerCompiler(() => JSON.stringify);
   startRequestContext(app, new Drain());
   refuseUnknownRoutes(app);
