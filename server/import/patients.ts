@@ -113,8 +113,9 @@ export async function storeConnection(
   if (change === "unchanged") return change;
   // The stamp makes the clinic's next sync find the new or removed patient. A connection that was never active needs none.
   const isNews = patient.id <= context.lastPatientId || context.served.has(clinic.id);
-  if (isNews && (line.active || change === "changed")) await stampAndRelist(session, patient.id, context.clock());
-  else await relist(session, patient.id, context.now);
+  const isNew = change === "new";
+  if (isNews && (line.active || !isNew)) await stampAndRelist(session, patient.id, context.clock(), isNew);
+  else await relist(session, patient.id, context.now, isNew);
   return change;
 }
 

@@ -22,19 +22,20 @@ export async function setConnection(
 
 /**
  * Updates the copies of patient columns in its connections. Run it after each change of the patient or a connection. A closed
- * connection keeps its last copies, because that clinic must not learn of later changes.
+ * connection keeps its last copies, because that clinic must not learn of later changes. `isNew`: only a first connection changed,
+ * so no clinic lost the patient or got it back.
  */
-export async function relist(session: Session, patientId: number, now: number): Promise<void> {
+export async function relist(session: Session, patientId: number, now: number, isNew = false): Promise<void> {
   await announcePatients(session, [patientId], now);
-  await notePatientRemovals(session, [patientId], now);
+  if (!isNew) await notePatientRemovals(session, [patientId], now);
   await session.all(relistPatient, { patientId, now });
   await reconcileStudies(session, [patientId], now);
 }
 
 /** Gives the patient the stamp of this transaction, so that the next sync of its clinics finds it, and relists it. */
-export async function stampAndRelist(session: Session, patientId: number, now: number): Promise<void> {
+export async function stampAndRelist(session: Session, patientId: number, now: number, isNew = false): Promise<void> {
   await session.all(unstampPatient, { patientId, now });
-  await relist(session, patientId, now);
+  await relist(session, patientId, now, isNew);
 }
 
 // A patient that no clinic lists keeps its time: the end of the transaction finds the patients by their connections.
