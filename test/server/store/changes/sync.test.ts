@@ -20,6 +20,7 @@ import {
   importText,
   keyPermissions,
   noon,
+  onPostgres,
   patient,
   startServer,
   study,
@@ -258,6 +259,23 @@ describe("updated_since", () => {
     expect(found).toEqual([[fp], [fp], [fp], []]);
     const { items } = await ask(server.app, server.key, "/api/v1/lab/diagnostics");
     expect(items.map(({ updated_at }) => updated_at)).toEqual([new Date(start).toISOString()]);
+  });
+
+  test("a large import gives all of its patients one stamp", async () => {
+    // More than the patients whose clinics are looked up, and on SQLite more than the rows of one statement.
+    const all = Array.from({ length: onPostgres() ? 1100 : 5100 }, () => patient());
+    const connected = all.map(({ fp }) => connection(fp, own));
+    const server = await synchronised(all, connected);
+    const time = (server.clock.now += MINUTE_MS);
+    const renamed = all.map((each) => JSON.stringify({ ...each, name: "Renamed" }));
+    await importText(server.store, renamed.join("\n"), time);
+    const { rows } = await walk(
+      server.app,
+      server.key,
+      `/api/v1/patients?page_size=100&updated_since=${new Date(time).toISOString()}`,
+    );
+    expect(rows).toHaveLength(all.length);
+    expect(new Set(rows.map(({ updated_at }) => updated_at))).toEqual(new Set([new Date(time).toISOString()]));
   });
 
   test("a clock that is set back hides no patient and no study", async () => {
