@@ -73,6 +73,7 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
       ["breed", patient?.breed ?? null],
       ["sex", patient === null ? null : sexText(patient.sex, word)],
       ["born", patient?.date_of_birth ?? null],
+      ["flaggedFor", study.flagged_for === null ? null : flaggedForText(study.flagged_for, word)],
     ]),
     facts([
       ["modality", word(study.modality)],
@@ -83,6 +84,15 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
       ["revision", String(study.revision)],
     ]),
   ];
+}
+
+/** The facts of the animal that the printed ranges and flags are for, if they were corrected since. */
+function flaggedForText(
+  { species, breed = null, sex, date_of_birth }: NonNullable<StudyPage["flagged_for"]>,
+  word: Words,
+) {
+  const facts = [isStudyWord(species) ? word(species) : species, breed, sexText(sex, word), date_of_birth];
+  return facts.filter((fact) => fact !== null).join(", ");
 }
 
 function sexText(sex: string | null, word: Words): string | null {
@@ -171,7 +181,7 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
-  "study_comments",
+  ...["study_comments", "flagged_species"],
 ];
 
 /** Returns a row for each result of a study. */
@@ -182,5 +192,6 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     row.number !== null && row.value === String(row.number) ? row.number : row.value,
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
     ...[row.reason, row.comment, row.abnormal === true ? "true" : null, study.comments.join(" | ") || null],
+    study.flagged_for?.species ?? null,
   ]);
 }

@@ -176,7 +176,15 @@ export const studies = {
     results: [
       { analyte: "413", value: 5.2, unit: "U/L", reference_range: null, flag: null, code_source: "device" },
       { ...glucose(6.5, "high"), code_source: "clinic" },
-      { analyte: "CPV", value: null, unit: null, reference_range: null, flag: null, value_text: "Positive" },
+      {
+        analyte: "CPV",
+        value: null,
+        unit: null,
+        reference_range: null,
+        flag: null,
+        value_text: "Positive",
+        abnormal: true,
+      },
       { ...glucose(6.5, "high"), flag: null, comment: "hemolysis" },
     ],
   }),

@@ -33,6 +33,10 @@ interface ModelStudy {
   shown: Study;
   /** Null while the study is unmatched. */
   patient: number | null;
+  /** The revision of the agent that it shows; absent for an imported study. */
+  pushed?: number;
+  /** The patient whose deletion gave it back to the desk, until another change. */
+  left?: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -106,8 +110,10 @@ export class ClinicWorld {
           updated_at: iso(clock.now),
           deleted_at: write.what === "delete" ? iso(clock.now) : null,
         });
+        const wasAlive = isAlive(this.#patients[write.patient]);
         await put(line);
         this.#patients[write.patient] = line;
+        if (wasAlive !== isAlive(line)) this.#release(write.patient, wasAlive);
         break;
       }
       case "connect":
@@ -140,7 +146,7 @@ export class ClinicWorld {
       }
       case "event": {
         const start_at = iso(Date.parse("2026-11-21T09:00:00.000Z") + (value % 40) * DAY_MS);
-        const line = event(clinicFp, {
+        const line = event(this.#events.get(this.#eventFps[record] ?? "")?.clinic_fp ?? clinicFp, {
           fp: this.#eventFps[record] ?? "",
           title: `Title ${value}`,
           start_at,
@@ -151,7 +157,10 @@ export class ClinicWorld {
         break;
       }
       case "item": {
-        const line = item(clinicFp, { fp: this.#itemFps[record] ?? "", quantity_on_hand: value });
+        const line = item(this.#items.get(this.#itemFps[record] ?? "")?.clinic_fp ?? clinicFp, {
+          fp: this.#itemFps[record] ?? "",
+          quantity_on_hand: value,
+        });
         await put(line);
         this.#items.set(line.fp, line);
         break;
@@ -216,11 +225,11 @@ export class ClinicWorld {
   }
 
   /** Pushes a study like the first clinic's agent: a new revision, or the last one again, which files an unmatched study. */
-  async #push({ what, record, patient: number, value }: Write, patientFp: string): Promise<void> {
+  async #push({ what, record, patient: number, value: sent }: Write, patientFp: string): Promise<void> {
     const last = this.#pushed[record];
     const again = what === "push again" && last !== undefined;
     const fp = last?.fp ?? newFp("cds");
-    const { patient_fp: _, ...shown } = studyOf(fp, patientFp, value);
+    const { patient_fp: _, ...shown } = studyOf(fp, patientFp, sent);
     const next = study({
       ...shown,
       patient_fp: patientFp,
@@ -229,14 +238,33 @@ export class ClinicWorld {
     });
     const pushed = again ? last : next;
     this.#pushed[record] = pushed;
-    const held = this.#studies.get(fp)?.patient === null;
     await this.server.push(this.#keys[0]?.text ?? "", pushed);
-    if (again && !held) return;
+    const stored = this.#studies.get(fp);
     const to = again ? this.#patients.findIndex((each) => each.fp === pushed.patient_fp) : number;
+    // An agent moves no filed study, and a resend changes none.
+    const isFiled = stored !== undefined && stored.patient !== null;
+    if (isFiled && (stored.patient !== to || stored.pushed === pushed.revision)) return;
+    const filedTo = this.#connected.has(`0 ${to}`) && isAlive(this.#patients[to]) ? to : null;
+    if (filedTo === null && stored?.pushed === pushed.revision) return;
+    const value = pushed.results[0]?.value ?? 0;
     this.#studies.set(fp, {
-      shown: studyOf(fp, pushed.patient_fp ?? "", pushed.results[0]?.value ?? 0),
-      patient: this.#connected.has(`0 ${to}`) && isAlive(this.#patients[to]) ? to : null,
+      shown: studyOf(fp, pushed.patient_fp ?? "", value),
+      patient: filedTo,
+      pushed: pushed.revision,
     });
+  }
+
+  /** The pushed studies of a deleted patient are unmatched until it comes back. */
+  #release(number: number, isDeleted: boolean): void {
+    for (const each of this.#studies.values()) {
+      if (isDeleted && each.patient === number && each.pushed !== undefined) {
+        each.patient = null;
+        each.left = number;
+      } else if (!isDeleted && each.left === number) {
+        each.patient = number;
+        delete each.left;
+      }
+    }
   }
 
   /** Returns the expected body, or status of the error, of every URL for a clinic. */

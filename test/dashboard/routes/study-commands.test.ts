@@ -143,7 +143,7 @@ describe("a study of the wrong animal", () => {
 
 describe("a corrected animal", () => {
   test("has its earlier studies offered for new flags, which say meanwhile for which species they are", async () => {
-    const { server, key, command, page, queue, change } = await startDesk();
+    const { server, key, staff, command, page, queue, change } = await startDesk();
     const [sent, image] = [chemistry(dog), study({ patient_fp: dog.fp, results: [] })];
     await server.push(key, sent, image);
     await change({ ...dog, species: "cat" });
@@ -157,6 +157,8 @@ describe("a corrected animal", () => {
       { fp: sent.fp, patient_name: "Karabaş", patient_species: "cat", flagged_species: "dog" },
     ]);
     expect(await read()).toMatchObject({ results: sent.results });
+    const csv = (await staff.call("GET", `/results/${sent.fp}/results.csv`)).text.split("\r\n");
+    expect([csv[0], csv[1]].map((line) => line?.split(",").at(-1))).toEqual(["flagged_species", "dog"]);
 
     expect((await command(sent.fp, "flag-again", {})).status).toBe(200);
     const flagged = await page(sent.fp);

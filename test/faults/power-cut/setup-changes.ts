@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { listReleases, RELEASES } from "../../../server/releases/release-folder.ts";
+import { openStore } from "../../../server/store/database/open.ts";
 import { archiveName } from "../../../shared/api/upgrade.ts";
 import { PLATFORM } from "../../../shared/upgrade/platform.ts";
 import { readJson, readUpgrades, readVersions, unpackedVersions } from "../../../shared/upgrade/version-store.ts";
@@ -99,7 +100,8 @@ const releases: Change = {
     fs.writeFileSync(keyFile, key.publicKey);
     const archive = key.write(outside, release, Buffer.alloc(100_000, "r"));
     const prepare = async (root: string) => {
-      fs.mkdirSync(path.join(root, "server"));
+      // Releases go to a folder that a server has used.
+      await (await openStore(path.join(root, "server"))).close();
       fs.copyFileSync(archive, path.join(root, "archive"));
       fs.copyFileSync(`${archive}.minisig`, path.join(root, "signature"));
     };

@@ -42,7 +42,7 @@ describe("the cache serves no data that a write has changed", () => {
     );
   });
 
-  test("a record that moves to another patient or clinic disappears from the first one", async () => {
+  test("a record that moves to another patient disappears from the first one, and an item stays in its clinic", async () => {
     const world = await ClinicWorld.create();
     const first = { patient: 0, clinic: 0, record: 0, value: 1, elsewhere: false };
     await world.write({ ...first, what: "connect", patient: 1, clinic: 1 });

@@ -70,7 +70,8 @@ async function startProxy(node: Postgres): Promise<{ host: string; mark: string 
     });
     upstream.on("data", (bytes) => {
       const marked = proxy.mark === null ? -1 : sent.indexOf(proxy.mark);
-      const isCut = marked !== -1 && sent.includes("commit", marked);
+      // The statement, not a table with the word in its name.
+      const isCut = marked !== -1 && /\bcommit\b/.test(sent.slice(marked));
       if (isCut) {
         proxy.mark = null;
         client.destroy();
