@@ -53,7 +53,9 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   for (const [name, schema] of Object.entries({ status, devices, destinations })) {
     keepTextAsWritten(document.get(name), schema);
   }
-  const { raw, ignored } = withoutIgnored(document.toJS());
+  const values = valuesOf(document);
+  if (values === null) return { problems: [{ line: 1, message: TOO_MANY_ALIASES }] };
+  const { raw, ignored } = withoutIgnored(values.root);
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
   for (const sentence of problems(validator, raw)) {
     const { steps, message } = locate(sentence);
@@ -82,6 +84,19 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       ignored,
     },
   };
+}
+
+const TOO_MANY_ALIASES = "the file repeats parts by aliases (*name) too often, expected each device written out";
+
+/** Reads the values. @returns null if aliases repeat so much that a few lines would fill the memory */
+function valuesOf(document: Document): { readonly root: unknown } | null {
+  try {
+    return { root: document.toJS() };
+  } catch (error) {
+    // The library knows no other error of this step.
+    if (error instanceof ReferenceError) return null;
+    throw error;
+  }
 }
 
 /** Takes out what earlier versions read, so that an upgrade does not stop the agent of an unattended PC. */

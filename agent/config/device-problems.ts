@@ -84,6 +84,10 @@ function connectionProblems(
       `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
     );
   }
+  const { path: port } = asObject(connection["serial"]);
+  if (typeof port === "string" && isNetworkPath(port)) {
+    report([...at, "connection", "serial", "path"], `is ${port}, expected a port of this machine such as COM3`);
+  }
   tcp(connection, [...at, "connection"]);
   if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
     report([...at, "connection"], `has ${ways[0]}, expected listen for a DICOM device`);
@@ -99,6 +103,11 @@ function connectionProblems(
   if ("listen" in replies === "dial" in replies)
     report(place, "has both or none, expected exactly one of listen, dial");
   tcp(replies, place);
+}
+
+/** Windows sends the account's password hash to whatever machine a path names. `\\\\.\\COM10` is a port of this machine. */
+function isNetworkPath(port: string): boolean {
+  return /^(\\\\|\/\/)(?![.?][\\/])/.test(port);
 }
 
 function fileProblems(

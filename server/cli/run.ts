@@ -37,7 +37,11 @@ const CLOSE_WAIT_MS = 5000;
 const DRAIN_S_MAX = 15;
 /** A terminal and npm both pass on one Ctrl-C. A signal within this time is such a copy, and no second order. */
 const SIGNAL_COPY_MS = 500;
-const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper", "setup-code", "lock.db", "backup.json"];
+/** The lock of the server that runs with a data folder. */
+const RUNNING = "running.db";
+const DATA_FILES = [
+  ...["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper", "setup-code", "lock.db", RUNNING, "backup.json"],
+];
 
 export const runCommand = new Command("run")
   .description("serve the API")
@@ -126,6 +130,8 @@ async function run(options: RunOptions): Promise<void> {
     );
   }
   for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
+  // It would overwrite the set-up code, and both would send the alerts and webhooks.
+  lockFolder(data, `another server is running with ${data}: end it first, or choose another --data`, "alone", RUNNING);
   const location = storeLocation(data);
   if (!isPostgresUrl(location)) {
     settleRestore(data);
@@ -188,9 +194,8 @@ async function run(options: RunOptions): Promise<void> {
       );
     }
     if (setupCode !== undefined) {
-      logger.info(
-        `set up the dashboard at ${address}/dashboard with the code ${setupCode.code}, also in ${setupCode.file}`,
-      );
+      // Others may read a log.
+      logger.info(`set up the dashboard at ${address}/dashboard with the code in ${setupCode.file}`);
     }
   } catch (error) {
     metricsServer?.close();

@@ -6,11 +6,17 @@ import { makePrivateFile } from "./private-folder.ts";
 
 /**
  * Locks a folder for this process until it ends or calls the returned function. The lock is a transaction that stays open, so
- * the system releases it however the process ends. Several processes may share a lock, beside which no other one is granted.
+ * the system releases it however the process ends. Several processes may share a lock, beside which no other one is granted. `name`
+ * is the file of the lock: a folder may have several.
  * @throws Error with the message `held` if another process has the lock
  */
-export function lockFolder(folder: string, held: string, mode: "alone" | "shared" = "alone"): () => void {
-  const file = path.join(folder, "lock.db");
+export function lockFolder(
+  folder: string,
+  held: string,
+  mode: "alone" | "shared" = "alone",
+  name = "lock.db",
+): () => void {
+  const file = path.join(folder, name);
   makePrivateFile(file);
   const db = new Database(trustedDatabase(file), { timeout: 0 });
   try {

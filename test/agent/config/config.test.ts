@@ -480,3 +480,21 @@ test("a number is the text that the file has wherever text is expected: a port a
     { id: "xray", profile: "dicom", connection: { listen: "11112" }, aeTitle: "4711", callingAeTitles: ["12"] },
   ]);
 });
+
+test("a file whose aliases repeat without bound is refused in words", () => {
+  const levels = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+  for (const [name, before] of ["ba", "cb", "dc", "ed"].map((pair) => [...pair])) {
+    levels.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${before}`).join(", ")}]`);
+  }
+  expect(problemsOf(`${levels.join("\n")}\n`)).toEqual([
+    "1: the file repeats parts by aliases (*name) too often, expected each device written out",
+  ]);
+});
+
+test.each(["\\\\\\\\server\\\\share", "//server/share"])("the serial port %s of another machine is refused", (port) => {
+  const text = good.replace("/dev/ttyUSB0", `"${port}"`);
+  expect(problemsOf(text)).toEqual([
+    expect.stringMatching(/^7: .*serial\.path is .*server.share, expected a port of this machine such as COM3$/),
+  ]);
+  expect(problemsOf(good.replace("/dev/ttyUSB0", '"\\\\\\\\.\\\\COM10"'))).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import http from "node:http";
 import { rmSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -28,7 +29,11 @@ const get = async (path: string) => {
 
 /** Signs up the first user. @returns the Cookie header of the session */
 async function signIn(): Promise<string> {
-  const code = await until("the code is logged", () => /with the code ([\w-]+)/.exec(world.server.output())?.[1]);
+  const file = await until(
+    "the code is there",
+    () => /with the code in (\S+setup-code)/.exec(world.server.output())?.[1],
+  );
+  const code = fs.readFileSync(file, "utf8").trim();
   const response = await fetch(`${world.serverUrl}/clinic/v1/set-up`, {
     method: "POST",
     headers: { "content-type": "application/json" },

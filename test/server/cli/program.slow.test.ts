@@ -242,6 +242,17 @@ describe("npm run server --", () => {
     expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
   });
 
+  test("a second server with the same data folder is refused, and the set-up code of the first stays", async () => {
+    const data = join(temporaryFolder(), "data");
+    await run("--data", data);
+    const code = readFileSync(join(data, "setup-code"), "utf8");
+    expect(await server("run", "--port", "0", "--data", data)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`another server is running with ${data}: end it first, or choose another --data`),
+    });
+    expect(readFileSync(join(data, "setup-code"), "utf8")).toBe(code);
+  });
+
   test("run and import create a database, and every other command reports a missing one", async () => {
     const data = join(temporaryFolder(), "typo");
     const there = {
