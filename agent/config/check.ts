@@ -46,6 +46,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
     line: lines.linePos(pos[0]).line,
     message: message.split("\n")[0]!.replace(/ at line .*$/, ""),
   }));
+  found.push(...lostCharacters(document, lines));
   if (found.length > 0) return { problems: found };
 
   keepKeysAsWritten(document);
@@ -84,6 +85,19 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       ignored,
     },
   };
+}
+
+/** Finds the texts that lost a character because the file is not UTF-8: a folder of that name is another one. Comments may lose some. */
+function lostCharacters(document: Document, lines: LineCounter): ConfigProblem[] {
+  const found: ConfigProblem[] = [];
+  visit(document, {
+    Scalar: (_, { value, range }) => {
+      if (typeof value !== "string" || !value.includes("\ufffd")) return;
+      const line = range == null ? 1 : lines.linePos(range[0]).line;
+      found.push({ line, message: `"${value}" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"` });
+    },
+  });
+  return found;
 }
 
 const TOO_MANY_ALIASES = "the file repeats parts by aliases (*name) too often, expected each device written out";

@@ -19,6 +19,10 @@ const HASH_BYTES = 32;
 
 /** Max hashes at once: each holds 64 MiB, and further ones would slow down the API. */
 const AT_ONCE_MAX = 2;
+/** Max hashes that wait. Of a flood of sign-ins the further ones are refused, so that a person's own waits a few seconds at most. */
+const WAITING_MAX = 20;
+/** Time after which a refused one is sent again, in seconds. */
+const RETRY_AFTER_S = "5";
 
 /** 79 bits, to be read from a screen and typed. */
 export function randomPassword(): string {
@@ -42,23 +46,40 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", current.N, current.r, current.p, salt.toString("base64"), hash.toString("base64")].join("$");
 }
 
-/** Whether the password belongs to a stored hash. Without a stored hash it takes the same time and returns false. */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
-  if (password.length > PASSWORD_CHARS_MAX) return isPassword("", undefined);
+/**
+ * Whether the password belongs to a stored hash. Without a stored hash it takes the same time and returns false. `isGone` tells
+ * whether nobody waits for the answer any more. @throws ApiError 503 if too many wait
+ */
+export async function isPassword(
+  password: string,
+  stored: string | undefined,
+  isGone: () => boolean = () => false,
+): Promise<boolean> {
+  if (password.length > PASSWORD_CHARS_MAX) return isPassword("", undefined, isGone);
   const [scheme, N, r, p, salt = "", hash = ""] = (stored ?? "").split("$");
   if (scheme !== "scrypt") {
-    await derive(password, Buffer.alloc(SALT_BYTES), current);
+    await derive(password, Buffer.alloc(SALT_BYTES), current, isGone);
     return false;
   }
   const parameters = { N: Number(N), r: Number(r), p: Number(p) };
-  const derived = await derive(password, Buffer.from(salt, "base64"), parameters);
+  const derived = await derive(password, Buffer.from(salt, "base64"), parameters, isGone);
   return timingSafeEqual(derived, Buffer.from(hash, "base64"));
 }
 
-async function derive(password: string, salt: Buffer, { N, r, p }: Parameters): Promise<Buffer> {
-  if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running += 1;
+async function derive(
+  password: string,
+  salt: Buffer,
+  { N, r, p }: Parameters,
+  isGone: () => boolean = () => false,
+): Promise<Buffer> {
+  if (running >= AT_ONCE_MAX) {
+    if (waiting.length >= WAITING_MAX) {
+      throw new ApiError("SERVER.UNAVAILABLE", "", { headers: { "retry-after": RETRY_AFTER_S } });
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running += 1;
   try {
+    if (isGone()) throw new ApiError("REQUEST.TIMEOUT");
     return await new Promise((resolve, reject) => {
       const options = { N, r, p, maxmem: 256 * N * r };
       scrypt(password.normalize("NFC"), salt, HASH_BYTES, options, (error, key) =>

@@ -101,7 +101,7 @@ function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardC
     await countAttempt({ name, address: request.ip, now: now() });
     const user = await findUserByName(store, name);
     // An unknown name takes the time of a wrong password, and gets the same answer.
-    const isRight = await isPassword(password, user?.password);
+    const isRight = await isPassword(password, user?.password, () => request.raw.socket.destroyed);
     if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
     await checkSecondFactor(store, user, totp, now());
     await startSession(store, { request, reply, user, now: now() });

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { isOffline, otherUser } from "../api.ts";
+import { lazy } from "../lazy.tsx";
 import { isLiveLost } from "../live.ts";
 import { Menu } from "./menu.tsx";
 import { screens } from "./screens.ts";

@@ -1,4 +1,4 @@
-import { lazy } from "preact-iso";
+import { lazy } from "../lazy.tsx";
 
 /** The screens by their paths, in the order of the menu. Each one is loaded when it is first shown. */
 export const screens = [

@@ -1,4 +1,4 @@
-import { lazy } from "preact-iso";
+import { lazy } from "../lazy.tsx";
 
 /** The screens of the agent's page in the order of its menu. A screen without `name` is reached from another one. */
 export const screens = [

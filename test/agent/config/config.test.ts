@@ -483,7 +483,7 @@ test("a number is the text that the file has wherever text is expected: a port a
 
 test("a file whose aliases repeat without bound is refused in words", () => {
   const levels = ["a: &a [x, x, x, x, x, x, x, x, x]"];
-  for (const [name, before] of ["ba", "cb", "dc", "ed"].map((pair) => [...pair])) {
+  for (const [name, before] of ["b a", "c b", "d c", "e d"].map((pair) => pair.split(" "))) {
     levels.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${before}`).join(", ")}]`);
   }
   expect(problemsOf(`${levels.join("\n")}\n`)).toEqual([
@@ -497,4 +497,17 @@ test.each(["\\\\\\\\server\\\\share", "//server/share"])("the serial port %s of 
     expect.stringMatching(/^7: .*serial\.path is .*server.share, expected a port of this machine such as COM3$/),
   ]);
   expect(problemsOf(good.replace("/dev/ttyUSB0", '"\\\\\\\\.\\\\COM10"'))).toEqual([]);
+});
+
+test("a value in a Windows code page is refused with its line, and a comment in one is read", () => {
+  const file = path.join(folder, "windows-1254.yaml");
+  const inCodePage = (text: string) => Buffer.from(text.replace("ş", "\u00fe"), "latin1");
+  fs.writeFileSync(file, inCodePage(good.replace("./data/agent", "./Ayşe/agent")));
+  expect(loadConfig(file)).toEqual({
+    problems: [
+      { line: 3, message: '"./Ay\ufffde/agent" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"' },
+    ],
+  });
+  fs.writeFileSync(file, inCodePage(`${good}# Ayşe\n`));
+  expect(loadConfig(file)).toHaveProperty("config");
 });

@@ -41,6 +41,19 @@ test("three hashes at once all end", async () => {
   expect(await Promise.all(asked)).toEqual([false, false, true]);
 });
 
+test("of a flood of sign-ins twenty wait, further ones are refused, and those whose client has gone cost no work", async () => {
+  const salt = Buffer.alloc(16, 1).toString("base64");
+  // Cheap parameters, since the number counts.
+  const stored = `scrypt$1024$8$1$${salt}$${Buffer.alloc(32).toString("base64")}`;
+  const codeOf = (asked: Promise<boolean>) => asked.then(String, (error: { code?: string }) => error.code);
+  const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(isPassword("wrong", stored))));
+  expect(codes.filter((code) => code === "SERVER.UNAVAILABLE")).toHaveLength(3);
+  expect(codes.filter((code) => code === "false")).toHaveLength(22);
+  const gone = Array.from({ length: 5 }, () => codeOf(isPassword("wrong", stored, () => true)));
+  expect(new Set(await Promise.all(gone))).toEqual(new Set(["REQUEST.TIMEOUT"]));
+  expect(await isPassword("wrong", stored)).toBe(false);
+});
+
 test("passwords that the server makes differ and are easy to read", () => {
   const made = Array.from({ length: 100 }, randomPassword);
   expect(new Set(made).size).toBe(100);

@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
@@ -36,6 +36,42 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.goto(url);
     await page.getByRole("heading", { name: "Set up the dashboard" }).waitFor();
     expect(page.url()).toBe(`${url}/dashboard`);
+  });
+
+  test("a screen that cannot be loaded says so and is tried again, and the menu goes on", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "staff", fp);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    const away = (route: Route) => route.abort();
+    await page.route("**/assets/results-*.js", away);
+    await page.getByRole("link", { name: "Results" }).first().click();
+    await page.getByText("This part of the page could not be loaded.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Patients" }).first().click();
+    await page.getByRole("heading", { name: "Patients" }).waitFor();
+    await page.getByRole("link", { name: "Results" }).first().click();
+    await page.getByText("This part of the page could not be loaded.").waitFor();
+    await page.unroute("**/assets/results-*.js", away);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Results" }).waitFor();
+    expect(await page.getByText("This part of the page could not be loaded.").count()).toBe(0);
+  });
+
+  test("a screen whose file an upgrade replaced loads the page again", async () => {
+    const fp = newFp("clinic");
+    const { openAs } = await startDashboard(clinic(fp));
+    const page = await openAs(browser, "staff", fp);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    await page.route("**/assets/results-*.js", (route) => route.fulfill({ status: 404, body: "" }), { times: 1 });
+    const asked = (resource: string) => resource === "fetch";
+    await page.route("**/dashboard/results", async (route) => {
+      const isAsked = asked(route.request().resourceType());
+      await (isAsked ? route.fulfill({ body: "<script src=/assets/main-new.js>" }) : route.continue());
+    });
+    await page.getByRole("link", { name: "Results" }).first().click();
+    await page.getByRole("heading", { name: "Results" }).waitFor();
+    expect(await page.getByText("This part of the page could not be loaded.").count()).toBe(0);
   });
 
   test("a page whose user is no longer the signed-in one says so, and goes on as the other", async () => {

@@ -1,7 +1,7 @@
 import type { SessionState, SetUpBody, SignInBody } from "../../../../shared/dashboard/session.ts";
 import { PASSWORD_CHARS_MIN } from "../../../../shared/dashboard/session.ts";
 import { useState } from "preact/hooks";
-import { call, RequestError } from "../../api.ts";
+import { call, isSignedOut, RequestError } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { refreshSession } from "../../session.ts";
 import { texts } from "../../text.ts";
@@ -38,6 +38,7 @@ function SignInForm() {
   return (
     <form onSubmit={submit}>
       <h2>{t("signIn")}</h2>
+      {isSignedOut.value && <p role="status">{t("ended")}</p>}
       <Field label={t("name")}>
         <input name="name" autocomplete="username" required />
       </Field>
@@ -92,6 +93,7 @@ function SetUpForm({ hasClinics }: { hasClinics: boolean }) {
 
 const t = texts(
   {
+    ended: "Your session ended. Sign in again to go on.",
     signIn: "Sign in",
     name: "Name",
     password: "Password",
@@ -106,6 +108,7 @@ const t = texts(
     setUpButton: "Set up",
   },
   {
+    ended: "Oturumunuz sona erdi. Devam etmek için yeniden oturum açın.",
     signIn: "Oturum aç",
     name: "Ad",
     password: "Parola",

@@ -1,0 +1,61 @@
+import { type ComponentType, createElement, type FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Empty } from "./resource.tsx";
+import { texts } from "./text.ts";
+
+/**
+ * Makes a screen that is loaded when it is first shown. One that cannot be loaded says so and tries again when the user asks, while
+ * the menu goes on; after an upgrade, which gave its files other names, the page is loaded again.
+ */
+export function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): FunctionComponent<Partial<Props>> {
+  let Screen: ComponentType<Props> | undefined;
+  // The router passes the parameters of the path on, so that no caller names them.
+  return function LazyScreen(props: Partial<Props>) {
+    const [state, setState] = useState<"loading" | "loaded" | "failed">(Screen === undefined ? "loading" : "loaded");
+
+    async function attempt(): Promise<void> {
+      setState("loading");
+      try {
+        Screen = await load();
+        setState("loaded");
+      } catch {
+        if (await isUpgraded()) location.reload();
+        else setState("failed");
+      }
+    }
+
+    useEffect(() => {
+      if (Screen === undefined) void attempt();
+    }, []);
+    if (Screen !== undefined) return createElement(Screen, props as Props);
+    if (state !== "failed") return null;
+    return (
+      <Empty title={t("notLoaded")}>
+        <button type="button" class="primary" onClick={() => void attempt()}>
+          {t("tryAgain")}
+        </button>
+      </Empty>
+    );
+  };
+}
+
+/** Whether the server now serves another page than the one that runs. Its first script has another name then. */
+async function isUpgraded(): Promise<boolean> {
+  const script = document.querySelector<HTMLScriptElement>('script[type="module"][src]');
+  const response = await fetch(location.pathname, { cache: "no-store" }).catch(() => undefined);
+  if (script === null || response?.ok !== true) return false;
+  return !(await response.text()).includes(new URL(script.src).pathname);
+}
+
+const t = texts(
+  {
+    notLoaded: "This part of the page could not be loaded. The server may be away, or the network.",
+    tryAgain: "Try again",
+  },
+  {
+    notLoaded: "Sayfanın bu bölümü yüklenemedi. Sunucuya ya da ağa ulaşılamıyor olabilir.",
+    tryAgain: "Yeniden dene",
+  },
+);
