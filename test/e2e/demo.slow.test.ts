@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPage } from "../dashboard/harness.ts";
 import { browserProblem, expectAccessible, sharedBrowser } from "../support/browser.ts";
+import { useDemoPorts } from "../support/demo-ports.ts";
 import { ROOT, temporaryFolder, until } from "../support/processes.ts";
 
 // Goal: a stranger starts the system with `npm start` and works with its results in the browser; server and agent end with the demo.
@@ -16,6 +17,8 @@ const PICTURES = path.join(ROOT, "server/web/screenshots");
 
 const problem = browserProblem();
 if (problem !== null) process.stderr.write(`npm start is not tested in a browser: ${problem}\n`);
+
+useDemoPorts();
 
 let folder: string;
 const started: ChildProcess[] = [];

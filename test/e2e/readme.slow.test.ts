@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { freePort, isFree, ROOT, temporaryFolder, until } from "../support/processes.ts";
+import { useDemoPorts } from "../support/demo-ports.ts";
 
 // Goal: the blocks of README.md work as written. Method: the repository is copied to a temporary folder, and its blocks run in their
 // order: a shell runs the sh blocks, the yaml block becomes agent.yaml, and npm start prints the study of the json block. A free port
@@ -29,6 +30,8 @@ interface Study {
 let folder: string;
 const ports = new Map<number, number>();
 const running: ChildProcess[] = [];
+
+useDemoPorts();
 
 beforeAll(async () => {
   folder = fs.realpathSync(temporaryFolder());
