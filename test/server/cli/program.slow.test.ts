@@ -123,7 +123,7 @@ describe("npm run server --", () => {
     expect((await fetch(`${address}/api/v1/patients/${foreign?.patient_fp}`, successor)).status).toBe(404);
 
     const port = new URL(address).port;
-    expect(await server("run", "--port", port, "--data", data)).toMatchObject({
+    expect(await server("run", "--port", port, "--data", join(temporaryFolder(), "other"))).toMatchObject({
       code: 1,
       stderr: `port ${port} of 127.0.0.1 is in use, choose another with --port\n`,
     });
