@@ -1,6 +1,5 @@
 import { type ComponentType, createElement, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Empty } from "./resource.tsx";
 import { texts } from "./text.ts";
 
 /**
@@ -32,11 +31,13 @@ export function lazy<Props extends object>(
     if (Screen !== undefined) return createElement(Screen, props as Props);
     if (state !== "failed") return null;
     return (
-      <Empty title={t("notLoaded")}>
+      <>
+        <h1>{t("title")}</h1>
+        <p role="alert">{t("notLoaded")}</p>
         <button type="button" class="primary" onClick={() => void attempt()}>
           {t("tryAgain")}
         </button>
-      </Empty>
+      </>
     );
   };
 }
@@ -51,10 +52,12 @@ async function isUpgraded(): Promise<boolean> {
 
 const t = texts(
   {
+    title: "Not loaded",
     notLoaded: "This part of the page could not be loaded. The server may be away, or the network.",
     tryAgain: "Try again",
   },
   {
+    title: "Yüklenemedi",
     notLoaded: "Sayfanın bu bölümü yüklenemedi. Sunucuya ya da ağa ulaşılamıyor olabilir.",
     tryAgain: "Yeniden dene",
   },

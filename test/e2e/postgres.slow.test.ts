@@ -150,7 +150,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
 
   test("no process prints the password of the database, even on errors", async () => {
     const wrong = { DATABASE_URL: postgres.url().replace("vetwire:", "vetwire:x") };
-    const refused = start(SERVER, ["run", "--data", nodes[0]!.data], wrong);
+    const refused = start(SERVER, ["run", "--data", path.join(folder, "refused")], wrong);
     printed.push(refused.output);
     expect(await finished(refused)).toMatchObject({ code: 1 });
     expect(refused.output()).toContain("password authentication failed");
