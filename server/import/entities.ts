@@ -58,7 +58,7 @@ async function storeStudy(
   if (patient === undefined) return missing("patient_fp", study.patient_fp);
   const change = await importStudy(session, study, patient.id, now);
   // A study that an export names with its snapshot may have flags of other facts than its patient's.
-  if (study.snapshot !== undefined) await markOutdatedFlags(session, patient.id, toPatient(patient));
+  if (study.snapshot !== undefined) await markOutdatedFlags(session, patient.id, toPatient(patient), now);
   return change;
 }
 

@@ -57,9 +57,11 @@ export async function storePatient(session: Session, line: PatientLine, context:
     await insertIdentifiers(session, stored.id, identifiers);
   }
   const patient = toPatient({ ...row, owner_customer_fp: line.owner_customer_fp });
-  if (FLAGGED_BY.some((fact) => stored[fact] !== row[fact])) await markOutdatedFlags(session, stored.id, patient);
   if (await isServed(session, stored.id, context)) await stampAndRelist(session, stored.id, context.clock());
   else await relist(session, stored.id, context.now);
+  if (FLAGGED_BY.some((fact) => stored[fact] !== row[fact])) {
+    await markOutdatedFlags(session, stored.id, patient, context.now);
+  }
   if (stored.deleted_at === null && row.deleted_at !== null) await releaseStudies(session, stored.id, context.now);
   if (stored.deleted_at !== null && row.deleted_at === null) {
     await restoreStudies(session, { id: stored.id, patient }, context.now);

@@ -35,7 +35,7 @@ export async function restoreStudies(
     const restored = { results, snapshot, patient_id: id, unmatched_reason: null, cause: "patient restored" } as const;
     await addStep(session, stored, restored, now);
   }
-  await markOutdatedFlags(session, id, patient);
+  await markOutdatedFlags(session, id, patient, now);
 }
 
 type Step = Pick<StoredStudy, "results" | "snapshot" | "patient_id" | "unmatched_reason" | "cause">;

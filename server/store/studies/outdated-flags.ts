@@ -1,6 +1,7 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Snapshot } from "../../../shared/api/study.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
+import { announceStudy } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../database/query.ts";
 import { flagForPatient } from "./flags.ts";
 import { parseStored, timestampOf } from "./study-content.ts";
@@ -12,7 +13,12 @@ import { parseStored, timestampOf } from "./study-content.ts";
  * Marks the studies of a patient that would have other ranges or flags for its facts as they are now, and unmarks the others. Call it
  * after each correction.
  */
-export async function markOutdatedFlags(session: Session, patientId: number, patient: Patient): Promise<void> {
+export async function markOutdatedFlags(
+  session: Session,
+  patientId: number,
+  patient: Patient,
+  now: number,
+): Promise<void> {
   for (const study of await session.all(flaggedOf, { patientId })) {
     const snapshot = parseStored(study.snapshot) as Snapshot | null;
     const animal = snapshot?.animal ?? null;
@@ -22,14 +28,27 @@ export async function markOutdatedFlags(session: Session, patientId: number, pat
       flagMismatchNote(flagged, patient) !== null &&
       (await flagForPatient(session, study, patient)).results !== study.results;
     const species = isOutdated ? animal.species : null;
-    if (species !== study.flagged_species) await session.all(mark, { id: study.id, patientId, species });
+    if (species === study.flagged_species) continue;
+    await session.all(mark, { id: study.id, patientId, species });
+    // The mark is a part of the study that clients read.
+    await announceStudy(session, { fp: study.fp, patientId, previousPatientId: patientId, now });
   }
 }
 
 const flaggedOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("study")
-    .select(["id", "clinic_id", "modality", "device_name", "acquired_at", "results", "snapshot", "flagged_species"])
+    .select([
+      "id",
+      "fp",
+      "clinic_id",
+      "modality",
+      "device_name",
+      "acquired_at",
+      "results",
+      "snapshot",
+      "flagged_species",
+    ])
     .where("patient_id", "=", p.patientId)
     .where("snapshot", "is not", null)
     .where("results", "!=", "[]"),

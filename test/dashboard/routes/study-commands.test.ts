@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StudyPage } from "../../../shared/dashboard/results.ts";
 import type { PlacementQueue, StudyToPlace } from "../../../shared/dashboard/to-place.ts";
-import { importEntities, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
+import { importEntities, importText, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { cat, deskEntities, dog, ours, theirs, waiting } from "../desk.ts";
 import { makeUser } from "../harness.ts";
@@ -143,10 +143,14 @@ describe("a study of the wrong animal", () => {
 
 describe("a corrected animal", () => {
   test("has its earlier studies offered for new flags, which say meanwhile for which species they are", async () => {
-    const { server, key, staff, command, page, queue, change } = await startDesk();
+    const { server, key, staff, command, page, queue } = await startDesk();
     const [sent, image] = [chemistry(dog), study({ patient_fp: dog.fp, results: [] })];
     await server.push(key, sent, image);
-    await change({ ...dog, species: "cat" });
+    const polled = (await server.get(key, "/api/v1/lab/diagnostics")).headers["sync-cursor"];
+    server.clock.now += 60_000;
+    await importText(server.store, JSON.stringify({ ...dog, species: "cat" }), server.clock.now);
+    const since = await server.get(key, `/api/v1/lab/diagnostics?updated_since=${String(polled)}`);
+    expect(since.body.data.items).toMatchObject([{ fp: sent.fp, flagged_species: "dog" }]);
     const read = async () => (await server.get(key, `/api/v1/lab/diagnostics/${sent.fp}`)).body.data;
     const list = async () => (await server.get(key, "/api/v1/lab/diagnostics")).body.data.items as unknown[];
     expect(await read()).toMatchObject({ flagged_species: "dog" });
