@@ -18,6 +18,11 @@ export const UNSTAMPED = 8_640_000_000_000_000;
 /** The `oldest` of a commit that kept the times of an import file, which may be any. */
 const ANY_TIME = -1;
 
+/** Age of a commit after which it is joined with the older ones. No client that polls waits as long. */
+const KEPT_MS = 30 * 86_400_000;
+/** About as many versions of a clinic lie between two looks for such commits. */
+const JOINED_EVERY = 1000;
+
 /** Rows that one statement stamps. PostgreSQL has 15 s for a statement. */
 const ROWS_AT_ONCE = 5000;
 
@@ -47,6 +52,7 @@ export async function stampChanges(
   await session.each(raiseStamp, behind);
   await session.each(lists ? insertListCommit : insertCommit, ids);
   for (const clinic of ids) {
+    if (clinic.version % JOINED_EVERY === 0) await joinOldCommits(session, clinic.clinicId, stamp - KEPT_MS);
     await untilNoneIsLeft(async () => session.all(stampStudies, clinic));
     await untilNoneIsLeft(async () => session.all(stampRemovals, clinic));
     if (!lists) continue;
@@ -57,6 +63,15 @@ export async function stampChanges(
     });
   }
   return stamp;
+}
+
+/**
+ * Joins the commits of a clinic that became visible before a time into the last of them, so that their number is bounded. A client
+ * that asks for changes since then gets more than it lacks, and nothing less.
+ */
+export async function joinOldCommits(session: Session, clinicId: number, before: number): Promise<void> {
+  await session.all(lowerLastOld, { clinicId, before });
+  await session.all(dropOlder, { clinicId, before });
 }
 
 async function untilNoneIsLeft(stampSome: () => Promise<readonly unknown[]>): Promise<void> {
@@ -157,6 +172,30 @@ function commitWith(oldest: (p: Commit) => RawBuilder<unknown>) {
     }),
   );
 }
+
+/** The time of the last commit that became visible before `before`. */
+function lastBefore(clinicId: number, before: number): RawBuilder<number> {
+  return sql<number>`(select max(old.visible_at) from clinic_commit as old
+    where old.clinic_id = ${clinicId} and old.visible_at < ${before})`;
+}
+
+const lowerLastOld = uncachedWrite((db, p: { clinicId: number; before: number }) =>
+  db
+    .updateTable("clinic_commit")
+    .set({
+      oldest: sql<number>`(select min(old.oldest) from clinic_commit as old
+        where old.clinic_id = ${p.clinicId} and old.visible_at < ${p.before})`,
+    })
+    .where("clinic_id", "=", p.clinicId)
+    .where("visible_at", "=", lastBefore(p.clinicId, p.before)),
+);
+
+const dropOlder = uncachedWrite((db, p: { clinicId: number; before: number }) =>
+  db
+    .deleteFrom("clinic_commit")
+    .where("clinic_id", "=", p.clinicId)
+    .where("visible_at", "<", lastBefore(p.clinicId, p.before)),
+);
 
 const stampStudies = uncachedWrite((db, p: { clinicId: number; stamp: number }) =>
   db

@@ -4,7 +4,9 @@ import { buildApp } from "../../../../server/app.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
 import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
+import { query } from "../../../../server/store/database/query.ts";
 import { runningClock } from "../../../../server/store/database/running-clock.ts";
+import { joinOldCommits } from "../../../../server/store/database/stamps.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { fileStudies } from "../../../../server/store/studies/filing.ts";
@@ -305,6 +307,29 @@ describe("updated_since", () => {
     expect(await since(MINUTE_MS)).toEqual([fp]);
     server.clock.now += MINUTE_MS;
     await expect.poll(async () => since(MINUTE_MS + Math.random() * 1000)).toEqual([]);
+  });
+
+  test("old commits are joined into one, which still names what they made visible", async () => {
+    const server = await synchronised(one, connection(one.fp, own));
+    const late: { fp: string; during: number }[] = [];
+    for (let count = 0; count < 3; count++) {
+      server.clock.now += MINUTE_MS;
+      late.push({ fp: await commitLate(server), during: server.clock.now - 5000 });
+    }
+    const [first, second, third] = late;
+    const { clinicId } = server;
+    await server.store.transaction((session) => joinOldCommits(session, clinicId, third!.during));
+    const counted = query((db, p: { clinicId: number; before: number }) =>
+      db
+        .selectFrom("clinic_commit")
+        .select((select) => select.fn.countAll<number>().as("rows"))
+        .where("clinic_id", "=", p.clinicId)
+        .where("visible_at", "<", p.before),
+    );
+    expect(await server.store.first(counted, { clinicId, before: third!.during })).toEqual({ rows: 1 });
+    const since = async (time: number) => server.since("/api/v1/lab/diagnostics", time);
+    for (const { fp, during } of [first!, second!, third!]) expect(await since(during)).toContain(fp);
+    expect(await since(third!.during)).toEqual([third!.fp]);
   });
 
   test("a client that first asks while a first import runs gets all of it next time", async () => {
