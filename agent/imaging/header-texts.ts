@@ -16,7 +16,7 @@ interface Declaration {
 
 const SPECIFIC_CHARACTER_SET = 0x0008_0005;
 
-/** Finds the declaration behind the File Meta Information. Few elements may stand before it. */
+/** Finds the declaration after the File Meta Information. Few elements may precede it. */
 function declarationIn(file: Uint8Array, transferSyntax: string): Declaration | null {
   const { explicitVr, littleEndian } = encodingOf(transferSyntax) ?? { explicitVr: true, littleEndian: true };
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

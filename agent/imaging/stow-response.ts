@@ -1,6 +1,6 @@
 // The body of a STOW-RS response (PS3.18 §10.5.3.2, Store Instances Response Module), for a request with one instance.
 
-/** What a response says of an instance. `nothing`: another program responded, or the response is of another instance. */
+/** The verdict of a response on an instance. `nothing`: another program responded, or the response names another instance. */
 export type StowVerdict =
   | { readonly is: "stored" | "nothing" }
   /** `reason` is the Failure Reason (0008,1197); null without one. */
@@ -27,7 +27,7 @@ export function readStowResponse(text: string, sopInstance: string): StowVerdict
   return { is: isSilent || stored.some((item) => names(item, sopInstance)) ? "stored" : "nothing" };
 }
 
-/** XML has no parser here: a response that has failures is read by nobody, so that the instance is sent again. */
+/** Reads XML without a parser. A response with failures is no verdict, so the instance is sent again. */
 function readXml(text: string, sopInstance: string): StowVerdict {
   const isStored = text.includes(`>${sopInstance}<`) && !text.includes(`tag="${FAILED_SOP_SEQUENCE}"`);
   return { is: isStored ? "stored" : "nothing" };

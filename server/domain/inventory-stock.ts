@@ -35,7 +35,7 @@ export function receive(
   return { outcome: "received", quantityOnHand };
 }
 
-/** What a person takes from an item. */
+/** A quantity that a person takes from an item. */
 export interface Taking {
   quantity: number;
   /** The day in the clinic's time zone, such as `2026-11-21`. */

@@ -6,13 +6,13 @@ import type { Unmatched } from "./study-filing.ts";
 
 // An agent matches by its copy of the directory. This checks the match against the directory itself.
 
-/** What the clinic's directory says now about the match of a study. */
+/** The present facts of the clinic's directory about the match of a study. */
 export interface MatchFacts {
   /** The fps of the patients that the study's identifiers name. */
   readonly named: readonly string[];
-  /** Of a match by name: the fps of the patients of the species with the same or a similar name. */
+  /** The fps of the patients of the species with the same or a similar name; empty unless the match is by name. */
   readonly namesakes: readonly string[];
-  /** Of a match by name: whether the patient has an appointment on that day. */
+  /** Whether the patient has an appointment on that day; false unless the match is by name. */
   readonly isAppointed: boolean;
 }
 

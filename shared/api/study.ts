@@ -233,7 +233,7 @@ export const MatchedBy = ClosedObject({
   by: Type.Enum(["fp", "identifier", "accession", "name"]),
   /** Texts of the message that may be a card number or a microchip. */
   identifiers: Type.Array(Type.String({ maxLength: IDENTIFIER_CHARS_MAX }), { maxItems: 16 }),
-  /** Of a match by name: the day of the patient's appointment, its end excluded. */
+  /** The day of the patient's appointment, its end excluded. Present for a match by name. */
   day: Type.Optional(ClosedObject({ from: Study.properties.acquired_at, to: Study.properties.acquired_at })),
 });
 export type MatchedBy = Static<typeof MatchedBy>;

@@ -12,9 +12,9 @@ import type { Sender } from "./sender.ts";
 /** Max wait for a frame or EOT after the last reply: 30 s (§6.5.2.4). */
 export const RECEIVE_TIMEOUT_MS = 30_000;
 /**
- * Silence after the checksum that ends a frame: some devices omit LF, or CR and LF, and wait for the reply. The same silence behind
- * ENQ within a session says that the device starts anew, or that it sends no EOT: it sends nothing until it is answered. Behind a
- * damaged byte the frame goes on, and ACK would accept a frame that was not received.
+ * Silence after the checksum that ends a frame: some devices omit LF, or CR and LF, and wait for the reply. The same silence after
+ * ENQ within a session means that the device starts again, or sends no EOT: it sends nothing until the reply. If the ENQ was a
+ * damaged byte, the frame goes on, and ACK would accept a frame that was not received.
  */
 export const FRAME_END_TIMEOUT_MS = 300;
 

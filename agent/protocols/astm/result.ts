@@ -90,7 +90,7 @@ export function resultTitle(result: AstmRecord, profile: AstmProfile): string {
   return labelOf(namesOf(result, profile));
 }
 
-/** Returns the kind of a record. A remark tells of the sample, a run row of the run or the patient. */
+/** Returns the kind of a record. A remark describes the sample, a run row the run or the patient. */
 export function kindOf(result: AstmRecord, profile: AstmProfile): "result" | "remark" | "run" {
   const names = [...namesOf(result, profile), ...ownCodes(result)];
   if (isRunRow("", names)) return "run";

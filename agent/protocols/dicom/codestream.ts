@@ -1,6 +1,6 @@
 // The size that a compressed frame states, read before a decoder allocates memory for it.
 
-/** What the header of a codestream states. */
+/** The size in the header of a codestream. */
 export interface CodestreamSize {
   readonly width: number;
   readonly height: number;
@@ -15,7 +15,7 @@ const isFrameHeader = (marker: number) =>
 /** Markers without a length: TEM, RST and SOI. */
 const isAlone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= SOI);
 
-/** Reads the frame header of JPEG or JPEG-LS. @returns null if there is none before the first scan */
+/** Reads the frame header of JPEG or JPEG-LS. @returns null if the first scan precedes it */
 export function jpegSize(frame: Uint8Array): CodestreamSize | null {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.length);
   for (let at = 0; at + 4 <= frame.length; ) {

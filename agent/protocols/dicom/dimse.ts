@@ -205,8 +205,8 @@ export function isUid(text: string): boolean {
 export const UID_CHARS_MAX = 128;
 
 /**
- * Returns whether the text may stand for a UID: devices write too many digits, letters and dashes. It is kept and forwarded as
- * sent, because the agent names its files itself. A path is none, for the sake of the archives behind the agent.
+ * Returns whether the text is usable as a UID. Devices send too many digits, letters and dashes. The agent keeps and forwards it as
+ * sent, because it names its files itself. It refuses a path, because an archive may name its files by the UID.
  */
 export function isUsableUid(text: string): boolean {
   return text.length <= UID_CHARS_MAX && /^[ -.0-[\]-~]+$/.test(text) && /[0-9A-Za-z]/.test(text);

@@ -18,7 +18,7 @@ export interface Hl7Message {
   readonly charset: Charset;
   /** The declared charset of a message that is UTF-8; null if the declaration is right or missing. */
   readonly utf8Under: Charset | null;
-  /** What of the message is not read because of a limit; null for a whole one. */
+  /** The part of the message that a limit cut off, in words; null for a complete one. */
   readonly cutShort: string | null;
   /** Characters that could not be decoded, as U+FFFD. */
   readonly replacements: number;
@@ -141,7 +141,7 @@ function segmentTexts(header: string, lines: readonly string[], field: string): 
     const text = line.trimStart();
     if (text === "") continue;
     if (beginsSegment(text, field)) texts.push(text);
-    // No part of a header is long. A line without letters and digits behind it, as behind heartbeats, is none of it.
+    // A line without letters and digits after the header, as after heartbeats, is not a part of it.
     else if (texts.length > 1 || /[\p{L}\d]/u.test(text)) texts[texts.length - 1] += `\n${line}`;
   }
   return texts;

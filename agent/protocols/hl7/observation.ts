@@ -44,7 +44,7 @@ export interface ObservationRow {
 
 /**
  * Returns the kind of a row. Remarks are rows that the profile lists, alarms (coded rows with T or F), and rows of a control
- * beside a patient's. A run row tells of the run or the patient.
+ * among a patient's. A run row describes the run or the patient.
  */
 export function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile): ObservationRow["is"] {
   if (DATA_TYPES.includes(valueType(obx))) return "data";
@@ -67,7 +67,7 @@ export function title(obx: Segment): string {
   return name || (isNumber(code) ? given(obx.component(4, 1)) || code : code) || "(no code)";
 }
 
-/** @param legend the order's notes that explain marks: one of them may stand for every row */
+/** @param legend the order's notes that explain marks: one note may explain every row */
 export function deviceResult(
   { obx, notes }: ObservationRow,
   order: Segment | null,

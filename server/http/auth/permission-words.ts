@@ -1,7 +1,7 @@
 import { type KeyArea, keyAreas } from "../../../shared/dashboard/keys.ts";
 import type { Permission } from "./api-keys.ts";
 
-// What each permission opens, in the words of the command line and of the API document.
+// The words of the command line and of the API document for what each permission opens.
 
 const areaWords: Readonly<Record<KeyArea, string>> = {
   patients: "patients",

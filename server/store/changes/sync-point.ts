@@ -1,7 +1,7 @@
 import { syncBounds } from "../database/stamps.ts";
 import type { Store } from "../database/store.ts";
 
-/** What a client's list of changes must hold, and how it asks for the next one. */
+/** The begin of a client's list of changes, and the begin of the next one. */
 export interface SyncPoint {
   /** Lowest stamp of the list, ms since 1970; null lists all. */
   readonly from: number | null;

@@ -150,7 +150,7 @@ export function outboxOperationsOn(
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
         sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
-        // Whose sample it was when the number moved, only a person knows.
+        // Only a person knows whose sample it was when the number moved.
         const isMoved = code !== undefined && MOVED_CODES.has(code);
         if (state === "unmatched" && !isMoved) pendingMatches.addRefusedStudy(fp, revision);
         if (state === "filed" || state === "unmatched") previews.queuePreviews(fp, revision, existing_fp ?? fp);
