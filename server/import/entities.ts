@@ -56,9 +56,9 @@ async function storeStudy(
 ): Promise<Change | { problem: string }> {
   const patient = await session.first(patientByFp, { fp: study.patient_fp });
   if (patient === undefined) return missing("patient_fp", study.patient_fp);
-  const change = await importStudy(session, study, patient.id, now);
+  const change = await importStudy(session, study, { id: patient.id, isDeleted: patient.deleted_at !== null }, now);
   // A study that an export names with its snapshot may have flags of other facts than its patient's.
-  if (study.snapshot !== undefined) await markOutdatedFlags(session, patient.id, toPatient(patient), now);
+  if (study.snapshot !== undefined) await markOutdatedFlags(session, patient.id, toPatient(patient), now, study.fp);
   return change;
 }
 

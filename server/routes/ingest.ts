@@ -18,13 +18,13 @@ import { VersionedCache } from "../store/patients/versioned-cache.ts";
 import { listMappings } from "../store/dashboard/codes.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
-import { listPlacements } from "../store/studies/placements.ts";
+import { listPlacements, type PlacementPosition } from "../store/studies/placements.ts";
 import { storedStudies } from "../store/studies/quota.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { previewRoutes } from "./previews.ts";
 import { releaseRoutes } from "./releases.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
-import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
+import { instant, invalid, pageParameters, type Parameter, readParameters } from "../http/query-parameters.ts";
 
 // The endpoints of the agent. They are not public.
 
@@ -102,12 +102,23 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
   });
 }
 
+const placementPosition: Parameter<PlacementPosition | null> = {
+  schema: Type.String({ description: "The `next` of a page." }),
+  read: (given, name) => {
+    if (given === null) return null;
+    const [, at = "", id = ""] = /^(\d{1,15})\.(\d{1,15})$/.exec(given) ?? [];
+    if (id === "") throw invalid(name, given, "the next of an earlier page");
+    return { at: Number(at), id: Number(id) };
+  },
+};
+
 /** Where the clinic's studies are that changed here after an agent pushed them, so that its counts say the same. */
 function placementsRoute(app: FastifyInstance, { store }: RouteContext): void {
-  const parameters = { updated_since: instant("only studies changed at or after it") };
+  const parameters = { updated_since: instant("only studies changed at or after it"), after: placementPosition };
   app.get("/agent/v1/placements", { config: { ...directory, parameters } }, async (request) => {
-    const { updated_since: since } = readParameters(request, parameters);
-    return { success: true, data: await listPlacements(store, keyOf(request).clinic_id, since ?? 0) };
+    const { updated_since: since, after } = readParameters(request, parameters);
+    const from = after ?? { at: since ?? 0, id: 0 };
+    return { success: true, data: await listPlacements(store, keyOf(request).clinic_id, from) };
   });
 }
 

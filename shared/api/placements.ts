@@ -12,7 +12,7 @@ export const PlacementList = Type.Object({
       updated_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
     }),
   ),
-  /** Later changes follow from the last `updated_at` on. */
-  has_more: Type.Boolean(),
+  /** `after` of the next page; null on the last one. */
+  next: Type.Union([Type.String(), Type.Null()]),
 });
 export type PlacementList = Static<typeof PlacementList>;

@@ -12,7 +12,7 @@ const CODE_CHARS = 12;
 
 /**
  * Writes a new code to the file `setup-code` of the data folder, readable by its owner alone, if the server has no user yet.
- * @returns the code with the file's path for the log, or undefined if users exist
+ * @returns the code, and the file's path for the log, or undefined if users exist
  */
 export async function createSetupCode(
   store: Store,

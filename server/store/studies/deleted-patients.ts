@@ -1,9 +1,8 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import { DamagedRecord } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import { flagForPatient } from "./flags.ts";
 import { markOutdatedFlags } from "./outdated-flags.ts";
-import { findStoredStudy, type ReplacedStudy, replaceStudy, type StoredStudy } from "./studies.ts";
+import { findIntactStudy, type ReplacedStudy, replaceStudy, type StoredStudy } from "./studies.ts";
 import { canonical } from "./study-content.ts";
 
 // Nobody sees the studies of a deleted patient. Those of a clinic's own devices return to its desk, and go back with the patient.
@@ -11,7 +10,7 @@ import { canonical } from "./study-content.ts";
 /** Gives the studies of a deleted patient back to the desks of their clinics. A damaged one stays where it is. */
 export async function releaseStudies(session: Session, patientId: number, now: number): Promise<void> {
   for (const { fp } of await session.all(ownStudiesOf, { patientId })) {
-    const stored = await findWhole(session, fp);
+    const stored = await findIntactStudy(session, fp);
     if (stored === undefined) continue;
     const flagged = await flagForPatient(session, stored, null);
     const unmatched_reason = `its patient ${stored.patient_fp} was deleted`;
@@ -25,10 +24,10 @@ export async function restoreStudies(
   { id, patient }: { readonly id: number; readonly patient: Patient },
   now: number,
 ): Promise<void> {
-  for (const { fp, body } of await session.all(releasedStudies, {})) {
+  for (const { fp, body } of await session.all(releasedStudies, { text: `%"patient_fp":"${patient.fp}"%` })) {
     const before = JSON.parse(body) as ReplacedStudy;
     if (before.patient_fp !== patient.fp) continue;
-    const stored = await findWhole(session, fp);
+    const stored = await findIntactStudy(session, fp);
     if (stored === undefined) continue;
     const results = canonical(before.results);
     const snapshot = before.snapshot === null ? null : JSON.stringify(before.snapshot);
@@ -45,15 +44,6 @@ async function addStep(session: Session, stored: StoredStudy, step: Step, now: n
   await replaceStudy(session, stored, { ...columns, ...step, revision: stored.revision + 1, received_at: now }, now);
 }
 
-async function findWhole(session: Session, fp: string): Promise<StoredStudy | undefined> {
-  try {
-    return await findStoredStudy(session, fp);
-  } catch (error) {
-    if (error instanceof DamagedRecord) return undefined;
-    throw error;
-  }
-}
-
 const ownStudiesOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("study")
@@ -63,7 +53,8 @@ const ownStudiesOf = query((db, p: { patientId: number }) =>
     .orderBy("id"),
 );
 
-const releasedStudies = query((db) =>
+// The body is JSON as replaceStudy() writes it, so that the studies of other patients are not read.
+const releasedStudies = query((db, p: { text: string }) =>
   db
     .selectFrom("study")
     .innerJoin("study_revision", (join) =>
@@ -74,5 +65,6 @@ const releasedStudies = query((db) =>
     .select(["study.fp", "study_revision.body"])
     .where("study.patient_id", "is", null)
     .where("study.cause", "=", "patient deleted")
+    .where("study_revision.body", "like", p.text)
     .orderBy("study.id"),
 );

@@ -15,13 +15,13 @@ export interface ImportedStudy extends Study {
 }
 
 /**
- * Stores a study of an import file. The history keeps the previous content of a changed study. One that a user placed stays where it
- * is, with ranges and flags for the animal there. @throws DamagedRecord
+ * Stores a study of an import file. The history keeps the previous content of a changed study. One that a user placed, or that left a
+ * deleted patient, stays where it is, with ranges and flags for the animal there. @throws DamagedRecord
  */
 export async function importStudy(
   session: Session,
   { source, snapshot, ...study }: ImportedStudy,
-  patientId: number,
+  { id: patientId, isDeleted }: { readonly id: number; readonly isDeleted: boolean },
   now: number,
 ): Promise<"new" | "changed" | "unchanged"> {
   const stored = await findStoredStudy(session, study.fp);
@@ -49,15 +49,18 @@ export async function importStudy(
     await insertStudy(session, row);
     return "new";
   }
-  const before = [toStudy(stored), source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
+  // A file has no mark of outdated flags, so that the mark is no change.
+  const { flagged_species: _mark, ...was } = toStudy(stored);
+  const before = [was, source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
   if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";
-  if (stored.placed_by_user === 0 || stored.patient_id === patientId) {
+  const staysThere = stored.placed_by_user === 1 || (isDeleted && stored.clinic_id !== null);
+  if (!staysThere || stored.patient_id === patientId) {
     await replaceStudy(session, stored, row, now);
     return "changed";
   }
   if (storedMeasurementKey(stored) === measurementKey(study.results)) return "unchanged";
-  const { patient_id, patient_fp, unmatched_reason, rejected_reason } = stored;
-  const place = { patient_id, unmatched_reason, rejected_reason, placed_by_user: 1 };
+  const { patient_id, patient_fp, unmatched_reason, rejected_reason, placed_by_user } = stored;
+  const place = { patient_id, unmatched_reason, rejected_reason, placed_by_user };
   const patient = patient_fp === null ? undefined : await findPatient(session, stored.clinic_id ?? 0, patient_fp);
   const flagged = await flagForPatient(session, row, patient?.patient ?? null);
   await replaceStudy(session, stored, { ...row, ...place, ...flagged }, now);

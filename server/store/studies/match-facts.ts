@@ -3,7 +3,6 @@ import type { PushedStudy } from "../../../shared/api/study.ts";
 import { isNearName } from "../../../shared/clinical/candidates.ts";
 import { type MatchFacts, matchOf } from "../../domain/moved-match.ts";
 import { query, type Session } from "../database/query.ts";
-import { patientsOfClinic } from "../patients/clinic-patients.ts";
 
 /** Reads what the clinic's directory says about the match of a pushed study. */
 export async function findMatchFacts(
@@ -19,11 +18,11 @@ export async function findMatchFacts(
   }
   if (by !== "name" || day === undefined) return { named: [...named], namesakes: [], isAppointed: false };
   const name = pushed.patient_hint.name ?? "";
-  const all = await session.all(patientsOfClinic, { clinicId });
-  const namesakes = all.filter((each) => each.species === patient.species && isNearName(each.name, name));
+  const all = await session.all(ofSpecies, { clinicId, species: patient.species });
+  const namesakes = all.filter((each) => isNearName(each.name, name)).map(({ fp }) => fp);
   const period = { from: Date.parse(day.from), to: Date.parse(day.to) };
   const event = await session.first(appointment, { clinicId, patientId: id, ...period });
-  return { named: [...named], namesakes: namesakes.map(({ fp }) => fp), isAppointed: event !== undefined };
+  return { named: [...named], namesakes, isAppointed: event !== undefined };
 }
 
 const namedBy = query((db, p: { clinicId: number; identifier: string }) =>
@@ -36,6 +35,16 @@ const namedBy = query((db, p: { clinicId: number; identifier: string }) =>
     .where("clinic_patient.listed", "=", 1)
     .orderBy("clinic_patient.patient_fp")
     .limit(3),
+);
+
+const ofSpecies = query((db, p: { clinicId: number; species: string }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .select(["patient.fp", "patient.name"])
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .where("clinic_patient.patient_species", "=", p.species),
 );
 
 const appointment = query((db, p: { clinicId: number; patientId: number; from: number; to: number }) =>

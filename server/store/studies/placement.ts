@@ -141,9 +141,11 @@ export async function moveStudy(
   const problem = moveProblem(stored, fp, clinicId);
   if (stored === undefined || problem !== null) return problem;
   if (stored.patient_id === null) return `${fp} is filed to no patient, expected a filed study`;
+  // An imported study becomes the clinic's own, with the clinic's intervals.
+  const own = { ...stored, clinic_id: clinicId };
   if (patientFp === null) {
     const unmatched_reason = `a person took it back from ${stored.patient_fp}: ${reason}`;
-    const flagged = await flagForPatient(session, stored, null);
+    const flagged = await flagForPatient(session, own, null);
     const taken = { patient_id: null, unmatched_reason, cause: "taken back", cause_reason: reason } as const;
     await addRevision(session, stored, { ...flagged, clinic_id: clinicId, ...taken }, actor);
     await auditCommand(session, "study take back", [fp, stored.patient_fp], { ...actor, clinicId });
@@ -157,7 +159,7 @@ export async function moveStudy(
   if (contradiction !== null && despite !== "species") {
     return `${contradiction}, expected a patient of the device's species`;
   }
-  const flagged = await flagForPatient(session, stored, patient.patient);
+  const flagged = await flagForPatient(session, own, patient.patient);
   const note = `filed to ${patientFp} despite the species: ${contradiction}`;
   const snapshot = contradiction === null ? flagged.snapshot : withNote(flagged.snapshot, note);
   const moved = { patient_id: patient.id, unmatched_reason: null, cause: "moved", cause_reason: reason } as const;

@@ -34,6 +34,12 @@ export async function findStoredStudy(session: Session, fp: string): Promise<Sto
   return session.first(storedByFp, { fp });
 }
 
+/** Finds a stored study; undefined also for a damaged one, which `doctor` names. */
+export async function findIntactStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
+  const { stored, isDamaged } = await findForPush(session, fp);
+  return isDamaged ? undefined : stored;
+}
+
 export async function insertStudy(session: Session, row: StudyWrite): Promise<void> {
   await session.all(insert, {
     ...NO_MARKS,

@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { StudyPage } from "../../../shared/dashboard/results.ts";
 import type { PlacementQueue, StudyToPlace } from "../../../shared/dashboard/to-place.ts";
-import { importEntities, importText, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
+import {
+  connectTo,
+  importEntities,
+  importText,
+  keyPermissions,
+  patient,
+  startServer,
+  study,
+} from "../../server/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { cat, deskEntities, dog, ours, theirs, waiting } from "../desk.ts";
+import { cat, deskEntities, dog, foreign, ours, theirs, waiting } from "../desk.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry } from "../results-clinic.ts";
 
@@ -107,11 +115,10 @@ describe("a study of the wrong animal", () => {
     const { server, key, staff, command, served } = await startDesk();
     const sent = chemistry(dog);
     await server.push(key, sent);
-    const foreign = newFp("patient");
     for (const [body, status] of [
       [{ patient_fp: cat.fp, reason: "" }, 400],
       [{ patient_fp: cat.fp, reason: "  " }, 400],
-      [{ patient_fp: foreign, ...why }, 404],
+      [{ patient_fp: foreign.fp, ...why }, 404],
       [{ patient_fp: dog.fp, ...why }, 409],
     ] as const) {
       expect([body, (await command(sent.fp, "move", body)).status]).toEqual([body, status]);
@@ -123,7 +130,13 @@ describe("a study of the wrong animal", () => {
       expect((await user.call("POST", `/results/${sent.fp}/move`, { ...stale, revision: 1 })).status).toBe(403);
     }
     const stranger = await makeUser(server, "admin", theirs);
-    expect((await stranger.call("POST", `/results/${sent.fp}/move`, { ...stale, revision: 1 })).status).toBe(404);
+    for (const [name, body] of [
+      ["move", { ...stale, revision: 1 }],
+      ["undo-move", { revision: 1 }],
+      ["flag-again", { revision: 1 }],
+    ] as const) {
+      expect([name, (await stranger.call("POST", `/results/${sent.fp}/${name}`, body)).status]).toEqual([name, 404]);
+    }
     expect(await served(sent.fp)).toBe(dog.fp);
   });
 
@@ -179,6 +192,17 @@ describe("a corrected animal", () => {
     expect(await server.push(key, { ...sent, revision: 2, results: [] })).toMatchObject([{ outcome: "filed" }]);
   });
 
+  test("keeps the mark of a study that the practice's file names again, unchanged", async () => {
+    const { server, key, page, queue, change } = await startDesk();
+    const sent = chemistry(dog);
+    await server.push(key, sent);
+    const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, snapshot: _n, ...shown } = sent;
+    const line = { type: "study", ...shown };
+    await change({ ...dog, species: "cat" });
+    await change(line);
+    expect([(await page(sent.fp)).revision, (await queue()).outdated.length]).toEqual([1, 1]);
+  });
+
   test("that is corrected back, or whose flags would stay the same, has nothing to renew", async () => {
     const { server, key, queue, change } = await startDesk();
     await server.push(key, chemistry(dog));
@@ -219,6 +243,30 @@ describe("a deleted animal", () => {
     expect((await page(sent.fp)).rows).toEqual(before.rows);
     expect((await queue()).studies).toEqual([]);
   });
+});
+
+test("a study line of a deleted animal leaves the study at the desk", async () => {
+  const { server, key, queue, change, served } = await startDesk();
+  const sent = chemistry(dog);
+  await server.push(key, sent);
+  const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, snapshot: _n, ...shown } = sent;
+  await change({ ...dog, deleted_at: "2026-11-21T11:00:00.000Z" }, { type: "study", ...shown });
+  expect((await queue()).studies.map(({ fp }) => fp)).toEqual([sent.fp]);
+  await change({ ...dog, deleted_at: null });
+  expect(await served(sent.fp)).toBe(dog.fp);
+});
+
+test("a damaged study of an animal stops neither its correction nor its deletion", async () => {
+  const { server, key, queue, change } = await startDesk();
+  const [sent, damaged] = [chemistry(dog), chemistry(dog)];
+  await server.push(key, sent, damaged);
+  const beside = await connectTo(server.database);
+  await beside.run(`update study set results = '[{' where fp = '${damaged.fp}'`);
+  await beside.close();
+  await change({ ...dog, species: "cat" });
+  expect((await queue()).outdated.map(({ fp }) => fp)).toEqual([sent.fp]);
+  await change({ ...dog, species: "cat", deleted_at: "2026-11-21T11:00:00.000Z" });
+  expect((await queue()).studies.map(({ fp }) => fp)).toEqual([sent.fp]);
 });
 
 test("an import refuses blank names, and keeps items and events in their clinic", async () => {

@@ -102,8 +102,8 @@ class Copy {
   async #read(list: string, sinceName: string, pageSize: number) {
     const asked = new Date().toISOString();
     const since = this.#cursors.get(list);
-    const query = since === undefined ? "" : `&${sinceName}=${since}`;
-    const found = await walk(this.#app, this.#key, `${list}?page_size=${pageSize}${query}`);
+    const search = since === undefined ? "" : `&${sinceName}=${since}`;
+    const found = await walk(this.#app, this.#key, `${list}?page_size=${pageSize}${search}`);
     const newest = found.rows
       .map(({ updated_at }) => updated_at)
       .toSorted()
