@@ -29,7 +29,7 @@ const PLACEMENTS_EVERY_MS = 60_000;
 const REMATCH_EVERY_MS = 5_000;
 /** Maximum age of the counters in `status`. */
 const COUNTERS_EVERY_MS = 1_000;
-/** Interval between checks for a reason to send a heartbeat. Ten agents with one key stay below its 3000 requests an hour. */
+/** Interval between checks for a reason to send a heartbeat. */
 const HEARTBEAT_CHECK_MS = 15_000;
 /** A new version of the agent has a minute to get an answer. */
 const HEARTBEAT_RETRY_MS = 20_000;

@@ -2,7 +2,7 @@ import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import { automatedCount, mindrayBlood } from "./mindray-bc.ts";
 
 /** Names of remarks, where the device sends names without codes. */
-const REMARKS = /^(Remarks?|\w+ Alarm)$/i;
+const REMARKS = /^(Remarks?|Blood Type|\w+ Alarm)$/i;
 
 /**
  * Dymind DF and DH, and the same devices under other names (Analyx Panca), hematology, HL7: Mindray's dialect with other

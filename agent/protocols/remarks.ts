@@ -1,14 +1,17 @@
-import { foldName } from "../../shared/clinical/analytes.ts";
+import { foldName, isAnalyteName } from "../../shared/clinical/analytes.ts";
 
 // Words of a device that are not results: about the run, about control material, and about a value that it doubts.
 
-/** Names of rows by which a device describes its run or the patient, folded. The catalogue knows none of them. */
+/**
+ * Names of rows by which a device describes its run or the patient, folded. A blood type is a result, unless a profile says
+ * otherwise.
+ */
 const RUN_ROW = new RegExp(
   [
     // `Take Mode`, `Mode of sampling`, `Print_BMP`, `Recheck flag`
     String.raw`(?:.*-)?mode|mode-of-.*|(?:auto-?)?print.*`,
     String.raw`(?:re-?check|re-?test|re-?run|repeat|review|audit|edit|upload|sent|send)(?:-(?:flag|mark|switch|status|mode))?`,
-    String.raw`(?:ref\.?|reference|age|patient|population)-?(?:group|set|type)|(?:blood|sample|sampling|specimen|tube)-type`,
+    String.raw`(?:ref\.?|reference|age|patient|population)-?(?:group|set|type)|(?:sample|sampling|specimen|tube)-type`,
     String.raw`(?:patient-|animal-|pet-)?(?:age|sex|gender|species|breed)(?:-?\(.*\)|-unit|-years?|-months?)?`,
     String.raw`(?:body-|patient-|animal-)?weight(?:-?\(.*\))?`,
     String.raw`(?:operator|user)(?:-(?:id|name))?|department(?:-name)?|rack|position|(?:card-|reagent-)?lot(?:-(?:no|number))?`,
@@ -21,9 +24,12 @@ const RUN_ROW = new RegExp(
 /** Age and weight in LOINC, and Mindray's settings and histogram lines: `08001^Take Mode^99MRC`, `15001^...^99MRC`. */
 const RUN_CODES = /^(?:3[01]525-0|21612-7|29553-5|3141-9|29463-7)(?:\^|$)|^(?:0\d{4}|15\d{3})\^[^^]*\^99MRC/;
 
-/** Returns whether a row describes the run or the patient: `code` is its code field as sent, `names` are its parts. */
+/**
+ * Returns whether a row describes the run or the patient: `code` is its code field as sent, `names` are its parts. `Repeat` beside the
+ * name of an analyte describes a result.
+ */
 export function isRunRow(code: string, names: readonly string[]): boolean {
-  return RUN_CODES.test(code) || names.some((name) => RUN_ROW.test(foldName(name)));
+  return RUN_CODES.test(code) || (names.some((name) => RUN_ROW.test(foldName(name))) && !names.some(isAnalyteName));
 }
 
 /** Quality control in words: `* QUALITY CONTROL REPORT *`. */
@@ -54,9 +60,12 @@ export function saysControl(name: string): boolean {
   return name.length <= NAME_MAX && (CONTROL_WORDS.test(name) || CONTROL_VALUE.test(name));
 }
 
-/** Returns whether a text of a maker, which may also tell of a patient's run, is of a control. */
+/** The heading of a control's report. `Quality control passed` is said of a patient's run too. */
+const CONTROL_HEADING = /^\W*quality[\s_-]*controls?(?:\W*$|[\s_-]+report(?!\p{L}))/iu;
+
+/** Returns whether a text of a maker, which may also describe a patient's run, is the heading of a control's report. */
 export function isControlReport(text: string): boolean {
-  return text.length <= NAME_MAX && QUALITY_CONTROL.test(text);
+  return text.length <= NAME_MAX && CONTROL_HEADING.test(text);
 }
 
 /** Returns whether a row is the result of a control, by the name of its test or by its value. */

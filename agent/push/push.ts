@@ -125,7 +125,11 @@ export class Push {
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       // One study must not block the others.
-      if (batch.length > 1 && isPerhapsOfOne(error)) return this.#sendEach(batch);
+      const [study, ...others] = batch;
+      if (others.length > 0 && isPerhapsOfOne(error)) return this.#sendEach(batch);
+      if (study !== undefined && isPerhapsOfOne(error)) {
+        await this.#spool.call("putBehind", study, error.message, this.#now());
+      }
       this.#isOfStudies &&= isPerhapsOfOne(error);
       throw error;
     }
@@ -151,7 +155,7 @@ export class Push {
     return (this.#timing.now ?? Date.now)();
   }
 
-  /** Sends each study alone. Those that fail wait behind all others, so that the next request has others. */
+  /** Sends each study alone. Those that fail are behind all others then, so that the next request has others. */
   async #sendEach(batch: readonly QueuedStudy[]): Promise<string | null> {
     let [taken, inARow] = [0, 0];
     let last: SendError | null = null;
@@ -165,7 +169,6 @@ export class Push {
         if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
         last = error;
         inARow += 1;
-        await this.#spool.call("putBehind", study, error.message, this.#now());
         if (inARow === FAULTS_IN_A_ROW_MAX) break;
       }
     }

@@ -119,6 +119,11 @@ export function findAnalyte(names: readonly string[], context: NameContext): Ana
   return null;
 }
 
+/** Returns whether the catalogue knows the name or the LOINC code, in any specimen. */
+export function isAnalyteName(name: string): boolean {
+  return byLoinc.has(name.trim()) || candidatesOf(name).length > 0;
+}
+
 function candidatesOf(name: string): readonly Analyte[] {
   return byName.get(foldName(name)) ?? [];
 }

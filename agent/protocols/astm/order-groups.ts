@@ -140,7 +140,8 @@ function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, pr
   if (patient === null && order !== null && profile.alwaysNamesPatient === true) return true;
   if (order !== null) {
     if (order.field(12).trim().toUpperCase() === "Q" || profile.skipOrder?.test(order.field(5)) === true) return true;
-    if (saysControl(order.field(5))) return true;
+    // A control among the tests of an order is a check of the device, beside a patient's tests.
+    if (order.repeats(5).every((test) => saysControl(test.join(" ")))) return true;
     if ([4, 16].some((field) => order.components(field).some(isControlName))) return true;
   }
   const names = [3, 4, 5, 6].flatMap((field) => patient?.components(field) ?? []);

@@ -58,7 +58,8 @@ export function controlOf(segments: OrderSegments, profile: Hl7Profile): string 
   const role = roles.find((each) => Object.hasOwn(CONTROL_ROLES, each));
   if (role !== undefined) return `the specimen is ${CONTROL_ROLES[role]}: not for a patient`;
   const service = order?.field(4) ?? "";
-  if (CONTROL_ORDER.test(service) || saysControl(service))
+  const services = order?.repetitions(4) ?? [];
+  if (CONTROL_ORDER.test(service) || (services.length > 0 && services.every((parts) => saysControl(parts.join(" ")))))
     return `order ${service} is quality control: not for a patient`;
   if (profile.notForPatients?.test(service) === true) return `order ${service} is not for a patient`;
   const lot = profile.controlLot === true ? lotOf(segments) : null;

@@ -45,7 +45,9 @@ export function isUnsolicited(message: Hl7Message): boolean {
 export function isSignOfLife(message: Hl7Message): boolean {
   const type = typeOf(message);
   const isOwn = /^(?:[A-Z][A-Z0-9_]{1,19})?$/.test(type) && !NOT_TAKEN.has(type) && !UNSOLICITED.includes(type);
-  return isOwn && isEmpty(message);
+  // Its segments of its own type may hold results of that patient.
+  const namesPatient = message.segments.some(({ name }) => name === "PID");
+  return isOwn && isEmpty(message) && !namesPatient;
 }
 
 /** Returns whether the message has no results, orders and questions. */

@@ -177,8 +177,10 @@ function structured(parts: readonly string[]): string {
 function coded(parts: readonly string[]): string {
   const [first = "", second = "", third = ""] = parts.map(given);
   const isWord = LOCAL_SYSTEM.test(third) && /\D/.test(first);
-  // A code without its text stays as sent: it is no word, and no measured number.
-  return second || (isWord ? first : CODING_SYSTEM.test(third) && first !== "" ? `${first}^^${third}` : third || first);
+  if (second !== "" || isWord) return second || first;
+  if (!CODING_SYSTEM.test(third)) return third || first;
+  // A code without its text stays as sent: it is no word, and no measured number. A system alone is no value.
+  return first === "" ? "" : `${first}^^${third}`;
 }
 
 function valueType(obx: Segment): string {

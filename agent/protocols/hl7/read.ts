@@ -126,7 +126,7 @@ function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profil
  */
 function identifiers({ patient, order, specimen, container }: OrderGroup, profile: Hl7Profile) {
   const own = fieldsOf(patient, order, profile).identifier ?? "";
-  // If the profile's place is empty, the number stands at the standard's.
+  // If the profile's place is empty, the number is at the standard's. Else the others match as an fp or an accession alone.
   const typed = [identifier(given(own)), ...firsts(patient, 3), ...firsts(patient, 2)].filter(isNew);
   const specimens = [
     order?.components(2),

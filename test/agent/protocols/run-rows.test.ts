@@ -60,6 +60,33 @@ test("age and weight by LOINC are remarks", () => {
   expect(rowsOf(readHl7(msh(), PID, OBR, ...rows, ALT_ROW))).toEqual(["ALT"]);
 });
 
+test("a word of the run beside an analyte's name describes its result", () => {
+  const hl7 = readHl7(msh(), PID, OBR, obx("GLU^Glucose", "95", { 4: "Repeat", 6: "mg/dL" }));
+  const astm = readAstm(["P|1|4711", "O|1|S-1", resultRecord("^^^GLU^Repeat", "95", "mg/dL")]);
+  expect([rowsOf(hl7), rowsOf(astm)]).toEqual([["GLU"], ["GLU"]]);
+});
+
+test("a blood type is a result", () => {
+  const reading = readHl7(msh(), PID, OBR, obx("BT^Blood Type", "DEA 1 POS", { 2: "ST", 6: "" }));
+  expect(only(reportsOf(reading)).rows).toMatchObject([{ text: "DEA 1 POS" }]);
+});
+
+test.each(["* QUALITY CONTROL REPORT *: 4300D", "Quality Control", "Quality control report of lot 7"])(
+  "an M record that begins with %s makes its order a control",
+  (text) => {
+    expect(readAstm(["P|1|4711", "O|1|S-1", ALT, `M|1|${text}`])).toMatchObject({ is: "not-for-patients" });
+  },
+);
+
+test("a control that is mentioned beside a patient's tests takes none of the results", () => {
+  const readings = [
+    readAstm(["P|1|4711", "O|1|S-1", ALT, "M|1|Quality control passed"]),
+    readAstm(["P|1|4711", "O|1|S-1||^^^ALT\\^^^QC", ALT]),
+    readHl7(msh(), PID, "OBR|1||S-1|CHEM~QC|||20261121113015", ALT_ROW),
+  ];
+  expect(readings.map(rowsOf)).toEqual([["ALT"], ["ALT"], ["ALT"]]);
+});
+
 test("no name of the catalogue is a setting or a control", () => {
   expect(SETTINGS.map(([name]) => name).filter((name) => !isRunRow("", [name]))).toEqual([]);
   const names = analytes.flatMap(({ code, name, synonyms }) => [code, name, ...synonyms]);
@@ -101,12 +128,6 @@ test.each(["* QUALITY CONTROL REPORT *: 4300D", "LEVEL 1: IQC 1"])("an order nam
 test.each(["LEVEL 1: IQC 1", "IQC 2", "Quality control high"])("a sample numbered %s is a control", (number) => {
   expect(readAstm(["P|1", `O|1|${number}`, ALT])).toMatchObject({ is: "not-for-patients" });
   expect(readAstm(["P|1|4711", `O|1|${number}`, ALT])).toMatchObject({ is: "reports" });
-});
-
-test("an M record names a control with every ASTM profile", () => {
-  expect(readAstm(["P|1|4711", "O|1|S-1", ALT, "M|1|* QUALITY CONTROL REPORT *"])).toMatchObject({
-    is: "not-for-patients",
-  });
 });
 
 test("a control's row among a patient's results is a remark", () => {

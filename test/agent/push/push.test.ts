@@ -250,6 +250,14 @@ test("a study whose requests are refused stays queued behind the others, with th
   });
 });
 
+test("a study that is alone in its refused request is behind the later ones, too", async () => {
+  await queue(1);
+  const { push } = await pushTo([{ status: 413, body: refusal("TEST.REFUSED") }]);
+  push.wake();
+  await until("the failure", () => failures.length);
+  expect(await used.spool.call("outbox")).toMatchObject({ depth: 1, reason: expect.stringContaining("413") as string });
+});
+
 test("studies that are filed later wait for no study whose requests are refused", async () => {
   const fps = await queue(2);
   const { push } = await pushTo(Array.from({ length: 20 }, () => refusing([fps[0]])));

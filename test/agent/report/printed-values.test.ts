@@ -18,6 +18,14 @@ const published = (report: Report) =>
   );
 const hl7 = (...segments: readonly string[]) => only(reportsOf(readHl7(msh(), PID, URINE, ...segments)));
 
+test("a coding system without code and text is not a value", () => {
+  for (const value of ["^^L", "^^LN", "^^99MRC"]) {
+    expect(published(hl7(obx("NIT", value, { 2: "CE", 6: "" }), obx("WBC", "3", { 6: "/HPF" })))).toEqual([
+      "WBC|3||/HPF",
+    ]);
+  }
+});
+
 test("values that are no single number reach the study as they were sent", () => {
   const report = hl7(
     obx("WBC", "5-10", { 2: "ST", 6: "/HPF" }),

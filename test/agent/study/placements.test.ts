@@ -8,7 +8,7 @@ import { addMessage, openOperations, serverOutcome, settlement } from "../../sup
 import { studyDraft } from "../../support/study.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { deskEntities, dog, ours, waiting } from "../../dashboard/desk.ts";
-import { keyPermissions, startServer } from "../../server/harness.ts";
+import { importEntities, keyPermissions, noon, startServer } from "../../server/harness.ts";
 
 /** Runs the agent's calls on a spool without its worker. */
 function callsOn(spool: ReturnType<typeof openOperations>["spool"]): SpoolCalls {
@@ -46,25 +46,33 @@ test("the agent counts as filed, waiting or removed what people did with its stu
   expect(await states()).toEqual(["unmatched", "unmatched", "unmatched"]);
 });
 
-test("a long list is read in several requests, and the next sync begins where it ended", async () => {
-  const at = (second: number) => new Date(Date.parse("2026-11-21T12:00:00.000Z") + second * 1000).toISOString();
-  const items = Array.from({ length: 5 }, (_, index) => ({
-    fp: newFp("cds"),
-    place: "desk" as const,
-    updated_at: at(index),
-  }));
-  const asked: string[] = [];
+test("changes of one moment are read in several requests, and the next sync begins before the last of them", async () => {
+  const server = await startServer(...deskEntities);
+  const key = await server.makeKey(ours, keyPermissions);
+  const fps = Array.from({ length: 250 }, () => newFp("cds"));
+  for (const part of [fps.slice(0, 100), fps.slice(100, 200), fps.slice(200)]) {
+    await server.push(key, ...part.map((fp) => waiting({}, { fp, patient_fp: dog.fp, dedupe_key: fp })));
+  }
+  await importEntities(server.store, { ...dog, deleted_at: "2026-11-21T11:00:00.000Z" });
+  const { spool } = openOperations();
+  const asked: URLSearchParams[] = [];
+  const noted: string[] = [];
+  const calls = {
+    call: async (name: string, ...args: unknown[]) => {
+      if (name === "notePlacements") noted.push(...(args[0] as PlacementList["items"]).map(({ fp }) => fp));
+      else return callsOn(spool).call(name as "getMeta", ...(args as [string]));
+    },
+  } as unknown as SpoolCalls;
   const client: Pick<ServerClient, "get"> = {
     get: async (path) => {
-      const since = new URL(path, "http://server").searchParams.get("updated_since") ?? "";
-      asked.push(since);
-      const left = items.filter(({ updated_at }) => updated_at >= since);
-      return { success: true, data: { items: left.slice(0, 3), has_more: left.length > 3 } satisfies PlacementList };
+      asked.push(new URL(path, "http://server").searchParams);
+      return (await server.app.inject({ url: path, headers: { "x-api-key": key } })).json<unknown>();
     },
   };
-  const { spool } = openOperations();
-  await syncPlacements(callsOn(spool), client);
-  expect(asked).toEqual([new Date(0).toISOString(), at(2)]);
-  await syncPlacements(callsOn(spool), client);
-  expect(asked[2]).toBe(at(4 - 60));
+  await syncPlacements(calls, client);
+  expect(noted.toSorted()).toEqual(fps.toSorted());
+  expect(asked.map((query) => [...query.keys()])).toEqual([["updated_since"], ["after"]]);
+  await syncPlacements(calls, client);
+  const since = Date.parse(asked[2]?.get("updated_since") ?? "");
+  expect(noon - since).toBe(15 * 60_000);
 });

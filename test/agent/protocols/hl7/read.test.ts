@@ -123,6 +123,9 @@ describe("results in every message structure", () => {
       );
       expect(reading).toMatchObject({ is: "not-for-patients", reason: expect.stringMatching(/^no results/) as string });
     }
+    // Segments of the device's own type may hold the results of a patient.
+    const named = readWith(strict, msh({ 9: "ZRU^R01" }), PID, "ZBX|1|NM|GLU||95|mg/dL");
+    expect(named).toEqual({ is: "quarantined", reason: 'message type "ZRU^R01" is not taken' });
     const own = readWith(strict, msh({ 9: "ZHB^H00" }), OBR, ALT);
     expect(own).toEqual({ is: "quarantined", reason: 'message type "ZHB^H00" is not taken' });
   });
