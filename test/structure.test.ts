@@ -2,8 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
-// Rules for the files as a whole. The linter says which folder may import which. These tests find circles, `import type`
-// included, and exports without an importer.
+// Rules for the files as a whole: which room imports which, `import type` included, no circles, and no export without an importer.
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.tsx?)"/g;
@@ -108,6 +107,148 @@ test("the check reports an export without an importer, for every form of import 
     ],
   ]);
   expect(unusedExports(sources)).toEqual(["a/one.ts unused", "a/one.ts f", "a/five.ts Unused"]);
+});
+
+/**
+ * Each room, then the rooms that it imports. A name of two parts or more covers the folders below it; `agent` and `server` are the
+ * files directly in these folders, and `shared` is all of shared. A new arrow is a new word here.
+ */
+const ROOMS = `
+agent: agent/care agent/cli agent/config agent/connection agent/devices agent/imaging agent/orders agent/protocols agent/push agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
+agent/care: agent/config agent/imaging agent/spool agent/status shared
+agent/cli: agent agent/care agent/config agent/connection agent/detection agent/devices agent/doctor agent/host agent/imaging agent/page agent/pairing agent/protocols agent/push agent/remote agent/report agent/spool agent/states agent/tools agent/transport agent/upgrade shared
+agent/config: agent/devices agent/protocols agent/runtime agent/transport shared
+agent/connection: agent/config agent/detection agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
+agent/detection: agent/devices
+agent/devices: agent/protocols agent/report
+agent/doctor: agent/config agent/detection agent/devices agent/imaging agent/push agent/report agent/runtime agent/spool agent/states agent/transport shared
+agent/host: agent agent/config agent/push agent/status agent/transport shared
+agent/imaging: agent/config agent/connection agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
+agent/orders: agent/devices agent/protocols agent/report agent/spool agent/study shared
+agent/page: agent/host agent/page/routes shared
+agent/page/routes: agent agent/config agent/devices agent/doctor agent/host agent/imaging agent/remote agent/report agent/setup agent/spool agent/states agent/tools agent/transport shared
+agent/pairing: agent/config agent/push agent/runtime shared
+agent/protocols: agent/report shared
+agent/protocols/astm: agent/protocols agent/report shared
+agent/protocols/dicom: agent/protocols agent/report shared
+agent/protocols/hl7: agent/protocols agent/report shared
+agent/protocols/poct1: agent/protocols agent/report shared
+agent/protocols/proprietary: agent/protocols agent/report
+agent/push: agent/config agent/devices agent/report agent/runtime agent/spool agent/states shared
+agent/remote: agent/config agent/host agent/push agent/runtime agent/spool shared
+agent/report: shared
+agent/runtime: shared
+agent/setup: agent agent/config agent/connection agent/detection agent/devices agent/host agent/pairing agent/protocols agent/spool agent/study agent/tools agent/transport shared
+agent/spool: agent/runtime agent/spool/queries shared
+agent/spool/queries: agent/runtime agent/spool/queries/devices agent/spool/queries/events agent/spool/queries/images agent/spool/queries/messages agent/spool/queries/orders agent/spool/queries/patients agent/spool/queries/studies agent/states shared
+agent/spool/queries/devices: agent/report agent/states
+agent/spool/queries/events: agent/spool/queries/devices
+agent/spool/queries/images: agent/protocols agent/spool/queries/devices agent/spool/queries/messages agent/spool/queries/orders
+agent/spool/queries/messages: agent/spool/queries/devices agent/spool/queries/events shared
+agent/spool/queries/orders:
+agent/spool/queries/patients: agent/spool/queries/orders
+agent/spool/queries/studies: agent/report agent/spool/queries/devices agent/spool/queries/messages agent/spool/queries/patients shared
+agent/states:
+agent/status: agent/spool agent/states agent/transport shared
+agent/study: agent/devices agent/protocols agent/push agent/report agent/runtime agent/spool shared
+agent/tools: agent/detection agent/transport
+agent/tools/fixture: agent/connection agent/devices agent/imaging agent/protocols agent/report agent/spool agent/tools/offline
+agent/tools/offline: agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/report agent/runtime agent/spool agent/study shared
+agent/tools/simulator: agent/imaging agent/protocols agent/report agent/transport shared
+agent/transport: agent/runtime agent/states
+agent/upgrade: agent/host agent/push agent/runtime shared
+server: server/alerts server/cli server/dashboard server/http server/metrics server/routes server/store shared
+server/alerts: server/domain server/store shared
+server/cli: server server/alerts server/dashboard server/domain server/http server/import server/metrics server/releases server/store server/webhooks shared
+server/dashboard: server/http server/store shared
+server/dashboard/auth: server/dashboard server/http server/store shared
+server/dashboard/routes: server/dashboard server/domain server/http server/import server/releases server/store shared
+server/demo: server/import shared
+server/domain: shared
+server/http: server/store shared
+server/http/audit: server/http server/store shared
+server/http/auth: server/domain server/http server/store shared
+server/http/openapi: server/http shared
+server/http/rate-limit: server/http server/store
+server/http/response-cache: server/http
+server/import: server/domain server/store shared
+server/metrics: server/http server/store shared
+server/releases: shared
+server/routes: server/domain server/http server/releases server/store shared
+server/store: server/domain server/store/agents server/store/database server/store/patients shared
+server/store/agents: server/domain server/store/database shared
+server/store/changes: server/store/database shared
+server/store/dashboard: server/domain server/store shared
+server/store/database: shared
+server/store/patients: server/store/changes server/store/database shared
+server/store/studies: server/domain server/store shared
+server/web: shared
+server/webhooks: server/store shared
+shared: agent agent/cli server shared/cli shared/runtime
+shared/alerts: shared/runtime shared/webhook
+shared/api: shared/runtime
+shared/care: shared/runtime
+shared/cli: shared/api shared/runtime shared/service shared/upgrade
+shared/client:
+shared/clinical: shared/api shared/runtime
+shared/dashboard: shared/alerts shared/api shared/clinical
+shared/local: shared/api
+shared/objects: shared/runtime
+shared/package: shared/runtime shared/service
+shared/pages: shared/runtime
+shared/runtime:
+shared/service: shared/runtime
+shared/upgrade: shared/api shared/care shared/runtime
+shared/webhook: shared/runtime
+`;
+
+/** Returns the room of a file: the nearest folder that the table names. */
+function roomOf(file: string, rooms: ReadonlyMap<string, readonly string[]>): string {
+  const folder = path.dirname(file);
+  return rooms.has(folder) || folder === "." ? folder : roomOf(folder, rooms);
+}
+
+/** Returns the arrows between rooms that the table lacks, and those that it names and no file has. */
+function differences(table: string, files: ReadonlyMap<string, readonly string[]>): string[] {
+  const rows = table.trim().split("\n");
+  const rooms = new Map(rows.map((row) => [row.split(":")[0] ?? "", row.split(": ")[1]?.split(" ") ?? []]));
+  const covers = (name: string, room: string, from: string) =>
+    name === room ||
+    (name.includes("/") && room.startsWith(`${name}/`)) ||
+    (name === "shared" && room.startsWith("shared/") && !from.startsWith("shared"));
+  const unused = new Set([...rooms].flatMap(([room, names]) => names.map((name) => `${room}: ${name}`)));
+  const missing = new Set<string>();
+  for (const [file, imported] of files) {
+    const from = roomOf(file, rooms);
+    if (!from.includes("/") && from !== path.dirname(file)) missing.add(`${file} is in no room`);
+    for (const to of imported.map((target) => roomOf(target, rooms)).filter((room) => room !== from)) {
+      const name = rooms.get(from)?.find((entry) => covers(entry, to, from));
+      if (name === undefined) missing.add(`${file} imports ${to}`);
+      else unused.delete(`${from}: ${name}`);
+    }
+  }
+  return [...missing, ...[...unused].map((arrow) => `${arrow} is not used`)];
+}
+
+test("the table of rooms names every import between two rooms, and no other", () => {
+  expect(differences(ROOMS, importsOfFiles(sourcesIn("agent", "server", "shared")))).toEqual([]);
+});
+
+test("the check reports an import that the table lacks, and an arrow that no file has", () => {
+  const table =
+    "agent: agent/cli\nagent/cli: agent/spool shared\nagent/spool:\nshared/api: shared/runtime\nshared/runtime:";
+  const files = new Map([
+    ["agent/main.ts", ["agent/cli/run.ts"]],
+    ["agent/cli/run.ts", ["agent/spool/queries/read.ts", "shared/api/fp.ts", "agent/agent.ts"]],
+    ["shared/runtime/log.ts", ["shared/api/fp.ts"]],
+    ["agent/new/file.ts", []],
+  ]);
+  expect(differences(table, files)).toEqual([
+    "agent/cli/run.ts imports agent",
+    "shared/runtime/log.ts imports shared/api",
+    "agent/new/file.ts is in no room",
+    "shared/api: shared/runtime is not used",
+  ]);
 });
 
 test("no two files import each other, directly or through others", () => {
