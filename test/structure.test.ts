@@ -282,3 +282,14 @@ test("the threat model names tests that exist", () => {
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((file) => !fs.existsSync(path.join(ROOT, file)))).toEqual([]);
 });
+
+test("each promise names the title of a test that exists", () => {
+  const rows = fs.readFileSync(path.join(ROOT, "test/promises.md"), "utf8").match(/^\| P\d+ .*$/gm) ?? [];
+  const proofs = rows.map((row) => /`(test\/[^`]+)`: (.+) \|$/.exec(row) ?? [row]);
+  expect(proofs.length).toBeGreaterThan(20);
+  const isMissing = ([, file = "", title = ""]: readonly string[]) =>
+    file === "" ||
+    !fs.existsSync(path.join(ROOT, file)) ||
+    !fs.readFileSync(path.join(ROOT, file), "utf8").includes(title);
+  expect(proofs.filter(isMissing)).toEqual([]);
+});
