@@ -188,7 +188,7 @@ shared: agent agent/cli server shared/cli shared/runtime
 shared/alerts: shared/runtime shared/webhook
 shared/api: shared/runtime
 shared/care: shared/runtime
-shared/cli: shared/api shared/runtime shared/service shared/upgrade
+shared/cli: shared/api shared/clinical shared/dashboard shared/runtime shared/service shared/upgrade
 shared/client:
 shared/clinical: shared/api shared/runtime
 shared/dashboard: shared/alerts shared/api shared/clinical

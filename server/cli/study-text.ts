@@ -1,6 +1,6 @@
 import type { Table } from "../../shared/cli/output.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { flagLines } from "../../shared/clinical/flag-text.ts";
+import { flagLines } from "../../shared/cli/flag-text.ts";
 import type { AuditDescription } from "../store/audit.ts";
 import type { Conflict } from "../store/studies/conflicts.ts";
 import type { HistoryEntry, StudyView } from "../store/studies/history.ts";

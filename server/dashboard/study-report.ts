@@ -1,4 +1,5 @@
 import { DateTime } from "luxon";
+import { flagReasonText } from "../../shared/dashboard/flag-reasons.ts";
 import type { ReportQuery, StudyPage, StudyRow } from "../../shared/dashboard/results.ts";
 import { isStudyWord } from "../../shared/dashboard/study-words.ts";
 import type { CsvCell } from "./csv.ts";
@@ -191,7 +192,12 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
     row.number !== null && row.value === String(row.number) ? row.number : row.value,
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
-    ...[row.reason, row.comment, row.abnormal === true ? "true" : null, study.comments.join(" | ") || null],
+    ...[
+      row.reason && flagReasonText(row.reason, "en"),
+      row.comment,
+      row.abnormal === true ? "true" : null,
+      study.comments.join(" | ") || null,
+    ],
     study.flagged_for?.species ?? null,
   ]);
 }

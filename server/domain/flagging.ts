@@ -1,4 +1,4 @@
-import { NO_PATIENT } from "../../shared/clinical/flag.ts";
+import type { FlagCode } from "../../shared/clinical/flag.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import type { FlaggedPatient, PushedStudy } from "../../shared/api/study.ts";
 import { flaggedPatient, type Signalment, signalmentAt } from "../../shared/clinical/signalment.ts";
@@ -15,7 +15,9 @@ export function flagMismatchNote(
 ): string | null {
   const animal = snapshot?.animal;
   // Older agents report a missing patient in the rows alone.
-  const isUnknown = animal === null || snapshot?.rows.some(({ reason }) => reason === NO_PATIENT) === true;
+  const isUnknown =
+    animal === null ||
+    snapshot?.rows.some(({ reason }) => reason?.code === ("PATIENT.NONE" satisfies FlagCode)) === true;
   if (patient_fp === null || isUnknown) {
     return `${FLAGGED_ANEW}the agent did not know the patient, or not as it is, when it flagged some of the results`;
   }

@@ -2,9 +2,11 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { textProblems, problems, shown } from "../../shared/api/problems.ts";
 import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
+import { reasonOf } from "../../shared/api/reason.ts";
 import { Modality, type Result, RESULTS_MAX, type RowSnapshot } from "../../shared/api/study.ts";
 import { isRealInstant } from "../../shared/api/timestamp.ts";
 import { findAnalyte } from "../../shared/clinical/analytes.ts";
+import type { FlagCode } from "../../shared/clinical/flag.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { type Measurement, resultsOf } from "../../shared/clinical/results.ts";
 import { signalmentAt } from "../../shared/clinical/signalment.ts";
@@ -49,8 +51,6 @@ type Read<Value> = { measurement: Value } | RowFault;
 
 /** Device name of a study whose user named none. */
 export const MANUAL_DEVICE = "Manual entry";
-
-const NO_INTERVALS = "no reference intervals for measurements in images";
 
 /** Whether the results of a kind of study are measurements in images. */
 export function isOfImages(modality: Modality): boolean {
@@ -170,7 +170,8 @@ function readImageMeasurement({ analyte, value, unit }: ManualStudy["results"][n
   }
   const result = { analyte: name, value: read.value, unit: unit?.trim() || null, reference_range: null, flag: null };
   const row = {
-    ...{ analyte: name, code: name, interval_id: null, reason: NO_INTERVALS, text, meaning: name },
+    ...{ analyte: name, code: name, interval_id: null, text, meaning: name },
+    reason: reasonOf("INTERVAL.NOT_FOR_IMAGES" satisfies FlagCode),
     ...{ device_range: null, device_species: null, device_flag: null },
   };
   return { measurement: { result, row } };

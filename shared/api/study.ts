@@ -3,6 +3,7 @@ import { RELEASE_WORD_CHARS_MAX, UpgradeReport } from "./upgrade.ts";
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
+import { Reason } from "./reason.ts";
 import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
 // Diagnostic studies, as GET /api/v1/lab/diagnostics/{fp} returns them and as the agent pushes them to POST /agent/v1/studies.
@@ -172,8 +173,8 @@ export const RowSnapshot = ClosedObject({
   code: Type.String(),
   /** Id of a row of the catalogue, `clinic:` and the id of a row of the clinic, or "device". */
   interval_id: Nullable(Type.String()),
-  /** Reason why the range or the flag is null. */
-  reason: Nullable(Type.String()),
+  /** Reason why the range or the flag is null, or a remark about the breed. */
+  reason: Nullable(Reason),
   /** As printed. */
   text: Type.String(),
   device_range: Nullable(Type.String()),

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Analyte, analyteByCode } from "./analytes.ts";
 import { readData } from "./data.ts";
+import { type ReasonOf, reasonOf } from "../api/reason.ts";
 import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";
 
@@ -16,10 +17,10 @@ const Caveat = Type.Object({
   analytes: Type.Array(Type.String(), { minItems: 1 }),
   /**
    * no_general_interval: only an interval of the breed, or of the age, applies. not_critical: no value is critical. remark: the
-   * interval stays. The last two print `remark`.
+   * interval stays. The last two show the words of `remark`.
    */
   action: Type.Enum(["no_general_interval", "not_critical", "remark"]),
-  remark: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  remark: Type.Optional(Type.Enum(["large_platelets", "leaking_potassium", "small_red_cells", "other_thyroid_values"])),
   text: Type.String({ minLength: 1 }),
   source: Type.String({ minLength: 1 }),
 });
@@ -57,12 +58,17 @@ export function permits(
 }
 
 /** Returns the reason of a missing interval if a caveat excluded the general one, otherwise null. */
-export function exclusion({ code }: Analyte, signalment: Signalment, found: readonly Caveat[]): string | null {
+export function exclusion(
+  { code }: Analyte,
+  signalment: Signalment,
+  found: readonly Caveat[],
+): ReasonOf<"INTERVAL.NOT_FOR_BREED" | "INTERVAL.NOT_FOR_AGE"> | null {
   const caveat = found.find(({ action }) => action === "no_general_interval");
   if (caveat === undefined) return null;
   const breed = caveat.breeds?.find((each) => breedsOf(signalment).includes(each))?.replaceAll("_", " ");
-  const whom = breed === undefined ? `an age of ${signalment.ageDays} days` : `the breed ${breed}`;
-  return `the general interval of ${code} does not fit ${whom} (${caveat.source})`;
+  return breed === undefined
+    ? reasonOf("INTERVAL.NOT_FOR_AGE", code, String(signalment.ageDays), caveat.source)
+    : reasonOf("INTERVAL.NOT_FOR_BREED", code, breed, caveat.source);
 }
 
 function breedsOf({ subgroup, crossOf = [] }: Signalment): readonly string[] {

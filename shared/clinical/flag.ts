@@ -1,6 +1,7 @@
 import type { Analyte } from "./analytes.ts";
 import { type Caveat, caveatsOf, exclusion } from "./caveats.ts";
 import { chooseInterval, type Interval, needsSubgroup, ordinalNormal } from "./reference.ts";
+import { type ReasonOf, reasonOf } from "../api/reason.ts";
 import type { Comparator, Flag } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
 import { convert, factorOf } from "./units.ts";
@@ -22,12 +23,28 @@ export interface DeviceRange {
   readonly species: string | null;
 }
 
+/** Why a result has no range or no flag; BREED.REMARK names the caveat that a reader should know. */
+export type FlagCode =
+  | "VALUE.WORDS"
+  | "VALUE.DOUBTFUL"
+  | "VALUE.NOT_AN_ORDINAL"
+  | "VALUE.NOT_A_NUMBER"
+  | "VALUE.BOUND"
+  | "PATIENT.NONE"
+  | "UNIT.UNKNOWN"
+  | "CODE.UNKNOWN"
+  | "INTERVAL.NONE"
+  | "INTERVAL.NOT_FOR_BREED"
+  | "INTERVAL.NOT_FOR_AGE"
+  | "INTERVAL.NOT_FOR_IMAGES"
+  | "BREED.REMARK";
+
 /** `reason` explains a range or a flag that is null, or is a remark about the breed. `interval_id` is the id of a row, or "device". */
 export interface Assessment {
   readonly reference_range: string | null;
   readonly flag: Flag | null;
   readonly interval_id: string | null;
-  readonly reason: string | null;
+  readonly reason: ReasonOf<FlagCode> | null;
 }
 
 /** Settings of the clinic. */
@@ -37,9 +54,6 @@ export interface ClinicChoices {
   /** Whether published intervals of quality C and D apply. */
   readonly includeLowQuality?: boolean;
 }
-
-/** Reason of a null range for a result without a patient. */
-export const NO_PATIENT = "no patient: the species is unknown";
 
 /** The `interval_id` of the device's own range. */
 const DEVICE = "device";
@@ -103,29 +117,26 @@ export function assess(
   clinic: ClinicChoices = {},
 ): Assessment {
   const { analyte, value, comparator, unit } = result;
-  if (value === null) return none("the value is in words");
-  if (signalment === null) return none(NO_PATIENT);
-  if (result.comment != null) return none("the value is doubtful");
+  if (value === null) return none("VALUE.WORDS");
+  if (signalment === null) return none("PATIENT.NONE");
+  if (result.comment != null) return none("VALUE.DOUBTFUL");
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
     // A range applies to the rank of a pad or to a concentration, never to both.
-    return none(
-      result.ordinal ? `an ordinal for the measured ${analyte.code}` : `a number for the ordinal ${analyte.code}`,
-    );
+    return none(result.ordinal ? "VALUE.NOT_A_NUMBER" : "VALUE.NOT_AN_ORDINAL", analyte.code);
   }
-  if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("the unit is unknown");
+  if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("UNIT.UNKNOWN");
   const caveats = caveatsOf(analyte, signalment);
   const range = result.ordinal ? padRange(analyte, signalment) : rangeOf(result, signalment, device, clinic, caveats);
   if (range === null) {
-    return none(
-      exclusion(analyte, signalment, caveats) ?? `no interval of ${analyte.code} for ${describe(signalment)}`,
-    );
+    const reason = exclusion(analyte, signalment, caveats) ?? noInterval(analyte, signalment);
+    return { ...NOTHING, reason };
   }
   const own = flag(value, comparator, range.bounds);
   return {
     reference_range: range.text,
     flag: range.id === DEVICE && !caveats.some(isNotCritical) ? escalated(own, result.device_flag) : own,
     interval_id: range.id,
-    reason: own === null ? "the printed bound leaves the flag open" : remarkOf(caveats),
+    reason: own === null ? reasonOf("VALUE.BOUND") : remarkOf(caveats),
   };
 }
 
@@ -133,12 +144,15 @@ function isNotCritical({ action }: Caveat): boolean {
   return action === "not_critical";
 }
 
-function remarkOf(caveats: readonly Caveat[]): string | null {
-  return caveats.find(({ remark }) => remark !== undefined)?.remark ?? null;
+function remarkOf(caveats: readonly Caveat[]): ReasonOf<FlagCode> | null {
+  const remark = caveats.find((caveat) => caveat.remark !== undefined)?.remark;
+  return remark === undefined ? null : reasonOf("BREED.REMARK", remark);
 }
 
-function none(reason: string): Assessment {
-  return { reference_range: null, flag: null, interval_id: null, reason };
+const NOTHING = { reference_range: null, flag: null, interval_id: null } as const;
+
+function none(code: FlagCode, ...values: readonly string[]): Assessment {
+  return { ...NOTHING, reason: reasonOf(code, ...values) };
 }
 
 interface Range {
@@ -219,7 +233,8 @@ function printed(bound: number, decimals: number): string {
   return bound.toFixed(Math.max(decimals, 2 - Math.floor(Math.log10(Math.abs(bound)))));
 }
 
-function describe(signalment: Signalment): string {
-  const age = signalment.ageDays === null ? "of unknown age" : `of ${signalment.ageDays} days`;
-  return [signalment.subgroup, signalment.species, age].filter((word) => word !== null).join(" ");
+/** Names the analyte, the animal's species with its subgroup, and its age in days, empty if unknown. */
+function noInterval({ code }: Analyte, { species, subgroup, ageDays }: Signalment): ReasonOf<FlagCode> {
+  const animal = subgroup === null ? species : `${subgroup} ${species}`;
+  return reasonOf("INTERVAL.NONE", code, animal, ageDays === null ? "" : String(ageDays));
 }

@@ -3,6 +3,7 @@ import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
 import { type Assessment, assess, type DeviceRange } from "./flag.ts";
 import { catalogueVersion } from "./reference.ts";
 import { isAbnormalWord } from "./result-words.ts";
+import { reasonOf } from "../api/reason.ts";
 import type { CodeSource, Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
 import { readRange } from "./value.ts";
@@ -128,7 +129,7 @@ const UNKNOWN_CODE: Assessment = {
   reference_range: null,
   flag: null,
   interval_id: null,
-  reason: "the catalogue does not know the code",
+  reason: reasonOf("CODE.UNKNOWN"),
 };
 
 /** Returns the device's code, and its name of a test outside the catalogue. */

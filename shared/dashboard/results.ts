@@ -1,3 +1,4 @@
+import type { Reason } from "../api/reason.ts";
 import type { CodeSource, Flag, FlaggedPatient, Modality, PatientHint } from "../api/study.ts";
 import type { Language } from "./session.ts";
 
@@ -108,7 +109,7 @@ export interface StudyRow {
   device_flag: string | null;
   source: IntervalSource | null;
   /** Why there is no range or no flag. */
-  reason: string | null;
+  reason: Reason | null;
   comment: string | null;
   /** Null for a code of the catalogue. */
   code_source: CodeSource | null;

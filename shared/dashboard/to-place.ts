@@ -1,3 +1,4 @@
+import type { Reason } from "../api/reason.ts";
 import type { Flag, PatientHint, Study } from "../api/study.ts";
 import type { CandidateSign } from "../clinical/candidates.ts";
 import type { Side } from "./results.ts";
@@ -115,7 +116,7 @@ export interface PreviewRow {
   abnormal?: true;
   side: Side | null;
   /** Why there is no range or flag. */
-  reason: string | null;
+  reason: Reason | null;
 }
 
 /** The answer of `GET to-place/<fp>/preview/<patient>`. */

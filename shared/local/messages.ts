@@ -1,3 +1,5 @@
+import type { Reason } from "../api/reason.ts";
+
 // The messages of the agent's page: `/local/v1/messages` and what a message leads to.
 
 /** A page of the list, the newest first. */
@@ -96,7 +98,7 @@ interface LocalResult {
   /** Present if the words are not the expected ones. */
   readonly abnormal?: true;
   /** Why range or flag is missing. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
 }
 
 /** A recording of a message for a file, with names replaced. */

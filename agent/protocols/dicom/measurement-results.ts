@@ -1,4 +1,6 @@
+import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Result, RowSnapshot } from "../../../shared/api/study.ts";
+import type { FlagCode } from "../../../shared/clinical/flag.ts";
 import { digest } from "./digest.ts";
 import type { Code } from "./elements.ts";
 import { conceptKey, meaningOf, shortCode } from "./measurement-codes.ts";
@@ -10,7 +12,6 @@ import type { Measurement } from "./structured-report.ts";
 const ANALYTE_LENGTH_MAX = 64;
 const UNIT_LENGTH_MAX = 32;
 const MEANING_LENGTH_MAX = 400;
-const NO_INTERVALS = "no reference intervals for measurements in images";
 
 /** Reads the measurements of a study. A code that two concepts share gets the concept appended. */
 export function measurementResults(measurements: readonly Measurement[]): {
@@ -48,7 +49,7 @@ export function measurementResults(measurements: readonly Measurement[]): {
       analyte,
       code: conceptKey(concept).trim() || analyte,
       interval_id: null,
-      reason: NO_INTERVALS,
+      reason: reasonOf("INTERVAL.NOT_FOR_IMAGES" satisfies FlagCode),
       text: value,
       device_range: null,
       device_species: null,

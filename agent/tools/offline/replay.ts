@@ -1,4 +1,5 @@
 import type { Patient } from "../../../shared/api/patient.ts";
+import { flagReasonText } from "../../../shared/dashboard/flag-reasons.ts";
 import { createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import type { LinkAction, LinkContext } from "../../protocols/link.ts";
@@ -78,7 +79,9 @@ function replayMessage(
     reading,
     studies: drafts.map(({ body }) => body),
     withoutFlag: drafts.flatMap(({ snapshot }) =>
-      snapshot.rows.filter(({ reason }) => reason !== null).map(({ analyte, reason }) => `${analyte}: ${reason}`),
+      snapshot.rows.flatMap(({ analyte, reason }) =>
+        reason === null ? [] : [`${analyte}: ${flagReasonText(reason, "en")}`],
+      ),
     ),
   };
 }

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { resultLine } from "../../../shared/clinical/flag-text.ts";
+import { resultLine } from "../../../shared/cli/flag-text.ts";
 import { searchSpool, writeSpool } from "../../spool/access.ts";
 import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";

@@ -74,7 +74,7 @@ test("a study without a patient has neither ranges nor flags", () => {
       code: "ALT",
       device_species: "dog",
       interval_id: null,
-      reason: "no patient: the species is unknown",
+      reason: { code: "PATIENT.NONE", values: [] },
       text: "143",
       device_range: "10-118",
       device_flag: "H",
@@ -96,7 +96,7 @@ test("a result of an unknown code has neither range nor flag, and the snapshot h
     {
       analyte: "Unheard of",
       code: "Unheard of",
-      reason: "the catalogue does not know the code",
+      reason: { code: "CODE.UNKNOWN", values: [] },
       device_range: "10-118",
       device_flag: "H",
       device_code: "Unheard of",
@@ -126,7 +126,7 @@ test("a value that the device doubts has a comment in place of range and flag", 
   expect(body.results).toMatchObject([
     { analyte: "ALT", value: 143, reference_range: null, flag: null, comment: "the slide has expired" },
   ]);
-  expect(snapshot.rows[0]?.reason).toBe("the value is doubtful");
+  expect(snapshot.rows[0]?.reason?.code).toBe("VALUE.DOUBTFUL");
 });
 
 test("the range of the device is used for a patient of its species", () => {
@@ -164,7 +164,7 @@ test.each([
 ])("with the unit %j the value is published, the unit is %j and the flag null", (sent, unit) => {
   const draft = study(generic(resultRecord("^^^ALT", "112", sent)), dog, source);
   expect(draft.body.results).toEqual([{ analyte: "ALT", value: 112, unit, reference_range: null, flag: null }]);
-  expect(draft.snapshot.rows[0]?.reason).toBe("the unit is unknown");
+  expect(draft.snapshot.rows[0]?.reason?.code).toBe("UNIT.UNKNOWN");
 });
 
 test("HH in any repeat of R-7 makes a high value critical, never a normal one", () => {
@@ -222,7 +222,7 @@ test("the snapshot has interval, catalogue, printed text, and the range and flag
         analyte: "TBIL",
         code: "TBIL",
         interval_id: "device",
-        reason: "the printed bound leaves the flag open",
+        reason: { code: "VALUE.BOUND", values: [] },
         text: "<0.2",
         device_range: "0.1-0.6",
         device_species: "dog",

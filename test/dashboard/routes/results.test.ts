@@ -101,7 +101,7 @@ test("a study shows each flag with its side, the interval's source, and the devi
   expect(of("TBIL").slice(1, 5)).toEqual(["<0.2", null, "normal", null]);
   const own = rows.get("QXZ-7");
   expect([own?.name, own?.code_source, own?.flag, own?.reason]).toEqual([
-    ...["Canine Quirk", "device", null, "the catalogue does not know the code"],
+    ...["Canine Quirk", "device", null, { code: "CODE.UNKNOWN", values: [] }],
   ]);
   expect([rows.get("CRP")?.code_source, rows.get("CRP")?.device_code]).toEqual(["clinic", "c-RP2"]);
   expect(shown.notes).toEqual(["the sample was diluted 1:2"]);

@@ -256,17 +256,20 @@ test("a device range with only an upper bound begins at 0, and one with only a l
 
 test("a result without a patient, a species, an interval or a unit has neither range nor flag", () => {
   const nothing = { reference_range: null, flag: null, interval_id: null };
-  expect(assessed("WBC", 8, "10*9/L", null)).toEqual({ ...nothing, reason: "no patient: the species is unknown" });
+  expect(assessed("WBC", 8, "10*9/L", null)).toEqual({ ...nothing, reason: { code: "PATIENT.NONE", values: [] } });
   expect(assessed("WBC", 8, "10*9/L", signalment("unicorn"))).toEqual({
     ...nothing,
-    reason: "no interval of WBC for unicorn of unknown age",
+    reason: { code: "INTERVAL.NONE", values: ["WBC", "unicorn", ""] },
   });
-  expect(assessed("SAA", 8, "mg/L")).toEqual({ ...nothing, reason: "no interval of SAA for dog of unknown age" });
-  expect(assessed("WBC", 8, null)).toEqual({ ...nothing, reason: "the unit is unknown" });
-  expect(assessed("WBC", 8, "mg/dL")).toEqual({ ...nothing, reason: "the unit is unknown" });
+  expect(assessed("SAA", 8, "mg/L")).toEqual({
+    ...nothing,
+    reason: { code: "INTERVAL.NONE", values: ["SAA", "dog", ""] },
+  });
+  expect(assessed("WBC", 8, null)).toEqual({ ...nothing, reason: { code: "UNIT.UNKNOWN", values: [] } });
+  expect(assessed("WBC", 8, "mg/dL")).toEqual({ ...nothing, reason: { code: "UNIT.UNKNOWN", values: [] } });
   expect(assessed("HCT", 40, "%", signalment("reptile", { ageDays: 900 }))).toEqual({
     ...nothing,
-    reason: "no interval of HCT for reptile of 900 days",
+    reason: { code: "INTERVAL.NONE", values: ["HCT", "reptile", "900"] },
   });
 });
 
@@ -326,7 +329,7 @@ test("an undecided bound keeps its range, with a reason for the null flag", () =
     reference_range: "0.6-1.4",
     flag: null,
     interval_id: "dog-any-any-crea-cornell_cobas_2017",
-    reason: "the printed bound leaves the flag open",
+    reason: { code: "VALUE.BOUND", values: [] },
   });
   expect(assessed("CREA", 0.6, "mg/dL", dog, { comparator: "<" }).flag).toBe("low");
 });
@@ -353,10 +356,13 @@ test("a pad without a published normal has no flag", () => {
 });
 
 test("ranks and concentrations are never mixed under one analyte", () => {
-  expect(assessed("UGLU", 100, "mg/dL")).toMatchObject({ flag: null, reason: "a number for the ordinal UGLU" });
+  expect(assessed("UGLU", 100, "mg/dL")).toMatchObject({
+    flag: null,
+    reason: { code: "VALUE.NOT_AN_ORDINAL", values: ["UGLU"] },
+  });
   expect(assessed("GLU", 2, null, dog, { ordinal: true })).toMatchObject({
     flag: null,
-    reason: "an ordinal for the measured GLU",
+    reason: { code: "VALUE.NOT_A_NUMBER", values: ["GLU"] },
   });
 });
 

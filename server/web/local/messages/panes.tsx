@@ -3,6 +3,7 @@ import type { ComponentChild } from "preact";
 import type { LocalMessage } from "../../../../shared/local/messages.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
+import { flagReason } from "../../ui/flag-reason.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { stateWord, t } from "./texts.ts";
 
@@ -111,9 +112,7 @@ export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
               unit,
               reference_range,
               flag === null && abnormal !== true ? (
-                <span key="flag" lang="en">
-                  {why}
-                </span>
+                why && flagReason(why)
               ) : (
                 <Flag key="flag" flag={flag} abnormal={abnormal} />
               ),

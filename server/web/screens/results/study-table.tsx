@@ -3,9 +3,9 @@ import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
+import { flagReason } from "../../ui/flag-reason.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { RangeBar } from "../../ui/range-bar.tsx";
-import { reasonText } from "../../ui/reasons.ts";
 import { t } from "./study-texts.ts";
 
 /** The results of a study with ours and the device's interval, and below it the sources of the intervals. */
@@ -43,7 +43,7 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
       <td class="unit">{row.unit}</td>
       <td class="range">
         {row.reference_range === null ? (
-          <span class="quiet">{row.reason === null ? t("noRange") : reasonText(row.reason)}</span>
+          <span class="quiet">{row.reason === null ? t("noRange") : flagReason(row.reason)}</span>
         ) : (
           <>
             <span class="range-text">
@@ -57,7 +57,7 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
       </td>
       <td class="flag-cell">
         <Flag flag={flag} side={row.side} abnormal={row.abnormal} />
-        {row.reference_range !== null && row.reason !== null && <span class="quiet">{reasonText(row.reason)}</span>}
+        {row.reference_range !== null && row.reason !== null && <span class="quiet">{flagReason(row.reason)}</span>}
       </td>
       <td class="device-own">
         {[row.device_range, row.device_flag].filter((text) => text !== null && text !== "").join(" ")}

@@ -4,9 +4,9 @@ import { may } from "../../session.ts";
 import { language } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
+import { flagReason } from "../../ui/flag-reason.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { formValues } from "../../ui/form.ts";
-import { reasonText } from "../../ui/reasons.ts";
 import { studyWord } from "../../ui/study-word.ts";
 import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
@@ -79,7 +79,7 @@ function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name:
           <td>{reference_range}</td>
           <td>
             {flag === null && !abnormal ? (
-              <span class="quiet">{reason === null ? "–" : reasonText(reason)}</span>
+              <span class="quiet">{reason === null ? "–" : flagReason(reason)}</span>
             ) : (
               <Flag flag={flag} side={side} abnormal={abnormal} />
             )}

@@ -23,7 +23,7 @@ test("a measurement gives a result and a row without interval and flag", () => {
         analyte: "EF",
         code: "LN 18043-0",
         interval_id: null,
-        reason: "no reference intervals for measurements in images",
+        reason: { code: "INTERVAL.NOT_FOR_IMAGES", values: [] },
         text: "64",
         device_range: null,
         device_species: null,

@@ -151,7 +151,7 @@ describe("modality", () => {
             code: "LN 18043-0",
             interval_id: null,
             text: "64",
-            reason: "no reference intervals for measurements in images",
+            reason: { code: "INTERVAL.NOT_FOR_IMAGES", values: [] },
             device_range: null,
             device_species: null,
             device_flag: null,

@@ -171,7 +171,7 @@ describe("assigning", () => {
       analyte: "LVIDd",
       code: "LN 29436-3",
       interval_id: null,
-      reason: "no intervals",
+      reason: { code: "INTERVAL.NOT_FOR_IMAGES", values: [] },
       text: "3.85",
       device_range: null,
       device_species: null,
@@ -187,7 +187,9 @@ describe("assigning", () => {
     const view = await viewStudy(store, sent.fp);
     expect(view?.snapshot).toEqual(snapshot);
     const story = { history: [], conflicts: [], audit: [], ranges: undefined };
-    expect(view ? explainLines(view, story) : []).toContain(`${line}  printed 3.85  no interval; no intervals`);
+    expect(view ? explainLines(view, story) : []).toContain(
+      `${line}  printed 3.85  no interval; no reference intervals for measurements in images`,
+    );
   });
 
   test("an assignment to another clinic's patient, an unknown patient or the same patient is refused", async () => {

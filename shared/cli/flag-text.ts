@@ -1,5 +1,6 @@
-import { type ClinicRanges, clinicRangeById, rangeText } from "./clinic-ranges.ts";
-import { describePublished } from "./reference.ts";
+import { type ClinicRanges, clinicRangeById, rangeText } from "../clinical/clinic-ranges.ts";
+import { describePublished } from "../clinical/reference.ts";
+import { flagReasonText } from "../dashboard/flag-reasons.ts";
 import type { Result, RowSnapshot, Snapshot } from "../api/study.ts";
 
 // Formats results with the intervals of their flags, for the `explain` commands of both programs.
@@ -63,7 +64,7 @@ export function flagLines(
         ? ""
         : `; the device's range ${row.device_range} for ${row.device_species ?? "no species"}`;
     const flagged = row?.device_flag == null || shown ? "" : `; the device's flag ${row.device_flag}`;
-    const reason = row?.reason == null ? "" : `; ${row.reason}`;
+    const reason = row?.reason == null ? "" : `; ${flagReasonText(row.reason, "en")}`;
     return `  ${printed[index]}  printed ${row?.text ?? "-"}  ${why}${reason}${device}${flagged}`;
   });
   return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
