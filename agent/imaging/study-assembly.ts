@@ -1,5 +1,6 @@
 import { newFp } from "../../shared/api/fp.ts";
 import type { Modality } from "../../shared/api/study.ts";
+import { filingReasonText } from "../../shared/dashboard/filing-reasons.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Header } from "../protocols/dicom/header.ts";
 import { findPatient, type FilingSources } from "../study/assess.ts";
@@ -181,7 +182,7 @@ export async function assessImages(
       snapshot: { ...snapshot, rows: [...snapshot.rows, ...rows], notes: [how, ...snapshot.notes], images },
       freshFp: newFp("cds"),
     };
-    const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];
+    const reasons = [...(reason === null ? [] : [filingReasonText(reason)]), ...report.notes, ...describe(report)];
     // One message waits for the patient on behalf of its whole study.
     for (const message of messages) {
       settlements.push(settle(message, reasons, [draft], message === messages[0] ? waiting : null));

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
-import { AFTER_CLOCK } from "../../shared/api/timestamp.ts";
+import type { OutcomeCode } from "../../shared/api/filing-code.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -140,12 +140,12 @@ export class Push {
     }));
     await this.#spool.call("settleStudies", settled, this.#now());
     let deferred: string | null = null;
-    for (const { outcome, reason } of outcomes) {
+    for (const { outcome, reason, code } of outcomes) {
       if (outcome === "deferred") {
         deferred = reason ?? "the server deferred a study";
         continue;
       }
-      if (outcome === "rejected" && reason?.includes(AFTER_CLOCK) === true) this.#refusedTimes = true;
+      if (code === ("STUDY.AFTER_CLOCK" satisfies OutcomeCode)) this.#refusedTimes = true;
       this.#events.outcome(outcome);
     }
     return deferred;

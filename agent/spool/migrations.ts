@@ -43,7 +43,7 @@ const BASELINE = `
   -- Revisions of studies. send_attempts counts the sends to the server.
   CREATE TABLE study (
     fp TEXT NOT NULL, revision INTEGER NOT NULL, dedupe_key TEXT NOT NULL, patient_fp TEXT,
-    body TEXT NOT NULL, snapshot TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, existing_fp TEXT,
+    body TEXT NOT NULL, snapshot TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, code TEXT, existing_fp TEXT,
     created_at INTEGER NOT NULL, settled_at INTEGER, send_attempts INTEGER NOT NULL DEFAULT 0, last_sent_at INTEGER,
     UNIQUE (fp, revision), UNIQUE (dedupe_key, revision)
   ) STRICT;

@@ -1,6 +1,7 @@
-import { IDENTIFIER_CHARS_MAX, type MatchedBy } from "../../shared/api/study.ts";
+import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { foldName } from "../../shared/clinical/analytes.ts";
+import { filingReasonText } from "../../shared/dashboard/filing-reasons.ts";
 import type { Profile } from "../devices/profile.ts";
 import { dayOf } from "../report/device-time.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
@@ -87,7 +88,7 @@ export async function assess(
     const found = await findPatient(report, spool, directory, nameZone, sampleNumbers);
     const { patient, reason, how, waiting, matched } = found;
     if (waiting !== null) awaited.push(waiting);
-    if (reason !== null) reasons.add(reason);
+    if (reason !== null) reasons.add(filingReasonText(reason));
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
     const source = {
       device_id: message.device,
@@ -133,7 +134,7 @@ export async function findPatient(
   directory: Directory,
   nameZone: string | null = null,
   sampleNumbers: readonly string[] = [],
-): Promise<Match & { how: string; matched: { matched_by?: MatchedBy }; waiting: MatchKeys | null }> {
+): Promise<Match & { how: string; matched: Pick<PushedStudy, "matched_by" | "unmatched">; waiting: MatchKeys | null }> {
   const attempt = async () => {
     const { patients, orders, waiting } = await directory.find(report, sampleNumbers);
     const namesakes =
@@ -154,9 +155,9 @@ export async function findPatient(
   }
   const how =
     result.patient === null
-      ? `unmatched: ${result.reason}`
+      ? `unmatched: ${filingReasonText(result.reason)}`
       : describeMatch(report, result.patient, orders, sampleNumbers);
-  if (result.patient === null) return { ...result, how, matched: {}, waiting };
+  if (result.patient === null) return { ...result, how, matched: { unmatched: result.reason }, waiting };
   const matched = { matched_by: evidenceOf(report, result.patient.fp, orders.length > 0, sampleNumbers, nameZone) };
   return { ...result, how, matched, waiting: null };
 }

@@ -1,4 +1,6 @@
+import type { MatchCode } from "../../shared/api/filing-code.ts";
 import type { Patient } from "../../shared/api/patient.ts";
+import { type ReasonOf, reasonOf } from "../../shared/api/reason.ts";
 import { readSex } from "../../shared/clinical/sex.ts";
 import { fold } from "../../shared/clinical/species.ts";
 import type { Report } from "../report/report.ts";
@@ -7,7 +9,7 @@ import type { TestOrder } from "../spool/queries/orders/orders.ts";
 /** The one patient of a Report, or the reason why there is none and the candidates, the likeliest first. */
 export type Match =
   | { readonly patient: Patient; readonly reason: null; readonly candidates: readonly [] }
-  | { readonly patient: null; readonly reason: string; readonly candidates: readonly string[] };
+  | { readonly patient: null; readonly reason: ReasonOf<MatchCode>; readonly candidates: readonly string[] };
 
 /** The clinic's patients of the Report's species with the same or a similar name. */
 export interface Namesakes {
@@ -36,31 +38,31 @@ export function match(
   const [patient, ...others] = found;
   const orphaned = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
   if (orphaned !== undefined) {
-    const reason = `accession ${orphaned.accession} was issued for a patient that the clinic no longer has`;
+    const reason = reasonOf("MATCH.ACCESSION_OF_REMOVED", orphaned.accession);
     return { patient: null, reason, candidates: found.map(({ fp }) => fp) };
   }
   if (patient === undefined) {
-    const typed = typedText(report, sampleNumbers);
-    if (typed !== null) return unmatched(isFetched ? `no patient has the ${typed}` : NEVER_FETCHED);
-    return namesakes === null ? unmatched("the device sent no patient identifier") : matchByName(report, namesakes);
+    const { identifier } = report;
+    const isTyped = identifier !== null || sampleNumbers.length > 0;
+    if (isTyped && !isFetched) return unmatched("MATCH.NO_DIRECTORY");
+    if (identifier !== null) return unmatched("MATCH.UNKNOWN_IDENTIFIER", identifier);
+    if (isTyped) return unmatched("MATCH.UNKNOWN_SAMPLE", ...sampleNumbers);
+    return namesakes === null ? unmatched("MATCH.NO_IDENTIFIER") : matchByName(report, namesakes);
   }
   const candidates = found.map(({ fp }) => fp);
   if (others.length > 0) {
     const [order] = orders;
     const reason =
       order === undefined
-        ? `the identifiers name ${found.length} patients`
-        : `accession ${order.accession} was issued for another patient than the identifiers name`;
+        ? reasonOf("MATCH.SEVERAL_PATIENTS", String(found.length))
+        : reasonOf("MATCH.ACCESSION_OF_OTHER", order.accession);
     return { patient: null, reason, candidates };
   }
   if (report.species !== null && report.species !== patient.species) {
-    const reason = `species contradiction: the device says ${report.species}, the patient is a ${patient.species}`;
-    return { patient: null, reason, candidates };
+    return { patient: null, reason: reasonOf("MATCH.SPECIES", report.species, patient.species), candidates };
   }
   return { patient, reason: null, candidates: [] };
 }
-
-const NEVER_FETCHED = "the clinic's patients were never fetched: waiting for the first list";
 
 /** A device counts its samples with few digits, and another patient may have that card number. */
 const RUNNING_NUMBER = /^(?:\d{1,4}|0+)$/;
@@ -104,44 +106,42 @@ const WEIGHT_FACTOR_MAX = 1.5;
 function matchByName(report: Report, { all, appointed }: Namesakes): Match {
   const { name } = report.patient_hint;
   if (name === null || report.species === null) {
-    return unmatched("the device sent no patient identifier, nor a name with a species");
+    return unmatched("MATCH.NO_IDENTIFIER_OR_NAME");
   }
   const [patient] = all.filter((each) => fold(each.name) === fold(name));
   const candidates = all.map(({ fp }) => fp);
   if (patient === undefined) {
-    return { patient: null, reason: `the clinic has no ${report.species} with the name "${name}"`, candidates };
+    return { patient: null, reason: reasonOf("MATCH.NAME_UNKNOWN", report.species, name), candidates };
   }
   if (all.length > 1) {
-    return { patient: null, reason: `${all.length} patients have the name "${name}" or a similar one`, candidates };
+    return { patient: null, reason: reasonOf("MATCH.NAME_SEVERAL", String(all.length), name), candidates };
   }
   if (!appointed.has(patient.fp)) {
-    return { patient: null, reason: `"${name}" has no event on the day of the sample`, candidates };
+    return { patient: null, reason: reasonOf("MATCH.NAME_NO_EVENT", name), candidates };
   }
-  const problem = contradictionProblem(report, patient);
-  if (problem !== null) {
-    return { patient: null, reason: `"${name}" may be another patient: ${problem}`, candidates };
-  }
+  const reason = contradiction(report, name, patient);
+  if (reason !== null) return { patient: null, reason, candidates };
   return { patient, reason: null, candidates: [] };
 }
 
-/** Compares sex, date of birth and weight. @returns null without a contradiction */
-function contradictionProblem({ patient_hint: hint }: Report, patient: Patient): string | null {
+/** Compares sex, date of birth and weight. @returns the name, the device's fact and the patient's; null without a contradiction */
+function contradiction({ patient_hint: hint }: Report, name: string, patient: Patient): ReasonOf<MatchCode> | null {
   const [sentSex, knownSex] = [readSex(hint.sex), readSex(patient.sex)];
   if (sentSex !== null && knownSex !== null && sentSex !== knownSex) {
-    return `the device says ${hint.sex}, the patient is ${patient.sex}`;
+    return reasonOf("MATCH.NAME_OTHER_SEX", name, hint.sex ?? "", patient.sex ?? "");
   }
   if (hint.date_of_birth !== null && patient.date_of_birth !== null && hint.date_of_birth !== patient.date_of_birth) {
-    return `the device says born on ${hint.date_of_birth}, the patient on ${patient.date_of_birth}`;
+    return reasonOf("MATCH.NAME_OTHER_BIRTH", name, hint.date_of_birth, patient.date_of_birth);
   }
   if (hint.weight_kg !== null && patient.weight_kg !== null) {
     const [light, heavy] = [hint.weight_kg, patient.weight_kg].toSorted((a, b) => a - b);
     if (Number(heavy) > Number(light) * WEIGHT_FACTOR_MAX) {
-      return `the device says ${hint.weight_kg} kg, the patient has ${patient.weight_kg}`;
+      return reasonOf("MATCH.NAME_OTHER_WEIGHT", name, String(hint.weight_kg), String(patient.weight_kg));
     }
   }
   return null;
 }
 
-function unmatched(reason: string): Match {
-  return { patient: null, reason, candidates: [] };
+function unmatched(code: MatchCode, ...values: readonly string[]): Match {
+  return { patient: null, reason: reasonOf(code, ...values), candidates: [] };
 }

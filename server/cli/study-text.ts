@@ -1,6 +1,7 @@
 import type { Table } from "../../shared/cli/output.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { flagLines } from "../../shared/cli/flag-text.ts";
+import { filingReasonText } from "../../shared/dashboard/filing-reasons.ts";
 import type { AuditDescription } from "../store/audit.ts";
 import type { Conflict } from "../store/studies/conflicts.ts";
 import type { HistoryEntry, StudyView } from "../store/studies/history.ts";
@@ -14,7 +15,8 @@ export const unmatchedTable: Table<UnmatchedStudy> = {
     const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
     const patient = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
     const [sample = ""] = sampleText(samples);
-    return [fp, received_at, device_name, modality, patient, sample, rejected_reason ?? reason ?? ""];
+    const why = rejected_reason ?? (reason && filingReasonText(reason)) ?? "";
+    return [fp, received_at, device_name, modality, patient, sample, why];
   },
 };
 
@@ -44,10 +46,15 @@ export function explainLines(
     ...history.map(({ at, revision, cause, patient_fp, unmatched_reason, rejected_reason }) => {
       const sender =
         cause === "pushed" && source !== null ? ` by ${source.device_id}, message ${source.message_id}` : "";
-      const where = patient_fp ?? `unmatched: ${rejected_reason ?? unmatched_reason ?? "-"}`;
+      const where =
+        patient_fp ??
+        `unmatched: ${rejected_reason ?? (unmatched_reason && filingReasonText(unmatched_reason)) ?? "-"}`;
       return { at, text: `revision ${revision}, ${cause}${sender}: ${where}` };
     }),
-    ...conflicts.map(({ at, revision, reason }) => ({ at, text: `conflict of revision ${revision}: ${reason}` })),
+    ...conflicts.map(({ at, revision, reason }) => ({
+      at,
+      text: `conflict of revision ${revision}: ${filingReasonText(reason)}`,
+    })),
     ...audit.map(({ at, method, route, status, key, user, address }) => ({
       at,
       text: `${method} ${route} ${status ?? ""} by ${user ?? key ?? address}`,

@@ -1,5 +1,5 @@
 import type { Patient } from "../../shared/api/patient.ts";
-import { shown } from "../../shared/api/problems.ts";
+import { reasonOf } from "../../shared/api/reason.ts";
 import type { MatchedBy, PushedStudy } from "../../shared/api/study.ts";
 import { fold, readSpecies } from "../../shared/clinical/species.ts";
 import type { Unmatched } from "./study-filing.ts";
@@ -36,24 +36,18 @@ export function movedMatch(
   const { by, identifiers } = matchOf(pushed);
   const others = named.filter((fp) => fp !== patient.fp);
   if (others.length > 0 || (by === "identifier" && named.length === 0)) {
-    const now = others.length === 0 ? "no patient" : others.join(" and ");
-    const reason = `the number ${identifiers.map((text) => shown(text)).join(" or ")} names ${now} now, the agent took it for ${patient.fp}`;
-    return { code: "MATCH.IDENTIFIER_MOVED", reason };
+    return reasonOf("MATCH.IDENTIFIER_MOVED", patient.fp, others.join(" "), ...identifiers);
   }
   if (by === "name") {
     const name = pushed.patient_hint.name ?? "";
     const isOnly = namesakes.length === 1 && namesakes[0] === patient.fp && fold(name) === fold(patient.name);
     if (!isOnly || !isAppointed) {
-      const now = isOnly
-        ? "it has no appointment that day now"
-        : `${namesakes.length} patients have that name or a similar one now`;
-      return { code: "MATCH.NAME_MOVED", reason: `the agent matched ${patient.fp} by its name, but ${now}` };
+      return reasonOf("MATCH.NAME_MOVED", patient.fp, isOnly ? "" : String(namesakes.length));
     }
   }
   const stated = readSpecies(pushed.patient_hint.species ?? "");
   if (stated !== null && stated !== (readSpecies(patient.species) ?? patient.species)) {
-    const reason = `species contradiction: the device says ${stated}, the patient is a ${patient.species} now`;
-    return { code: "MATCH.OTHER_SPECIES", reason };
+    return reasonOf("MATCH.OTHER_SPECIES", stated, patient.species);
   }
   return null;
 }

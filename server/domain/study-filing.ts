@@ -1,12 +1,11 @@
-import type { Outcome, OutcomeCode } from "../../shared/api/study.ts";
+import type { FilingCode } from "../../shared/api/filing-code.ts";
+import { type Reason, type ReasonOf, reasonOf } from "../../shared/api/reason.ts";
+import type { Outcome } from "../../shared/api/study.ts";
 
 // Decides the outcome of one pushed study.
 
 /** Why a study has no patient. */
-export interface Unmatched {
-  readonly code: OutcomeCode;
-  readonly reason: string;
-}
+export type Unmatched = ReasonOf<FilingCode>;
 
 export interface FilingInput {
   pushed: {
@@ -36,8 +35,9 @@ export interface FilingInput {
   twin: {
     fp: string;
     measurementKey: string;
-    /** Null if the twin is filed. */
-    unmatchedReason: string | null;
+    isUnmatched: boolean;
+    /** Null if it is filed. */
+    unmatchedReason: Reason | null;
     isPlacedByUser: boolean;
   } | null;
   /** Null if the study has a patient. */
@@ -52,30 +52,37 @@ export interface FilingInput {
  */
 export interface FilingDecision {
   write: "insert" | "replace" | "overwrite" | "assign" | "assign twin" | "nothing";
-  outcome: Omit<Outcome, "fp">;
+  outcome: FilingOutcome;
+}
+
+/** The outcome before its words are made. */
+export interface FilingOutcome {
+  readonly outcome: Outcome["outcome"];
+  readonly reason: Reason | null;
+  readonly existing_fp?: string;
 }
 
 /** Decides the filing of a pushed study. Equal inputs have equal outcomes. */
 export function decideFiling({ pushed, stored, replacedHash, twin, unmatched, hasRoom }: FilingInput): FilingDecision {
   const placed = (write: FilingDecision["write"]): FilingDecision => ({
     write,
-    outcome: unmatched === null ? { outcome: "filed", reason: null } : { outcome: "unmatched", ...unmatched },
+    outcome: unmatched === null ? { outcome: "filed", reason: null } : { outcome: "unmatched", reason: unmatched },
   });
 
   if (stored !== null) {
-    // The reason must not reveal that another clinic has the study.
-    if (!stored.isOwn) return nothing("conflict", "this fp cannot be used here, make a new one");
+    if (!stored.isOwn) return nothing("conflict", reasonOf("STUDY.FP_TAKEN"));
 
     if (stored.isDamaged) {
-      if (pushed.revision < stored.revision) return nothing("rejected", damaged(stored.revision));
+      if (pushed.revision < stored.revision)
+        return nothing("rejected", reasonOf("STUDY.DAMAGED", String(stored.revision)));
       // The disk may have changed the animal that the person chose, too.
-      if (stored.isPlacedByUser) return nothing("rejected", DAMAGED_PLACEMENT);
+      if (stored.isPlacedByUser) return nothing("rejected", reasonOf("STUDY.DAMAGED_PLACEMENT"));
       return placed("overwrite");
     }
     if (pushed.revision === stored.revision) {
       if (pushed.contentHash !== stored.contentHash) return nothing("conflict", otherBody(pushed.revision));
       if (!stored.isUnmatched) return nothing("unchanged", null);
-      if (stored.isPlacedByUser) return nothing("unmatched", unmatched?.reason ?? null, { code: unmatched?.code });
+      if (stored.isPlacedByUser) return nothing("unmatched", unmatched);
       // A resend files the study if the patient was imported or connected in the meantime.
       return placed(unmatched === null ? "assign" : "nothing");
     }
@@ -83,51 +90,39 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatched, ha
       if (replacedHash !== null && pushed.contentHash !== replacedHash) {
         return nothing("conflict", otherBody(pushed.revision));
       }
-      return nothing("unchanged", `revision is ${pushed.revision}, revision ${stored.revision} is current`);
+      return nothing("unchanged", reasonOf("STUDY.OLDER_REVISION", String(pushed.revision), String(stored.revision)));
     }
     // A number may have moved since: a later result of the same sample must not take the earlier ones to another animal.
     if (!stored.isUnmatched && ![null, stored.patientFp].includes(pushed.patientFp)) {
-      const filed = stored.isPlacedByUser ? "a person filed this study to" : "this study is filed to";
-      const reason = `${filed} ${stored.patientFp}, this revision is for ${pushed.patientFp}`;
-      return nothing("conflict", reason, { code: "STUDY.FILED_ELSEWHERE" });
+      const code = stored.isPlacedByUser ? "STUDY.PLACED_ELSEWHERE" : "STUDY.FILED_ELSEWHERE";
+      return nothing("conflict", reasonOf(code, stored.patientFp ?? "", pushed.patientFp ?? ""));
     }
   }
   if (twin !== null) {
     // An agent that lost its spool reads the device again and mints new fps for stored results.
     const same = twin.measurementKey === pushed.measurementKey;
-    if (same && twin.unmatchedReason !== null) {
+    if (same && twin.isUnmatched) {
       // No reader sees an unmatched study, so that the outcome `unchanged` would hide the result.
       const mayFile = stored === null && unmatched === null && !twin.isPlacedByUser;
-      if (!mayFile) return nothing("unmatched", twin.unmatchedReason, { existing_fp: twin.fp });
+      if (!mayFile) return nothing("unmatched", twin.unmatchedReason, twin.fp);
       return { write: "assign twin", outcome: { outcome: "filed", reason: null, existing_fp: twin.fp } };
     }
-    const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
-    return nothing(same ? "unchanged" : "conflict", reason, { existing_fp: twin.fp });
+    return same
+      ? nothing("unchanged", reasonOf("STUDY.TWIN", twin.fp), twin.fp)
+      : nothing("conflict", reasonOf("STUDY.OTHER_TWIN", twin.fp), twin.fp);
   }
   if (stored !== null) return placed("replace");
-  return hasRoom ? placed("insert") : nothing("deferred", NO_ROOM);
+  return hasRoom ? placed("insert") : nothing("deferred", reasonOf("CLINIC.FULL"));
 }
-
-const NO_ROOM =
-  "the clinic stores as many studies as this server allows: the operator of the server can raise the limit";
 
 function nothing(
   outcome: Outcome["outcome"],
-  reason: string | null,
-  { code, existing_fp }: { code?: OutcomeCode | undefined; existing_fp?: string } = {},
+  reason: ReasonOf<FilingCode> | Reason | null,
+  existing_fp?: string,
 ): FilingDecision {
-  return {
-    write: "nothing",
-    outcome: { outcome, reason, ...(code && { code }), ...(existing_fp !== undefined && { existing_fp }) },
-  };
+  return { write: "nothing", outcome: { outcome, reason, ...(existing_fp !== undefined && { existing_fp }) } };
 }
 
-const DAMAGED_PLACEMENT = "the stored study is damaged after a person placed it: restore a backup of the server";
-
-function damaged(revision: number): string {
-  return `the stored revision ${revision} is damaged, expected that revision or a later one`;
-}
-
-function otherBody(revision: number): string {
-  return `revision ${revision} is already stored with another body, a correction needs a higher revision`;
+function otherBody(revision: number): ReasonOf<FilingCode> {
+  return reasonOf("STUDY.OTHER_BODY", String(revision));
 }

@@ -2,6 +2,8 @@ import { Compile } from "typebox/compile";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
 import { textProblems, problems, shown } from "../../shared/api/problems.ts";
 import { type Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
+import type { OutcomeCode } from "../../shared/api/filing-code.ts";
+import { isAfterClock } from "../../shared/api/timestamp.ts";
 import { wellFormed } from "../../shared/runtime/stored-text.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
 import { ApiError } from "../http/errors.ts";
@@ -41,13 +43,14 @@ export function readStudy(pushed: unknown, now: number): { study: PushedStudy } 
     faults.push(...textProblems({ device_name, dedupe_key }));
     faults.push(...studyProblems(candidate, now));
     if (faults.length === 0) return { study: candidate };
+    if (isAfterClock(candidate.acquired_at, now)) return rejected(candidate, faultList(faults), "STUDY.AFTER_CLOCK");
   }
   return rejected(candidate, faultList(faults));
 }
 
-function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
+function rejected(candidate: unknown, reason: string, code: OutcomeCode = "STUDY.INVALID"): { rejected: Outcome } {
   const fp = (candidate as { fp?: unknown } | null)?.fp;
-  return { rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason } };
+  return { rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason, code } };
 }
 
 const { other: _optional, ...REQUIRED } = PatientHint.properties;

@@ -250,33 +250,11 @@ export const PushedStudy = ClosedObject({
   patient_hint: PatientHint,
   /** Older agents omit it. */
   matched_by: Type.Optional(MatchedBy),
+  /** A MatchCode, if no patient matches. Older agents omit it. */
+  unmatched: Type.Optional(Reason),
   snapshot: Type.Optional(Snapshot),
 });
 export type PushedStudy = Static<typeof PushedStudy>;
-
-/** Why a pushed study is not filed. Servers of other versions may know more. */
-export type OutcomeCode =
-  /** The push names no patient. */
-  | "PATIENT.NONE"
-  | "PATIENT.UNKNOWN"
-  | "PATIENT.NOT_CONNECTED"
-  /** A person took the study from a patient, or left it without one. */
-  | "PATIENT.LEFT_OPEN"
-  /** The number by which the agent matched names another patient now, or none. */
-  | "MATCH.IDENTIFIER_MOVED"
-  /** The name by which the agent matched names no patient with an appointment now, or several. */
-  | "MATCH.NAME_MOVED"
-  /** The device states another species than the patient has now. */
-  | "MATCH.OTHER_SPECIES"
-  /** The study is filed to another patient, and an agent moves no filed study. */
-  | "STUDY.FILED_ELSEWHERE";
-
-/** The codes of a match that no longer holds. */
-export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
-  "MATCH.IDENTIFIER_MOVED",
-  "MATCH.NAME_MOVED",
-  "MATCH.OTHER_SPECIES",
-]);
 
 /**
  * The outcome of one pushed study. `existing_fp` is present if its dedupe key is stored under another fp. A `deferred` study is not
@@ -286,8 +264,9 @@ export const Outcome = Type.Object({
   fp: Type.String(),
   outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected", "deferred"]),
   reason: Nullable(Type.String()),
-  /** An OutcomeCode. */
+  /** An OutcomeCode, and what the words of it name. `reason` has these words in English. */
   code: Type.Optional(Type.String()),
+  values: Type.Optional(Type.Array(Type.String())),
   existing_fp: Type.Optional(Type.String()),
 });
 export type Outcome = Static<typeof Outcome>;

@@ -50,8 +50,10 @@ export function isRealDate(text: string): boolean {
 
 const DAY_MS = 86_400_000;
 
-/** Begin of the refusal of a time in the future. Agents look for it: such a refusal may come from a server's wrong clock. */
-export const AFTER_CLOCK = "at most a day after the clock's";
+/** Whether a time is more than a day after `now`. Such a refusal may come from a wrong clock. */
+export function isAfterClock(text: string, now: number): boolean {
+  return Date.parse(text) > now + DAY_MS;
+}
 
 /**
  * Checks the time of a record: it exists, and lies between `from` and a day after `now` (milliseconds since 1970). The day
@@ -59,6 +61,6 @@ export const AFTER_CLOCK = "at most a day after the clock's";
  */
 export function timestampProblem(text: string, now: number, from?: string): string | null {
   if (!isRealInstant(text)) return "a time that exists";
-  if (Date.parse(text) > now + DAY_MS) return `${AFTER_CLOCK} ${new Date(now).toISOString()}`;
+  if (isAfterClock(text, now)) return `at most a day after the clock's ${new Date(now).toISOString()}`;
   return from !== undefined && text < from ? `a time from ${from} on` : null;
 }

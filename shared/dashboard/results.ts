@@ -147,13 +147,15 @@ export interface Revision {
 export type Place =
   | { kind: "patient"; fp: string; name: string }
   | { kind: "patient of others" }
-  | { kind: "unmatched" | "rejected"; reason: string | null };
+  | { kind: "unmatched"; reason: Reason | null }
+  /** The reason that the user gave. */
+  | { kind: "rejected"; reason: string | null };
 
 /** A pushed study that contradicts this one. It is kept and never filed. */
 export interface StudyConflict {
   at: string;
   revision: number;
-  reason: string;
+  reason: Reason;
   changes: RowChange[];
 }
 
@@ -161,7 +163,7 @@ export interface StudyConflict {
 export type TimeLineEvent =
   | { at: string; kind: "sample"; device: string; samples: string[] }
   | { at: string; kind: "revision"; revision: number; cause: RevisionCause; by: string | null; place: Place }
-  | { at: string; kind: "conflict"; revision: number; reason: string }
+  | { at: string; kind: "conflict"; revision: number; reason: Reason }
   /** A command of a user. */
   | { at: string; kind: "command"; command: string; by: string }
   /** Reads by one key or one user. `at` is the first of them. */

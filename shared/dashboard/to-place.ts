@@ -92,8 +92,8 @@ export interface StudyToPlace extends QueuedStudy {
   revision: number;
   device_id: string | null;
   sample_ids: string[];
-  /** Why no patient matched, in the agent's words. */
-  reason: string | null;
+  /** Why the study has no patient. */
+  reason: Reason | null;
   /** Null while the study waits, or is rejected. */
   patient: ShownPatient | null;
   /** Whether a user placed or rejected it, so that it can wait again. */

@@ -1,3 +1,4 @@
+import type { Reason } from "../api/reason.ts";
 import type { AlertKind } from "../alerts/kinds.ts";
 import type { Flag, Result } from "../api/study.ts";
 
@@ -72,7 +73,7 @@ export interface ConflictOfStudy {
   fp: string;
   /** Null if the clinic may not open the study. */
   study: NewResult | null;
-  reason: string;
+  reason: Reason;
   at: string;
 }
 

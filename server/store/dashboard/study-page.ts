@@ -116,11 +116,13 @@ async function placesOf(
 ): Promise<Place[]> {
   const places: Place[] = [];
   for (const entry of history) {
-    const { patient_fp: fp, rejected_reason } = entry;
+    const { patient_fp: fp, rejected_reason, unmatched_reason } = entry;
     if (fp === null) {
-      const isRejected = rejected_reason !== null;
-      const reason = isOwn ? (rejected_reason ?? reasonOf(entry)) : null;
-      places.push({ kind: isRejected ? "rejected" : "unmatched", reason });
+      places.push(
+        rejected_reason === null
+          ? { kind: "unmatched", reason: isOwn ? unmatched_reason : null }
+          : { kind: "rejected", reason: isOwn ? rejected_reason : null },
+      );
       continue;
     }
     const found = await findPatient(session, clinicId, fp);
@@ -129,14 +131,6 @@ async function placesOf(
     );
   }
   return places;
-}
-
-const UNMATCHED_NOTE = "unmatched: ";
-
-/** The agent's own reason stands in the notes: the server knows only that it got no patient. */
-function reasonOf({ cause, snapshot, unmatched_reason }: HistoryEntry): string | null {
-  const note = cause === "pushed" ? snapshot?.notes.find((each) => each.startsWith(UNMATCHED_NOTE)) : undefined;
-  return note?.slice(UNMATCHED_NOTE.length) ?? unmatched_reason;
 }
 
 /** Returns the user of a revision by the audit's row of the same instant, else the device that sent it. */

@@ -1,3 +1,4 @@
+import type { Reason } from "../../../shared/api/reason.ts";
 import { sql } from "kysely";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
@@ -81,7 +82,7 @@ export async function describeStudyToPlace(
     revision: stored.revision,
     device_id: source?.device_id ?? null,
     sample_ids: source?.sample_ids ?? [],
-    reason: stored.patient_id === null ? reasonOf(stored, snapshot) : null,
+    reason: stored.patient_id === null ? (parseStored(stored.unmatched_reason) as Reason | null) : null,
     patient: patient === undefined ? null : shownPatient(patient),
     can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
     results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
@@ -159,14 +160,6 @@ function queuedStudy(row: QueuedColumns): QueuedStudy {
     hint: parseStored(row.patient_hint) as PatientHint | null,
     rejected_reason: row.rejected_reason,
   };
-}
-
-const UNMATCHED_NOTE = "unmatched: ";
-
-/** The agent's own reason stands in the notes: the server knows only that it got no patient. */
-function reasonOf({ placed_by_user, unmatched_reason }: StoredStudy, snapshot: Snapshot | null): string | null {
-  const note = snapshot?.notes.find((each) => each.startsWith(UNMATCHED_NOTE));
-  return note !== undefined && placed_by_user === 0 ? note.slice(UNMATCHED_NOTE.length) : unmatched_reason;
 }
 
 function deviceRows(results: readonly Result[], snapshot: Snapshot | null): DeviceRow[] {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import type { Reason } from "../../../shared/api/reason.ts";
 import type { OpenAlert } from "../../../shared/alerts/step.ts";
 import type { PatientHint, Result } from "../../../shared/api/study.ts";
 import {
@@ -66,7 +67,12 @@ async function unseenConflicts(session: Session, clinicId: number): Promise<Conf
   const found: ConflictOfStudy[] = [];
   for (const { fp, reason, at } of rows) {
     const study = await session.first(visibleByFp, { clinicId, fp });
-    found.push({ fp, reason, at: timestampOf(at), study: study === undefined ? null : toNewResult(study) });
+    found.push({
+      fp,
+      reason: JSON.parse(reason) as Reason,
+      at: timestampOf(at),
+      study: study === undefined ? null : toNewResult(study),
+    });
   }
   return found;
 }

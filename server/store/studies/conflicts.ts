@@ -1,3 +1,4 @@
+import type { Reason } from "../../../shared/api/reason.ts";
 import type { Study } from "../../../shared/api/study.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
 import type { ConflictColumns } from "../database/schema.ts";
@@ -8,7 +9,7 @@ export interface Conflict {
   fp: string;
   at: string;
   revision: number;
-  reason: string;
+  reason: Reason;
   study: Study;
 }
 
@@ -23,7 +24,7 @@ export async function listConflicts(
     fp: about,
     at: timestampOf(received_at),
     revision,
-    reason,
+    reason: JSON.parse(reason) as Reason,
     study: inPublishedOrder(JSON.parse(body) as Study),
   }));
 }

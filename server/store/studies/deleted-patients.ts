@@ -1,3 +1,4 @@
+import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { query, type Session } from "../database/query.ts";
 import { flagForPatient } from "./flags.ts";
@@ -13,7 +14,7 @@ export async function releaseStudies(session: Session, patientId: number, now: n
     const stored = await findIntactStudy(session, fp);
     if (stored === undefined) continue;
     const flagged = await flagForPatient(session, stored, null);
-    const unmatched_reason = `its patient ${stored.patient_fp} was deleted`;
+    const unmatched_reason = JSON.stringify(reasonOf("PATIENT.DELETED", stored.patient_fp ?? ""));
     await addStep(session, stored, { ...flagged, patient_id: null, unmatched_reason, cause: "patient deleted" }, now);
   }
 }

@@ -1,10 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { FilingCode } from "../../../shared/api/filing-code.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
+import { type Reason, reasonOf } from "../../../shared/api/reason.ts";
 import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api/study.ts";
+import { filingReasonText } from "../../../shared/dashboard/filing-reasons.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
 import { movedMatch } from "../../domain/moved-match.ts";
-import { decideFiling, type FilingInput, type Unmatched } from "../../domain/study-filing.ts";
+import { decideFiling, type FilingInput, type FilingOutcome, type Unmatched } from "../../domain/study-filing.ts";
 import { DamagedRecord } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
@@ -13,7 +16,7 @@ import { storeConflict } from "./conflicts.ts";
 import { flagForPatient } from "./flags.ts";
 import { findMatchFacts } from "./match-facts.ts";
 import { findForPush, findStoredStudy, insertStudy, replaceStudy, type StoredStudy, updateStudy } from "./studies.ts";
-import { contentHash, describeStudy, storedMeasurementKey } from "./study-content.ts";
+import { contentHash, describeStudy, parseStored, storedMeasurementKey } from "./study-content.ts";
 import { recordCodes } from "./unknown-codes.ts";
 
 // Files the studies that an agent pushed.
@@ -57,14 +60,18 @@ interface Push {
 /** Files a study. One that meets a damaged row is rejected, because the others of the push must not wait for it. */
 async function fileOrReject(session: Session, push: Push): Promise<Outcome> {
   try {
-    return await fileStudy(session, push);
+    return withWords(push.pushed.fp, await fileStudy(session, push));
   } catch (error) {
     if (!(error instanceof DamagedRecord)) throw error;
-    return { fp: push.pushed.fp, outcome: "rejected", reason: `${error.message}; restore a backup of the server` };
+    return withWords(push.pushed.fp, { outcome: "rejected", reason: reasonOf("RECORD.DAMAGED", error.message) });
   }
 }
 
-async function fileStudy(session: Session, push: Push): Promise<Outcome> {
+function withWords(fp: string, { outcome, reason, ...rest }: FilingOutcome): Outcome {
+  return { fp, outcome, reason: reason && filingReasonText(reason), ...reason, ...rest };
+}
+
+async function fileStudy(session: Session, push: Push): Promise<FilingOutcome> {
   const { clinicId, pushed, now } = push;
   const records = await findRecords(session, push);
   const { stored, twin, patient } = records;
@@ -106,12 +113,12 @@ async function fileStudy(session: Session, push: Push): Promise<Outcome> {
         const { revision } = pushed;
         const conflict = { study_id: contradicted.id, clinic_id: clinicId, content_hash: hashOf(pushed), revision };
         const body = JSON.stringify(pushed);
-        await storeConflict(session, { ...conflict, reason: outcome.reason ?? "", body, received_at: now });
+        await storeConflict(session, { ...conflict, reason: JSON.stringify(outcome.reason), body, received_at: now });
       }
       break;
     }
   }
-  return { fp: pushed.fp, ...outcome };
+  return outcome;
 }
 
 type PatientRecord = NonNullable<Awaited<ReturnType<typeof findPatient>>>;
@@ -178,22 +185,28 @@ function filingInput({ clinicId, pushed, left }: Push, records: Records): Filing
       ? {
           fp: twin.fp,
           measurementKey: storedMeasurementKey(twin),
-          unmatchedReason: twin.patient_id === null ? (twin.unmatched_reason ?? "it is unmatched") : null,
+          isUnmatched: twin.patient_id === null,
+          unmatchedReason: parseStored(twin.unmatched_reason) as Reason | null,
           isPlacedByUser: twin.placed_by_user === 1,
         }
       : null,
     unmatched:
       isLeftUnmatched && stored.unmatched_reason !== null
-        ? { code: "PATIENT.LEFT_OPEN", reason: stored.unmatched_reason }
+        ? reasonOf("PATIENT.LEFT_OPEN", filingReasonText(JSON.parse(stored.unmatched_reason) as Reason))
         : (withoutPatient(patientFp, patient) ?? moved),
   };
 }
 
 function withoutPatient(patientFp: string | null, patient: { connected: boolean } | undefined): Unmatched | null {
-  if (patientFp === null) return { code: "PATIENT.NONE", reason: "patient_fp is null, expected the patient's fp" };
-  if (patient === undefined) return { code: "PATIENT.UNKNOWN", reason: `patient ${patientFp} does not exist` };
+  if (patientFp === null) return reasonOf("PATIENT.NONE");
+  if (patient === undefined) return reasonOf("PATIENT.UNKNOWN", patientFp);
   if (patient.connected) return null;
-  return { code: "PATIENT.NOT_CONNECTED", reason: `patient ${patientFp} has no active connection to this clinic` };
+  return reasonOf("PATIENT.NOT_CONNECTED", patientFp);
+}
+
+/** The agent knows why it found no patient; the server knows only that the push names none. */
+function unmatchedReason({ unmatched }: PushedStudy, { reason }: FilingOutcome): Reason | null {
+  return reason?.code === ("PATIENT.NONE" satisfies FilingCode) ? (unmatched ?? reason) : reason;
 }
 
 /** Builds the row of a pushed study; `filedTo` is undefined if the study stays unmatched. */
@@ -202,14 +215,14 @@ async function studyRow(
   { clinicId, pushed, now }: Push,
   stored: StoredStudy | undefined,
   filedTo: PatientRecord | undefined,
-  outcome: Omit<Outcome, "fp">,
+  outcome: FilingOutcome,
 ): Promise<StudyColumns> {
   const hasSameValues = stored !== undefined && storedMeasurementKey(stored) === measurementKey(pushed.results);
   const row: StudyColumns = {
     fp: pushed.fp,
     clinic_id: clinicId,
     patient_id: filedTo?.id ?? null,
-    unmatched_reason: outcome.outcome === "unmatched" ? outcome.reason : null,
+    unmatched_reason: outcome.outcome === "unmatched" ? JSON.stringify(unmatchedReason(pushed, outcome)) : null,
     claimed_patient_fp: pushed.patient_fp,
     ...describeStudy(pushed),
     revision: pushed.revision,

@@ -1,3 +1,4 @@
+import type { Reason } from "../../../shared/api/reason.ts";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyCause } from "../database/schema.ts";
@@ -10,7 +11,7 @@ export interface StudyView {
   revision: number;
   clinic_fp: string | null;
   cause: StudyCause;
-  unmatched_reason: string | null;
+  unmatched_reason: Reason | null;
   rejected_reason: string | null;
   received_at: string;
   hint: PatientHint | null;
@@ -27,7 +28,7 @@ export async function viewStudy(session: Session, fp: string): Promise<StudyView
     revision: stored.revision,
     clinic_fp: clinic?.fp ?? null,
     cause: stored.cause,
-    unmatched_reason: stored.unmatched_reason,
+    unmatched_reason: parseStored(stored.unmatched_reason) as Reason | null,
     rejected_reason: stored.rejected_reason,
     received_at: timestampOf(stored.received_at),
     hint: parseStored(stored.patient_hint) as PatientHint | null,
@@ -43,7 +44,7 @@ export interface HistoryEntry {
   /** Time at which this revision was stored. */
   at: string;
   patient_fp: string | null;
-  unmatched_reason: string | null;
+  unmatched_reason: Reason | null;
   /** The reason that a user gave for a move. */
   cause_reason: string | null;
   rejected_reason: string | null;
@@ -65,7 +66,7 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
       cause: study.cause,
       at: timestampOf(received_at),
       patient_fp: study.patient_fp || null,
-      unmatched_reason: study.unmatched_reason,
+      unmatched_reason: parseStored(study.unmatched_reason) as Reason | null,
       cause_reason: study.cause_reason ?? null,
       rejected_reason: study.rejected_reason,
       ...sampleIds(study.source as StudySource | null),
@@ -73,7 +74,8 @@ export async function historyOf(session: Session, fp: string): Promise<HistoryEn
       snapshot: study.snapshot as Snapshot | null,
     };
   });
-  const { revision, cause, cause_reason, received_at, patient_fp, unmatched_reason, rejected_reason } = stored;
+  const { revision, cause, cause_reason, received_at, patient_fp, rejected_reason } = stored;
+  const unmatched_reason = parseStored(stored.unmatched_reason) as Reason | null;
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const reasons = { unmatched_reason, cause_reason, rejected_reason };
   const current = { revision, cause, at: timestampOf(received_at), patient_fp, ...reasons };

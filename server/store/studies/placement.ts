@@ -1,3 +1,4 @@
+import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { shown } from "../../../shared/api/problems.ts";
 import type { PatientHint, Snapshot } from "../../../shared/api/study.ts";
@@ -108,9 +109,9 @@ export async function reopenStudy(
   if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) {
     return `${fp} was neither assigned nor rejected by a user`;
   }
-  const unmatched_reason = isRejected
-    ? "a person rejected it and took that back"
-    : `a person took it back from ${stored.patient_fp}`;
+  const unmatched_reason = JSON.stringify(
+    isRejected ? reasonOf("PERSON.UNREJECTED") : reasonOf("PERSON.REOPENED", stored.patient_fp ?? ""),
+  );
   const flagged = await flagForPatient(session, stored, null);
   await addRevision(
     session,
@@ -144,7 +145,7 @@ export async function moveStudy(
   // An imported study becomes the clinic's own, with the clinic's intervals.
   const own = { ...stored, clinic_id: clinicId };
   if (patientFp === null) {
-    const unmatched_reason = `a person took it back from ${stored.patient_fp}: ${reason}`;
+    const unmatched_reason = JSON.stringify(reasonOf("PERSON.TOOK_BACK", stored.patient_fp ?? "", reason));
     const flagged = await flagForPatient(session, own, null);
     const taken = { patient_id: null, unmatched_reason, cause: "taken back", cause_reason: reason } as const;
     await addRevision(session, stored, { ...flagged, clinic_id: clinicId, ...taken }, actor);

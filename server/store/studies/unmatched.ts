@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Reason } from "../../../shared/api/reason.ts";
 import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
@@ -16,7 +17,7 @@ export interface UnmatchedStudy {
   hint: PatientHint | null;
   /** Present if the device sent any. */
   sample_ids?: string[];
-  reason: string | null;
+  reason: Reason | null;
   /** Reason of the user who removed it from the list. */
   rejected_reason: string | null;
 }
@@ -56,7 +57,7 @@ function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy 
     acquired_at: timestampOf(row.acquired_at),
     hint: parseStored(row.patient_hint) as PatientHint | null,
     ...sampleIds(parseStored(row.source) as StudySource | null),
-    reason: row.unmatched_reason,
+    reason: parseStored(row.unmatched_reason) as Reason | null,
     rejected_reason: row.rejected_reason,
   };
 }

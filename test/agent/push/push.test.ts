@@ -348,7 +348,9 @@ function serverAt(clockOf: () => number) {
     const outcomes = studies.map(({ fp, acquired_at }) => {
       const problem = timestampProblem(acquired_at, clockOf());
       const reason = problem === null ? null : `acquired_at is ${acquired_at}, expected ${problem}`;
-      return { fp, outcome: reason === null ? "filed" : "rejected", reason };
+      return reason === null
+        ? { fp, outcome: "filed", reason }
+        : { fp, outcome: "rejected", reason, code: "STUDY.AFTER_CLOCK" };
     });
     return { status: 200, body: { outcomes } };
   };

@@ -1,3 +1,4 @@
+import type { Reason } from "../../../shared/api/reason.ts";
 import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
@@ -21,11 +22,15 @@ test("an identifier that names one patient matches", () => {
 });
 
 test("an unknown identifier matches no patient, and the reason names it", () => {
-  expect(match(report, [])).toEqual({ patient: null, reason: 'no patient has the identifier "4711"', candidates: [] });
+  expect(match(report, [])).toEqual({
+    patient: null,
+    reason: { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["4711"] },
+    candidates: [],
+  });
 });
 
 test("a Report without an identifier matches no patient", () => {
-  const reason = "the device sent no patient identifier";
+  const reason = { code: "MATCH.NO_IDENTIFIER", values: [] };
   expect(match(reportOf(["P|1", "O|1|S-1", ALT]), [])).toEqual({ patient: null, reason, candidates: [] });
 });
 
@@ -36,7 +41,7 @@ test("an fp in the specimen field matches without a patient identifier", () => {
 test("identifiers of two patients match neither, and both are candidates", () => {
   expect(match(report, [dog, cat])).toEqual({
     patient: null,
-    reason: "the identifiers name 2 patients",
+    reason: { code: "MATCH.SEVERAL_PATIENTS", values: ["2"] },
     candidates: [dog.fp, cat.fp],
   });
 });
@@ -45,7 +50,7 @@ test("another species than the patient's is a contradiction with the patient as 
   const ofCat = vetscanReport("Cat", resultRecord("1742-6", "52", "U/L"));
   expect(match(ofCat, [dog])).toEqual({
     patient: null,
-    reason: "species contradiction: the device says cat, the patient is a dog",
+    reason: { code: "MATCH.SPECIES", values: ["cat", "dog"] },
     candidates: [dog.fp],
   });
   expect(match(ofCat, [cat]).patient).toEqual(cat);
@@ -73,7 +78,7 @@ describe("an accession of the agent", () => {
   test("an accession beside another patient's number is a contradiction", () => {
     expect(match(report, [dog, cat], [ofDog])).toEqual({
       patient: null,
-      reason: "accession V34679AC was issued for another patient than the identifiers name",
+      reason: { code: "MATCH.ACCESSION_OF_OTHER", values: ["V34679AC"] },
       candidates: [dog.fp, cat.fp],
     });
   });
@@ -81,12 +86,12 @@ describe("an accession of the agent", () => {
   test("an accession with another species than its patient's is a contradiction", () => {
     expect(match(vetscanReport("Cat", resultRecord("1742-6", "52", "U/L")), [dog], [ofDog])).toMatchObject({
       patient: null,
-      reason: "species contradiction: the device says cat, the patient is a dog",
+      reason: { code: "MATCH.SPECIES", values: ["cat", "dog"] },
     });
   });
 
   test("an accession of a removed patient matches no patient, also beside another patient's number", () => {
-    const reason = "accession V34679AC was issued for a patient that the clinic no longer has";
+    const reason = { code: "MATCH.ACCESSION_OF_REMOVED", values: ["V34679AC"] };
     expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
     expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
   });
@@ -107,51 +112,56 @@ describe("a match by name, if the clinic allows it", () => {
     );
   });
 
-  test.each<[string, Readonly<Record<number, string>>, Namesakes, string]>([
+  test.each<[string, Readonly<Record<number, string>>, Namesakes, Reason]>([
     [
       "an event on another day",
       {},
       { all: [dog], appointed: new Set() },
-      '"ZEYTİN" has no event on the day of the sample',
+      { code: "MATCH.NAME_NO_EVENT", values: ["ZEYTİN"] },
     ],
-    ["an unknown name", {}, { all: [], appointed: today }, 'the clinic has no dog with the name "ZEYTİN"'],
+    ["an unknown name", {}, { all: [], appointed: today }, { code: "MATCH.NAME_UNKNOWN", values: ["dog", "ZEYTİN"] }],
     [
       "a name that is similar to another patient's",
       {},
       { all: [dog, { ...dog, fp: cat.fp, name: "Zeytinn" }], appointed: today },
-      '2 patients have the name "ZEYTİN" or a similar one',
+      { code: "MATCH.NAME_SEVERAL", values: ["2", "ZEYTİN"] },
     ],
     [
       "a similar name",
       {},
       { all: [{ ...dog, name: "Zeytinn" }], appointed: today },
-      'the clinic has no dog with the name "ZEYTİN"',
+      { code: "MATCH.NAME_UNKNOWN", values: ["dog", "ZEYTİN"] },
     ],
     [
       "no species",
       { 16: "General" },
       { all: [], appointed: today },
-      "the device sent no patient identifier, nor a name with a species",
+      { code: "MATCH.NO_IDENTIFIER_OR_NAME", values: [] },
     ],
     [
       "another sex",
       { 9: "M" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another patient: the device says M, the patient is FS',
+      { code: "MATCH.NAME_OTHER_SEX", values: ["ZEYTİN", "M", "FS"] },
     ],
     [
       "another date of birth",
       { 8: "20200504" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another patient: the device says born on 2020-05-04, the patient on 2019-05-04',
+      { code: "MATCH.NAME_OTHER_BIRTH", values: ["ZEYTİN", "2020-05-04", "2019-05-04"] },
     ],
     [
       "a weight of another patient",
       { 18: "4^kg" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another patient: the device says 4 kg, the patient has 17.4',
+      { code: "MATCH.NAME_OTHER_WEIGHT", values: ["ZEYTİN", "4", "17.4"] },
     ],
-    ["an unknown identifier", { 3: "999" }, { all: [dog], appointed: today }, 'no patient has the identifier "999"'],
+    [
+      "an unknown identifier",
+      { 3: "999" },
+      { all: [dog], appointed: today },
+      { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["999"] },
+    ],
   ])("%s matches no patient by name", (_, fields, namesakes, reason) => {
     expect(match(said(fields), [], [], namesakes)).toMatchObject({ patient: null, reason });
   });

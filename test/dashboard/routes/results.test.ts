@@ -134,7 +134,7 @@ test("revisions say what changed and who did it, and the time line tells it in o
   expect(shown.revisions.map(({ revision, cause, by, place: where }) => [revision, cause, by, where])).toEqual([
     [3, "pushed", "chem-1", place],
     [2, "assigned", "Ayşe", place],
-    [1, "pushed", "chem-1", { kind: "unmatched", reason: "patient_fp is null, expected the patient's fp" }],
+    [1, "pushed", "chem-1", { kind: "unmatched", reason: { code: "PATIENT.NONE", values: [] } }],
   ]);
   expect(shown.revisions[0]?.changes).toEqual([
     { analyte: "ALB", before: "1.2 g/dL (3.2-4.1) low", after: "3.5 g/dL (3.2-4.1) normal" },

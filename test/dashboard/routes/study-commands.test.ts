@@ -75,7 +75,7 @@ describe("a study of the wrong animal", () => {
     expect((await command(sent.fp, "move", { patient_fp: null, ...why })).status).toBe(200);
     expect([await served(sent.fp), (await queue()).studies.map(({ fp }) => fp)]).toEqual([null, [sent.fp]]);
     const { body } = await staff.call<StudyToPlace>("GET", `/to-place/${sent.fp}`);
-    expect([body.patient, body.reason]).toEqual([null, `a person took it back from ${dog.fp}: ${why.reason}`]);
+    expect([body.patient, body.reason]).toEqual([null, { code: "PERSON.TOOK_BACK", values: [dog.fp, why.reason] }]);
     // A resend leaves it to the person.
     expect(await server.push(key, sent)).toMatchObject([{ outcome: "unmatched", code: "PATIENT.LEFT_OPEN" }]);
     expect((await page(sent.fp)).can).toEqual({ move: false, undo: true, flag: false });
@@ -232,7 +232,8 @@ describe("a deleted animal", () => {
     const deleted_at = "2026-11-21T11:00:00.000Z";
     await change({ ...dog, deleted_at });
     expect((await queue()).studies.map(({ fp }) => fp)).toEqual([sent.fp, placed.fp, moved.fp]);
-    expect((await page(placed.fp)).place).toEqual({ kind: "unmatched", reason: `its patient ${dog.fp} was deleted` });
+    const reason = { code: "PATIENT.DELETED", values: [dog.fp] };
+    expect((await page(placed.fp)).place).toEqual({ kind: "unmatched", reason });
     await staff.call("POST", `/to-place/${moved.fp}/assign`, { revision: 3, patient_fp: cat.fp });
 
     // A line that does not mention the deletion does not undo it.

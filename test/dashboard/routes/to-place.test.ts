@@ -42,11 +42,13 @@ test("the queue has the waiting studies in both orders, and the rejected ones ap
 test("a study shows what the device said, why it waits, and the candidates with their signs", async () => {
   const { server, studyOf } = await desk();
   const sent = waiting({ name: "Karabas", species: "Köpek" });
-  await pushTo(server, ours, { ...sent, source: { device_id: "chem-1", message_id: "1", sample_ids: ["S-7"] } });
+  const reason = { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["4711"] };
+  const source = { device_id: "chem-1", message_id: "1", sample_ids: ["S-7"] };
+  await pushTo(server, ours, { ...sent, source, unmatched: reason });
   expect(await studyOf(sent.fp)).toMatchObject({
     device_id: "chem-1",
     sample_ids: ["S-7"],
-    reason: 'no patient has the identifier "4711"',
+    reason,
     revision: 1,
     patient: null,
     can_undo: false,

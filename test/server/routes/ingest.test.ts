@@ -77,13 +77,21 @@ describe("POST /agent/v1/studies", () => {
         fp: none.fp,
         outcome: "unmatched",
         code: "PATIENT.NONE",
+        values: [],
         reason: "patient_fp is null, expected the patient's fp",
       },
-      { fp: nobody.fp, outcome: "unmatched", code: "PATIENT.UNKNOWN", reason: `patient ${unknown} does not exist` },
+      {
+        fp: nobody.fp,
+        outcome: "unmatched",
+        code: "PATIENT.UNKNOWN",
+        values: [unknown],
+        reason: `patient ${unknown} does not exist`,
+      },
       {
         fp: others.fp,
         outcome: "unmatched",
         code: "PATIENT.NOT_CONNECTED",
+        values: [foreign.fp],
         reason: `patient ${foreign.fp} has no active connection to this clinic`,
       },
     ];
@@ -114,6 +122,8 @@ describe("POST /agent/v1/studies", () => {
         {
           fp: sent.fp,
           outcome: "conflict",
+          code: "STUDY.OTHER_BODY",
+          values: ["1"],
           reason: "revision 1 is already stored with another body, a correction needs a higher revision",
         },
       ]);
@@ -129,9 +139,9 @@ describe("POST /agent/v1/studies", () => {
     expect(await push(third)).toEqual([{ fp: first.fp, outcome: "filed", reason: null }]);
     expect((await read(first.fp))?.results).toEqual(third.results);
     for (const late of [first, { ...first, ...higher(7), revision: 2 }]) {
-      expect(await push(late)).toEqual([
-        { fp: first.fp, outcome: "unchanged", reason: `revision is ${late.revision}, revision 3 is current` },
-      ]);
+      const reason = `revision is ${late.revision}, revision 3 is current`;
+      const why = { code: "STUDY.OLDER_REVISION", values: [String(late.revision), "3"], reason };
+      expect(await push(late)).toEqual([{ fp: first.fp, outcome: "unchanged", ...why }]);
     }
     expect((await push({ ...first, ...higher(8) }))[0]?.outcome).toBe("conflict");
     expect((await read(first.fp))?.results).toEqual(third.results);
@@ -179,6 +189,8 @@ describe("POST /agent/v1/studies", () => {
       {
         fp: twin.fp,
         outcome: "unchanged",
+        code: "STUDY.TWIN",
+        values: [first.fp],
         reason: `dedupe_key is already used by ${first.fp}, with the same results`,
         existing_fp: first.fp,
       },
@@ -187,6 +199,8 @@ describe("POST /agent/v1/studies", () => {
       {
         fp: twin.fp,
         outcome: "conflict",
+        code: "STUDY.OTHER_TWIN",
+        values: [first.fp],
         reason: `dedupe_key is already used by ${first.fp}, with other results`,
         existing_fp: first.fp,
       },
@@ -203,7 +217,8 @@ describe("POST /agent/v1/studies", () => {
     const lost = study();
     const [{ reason } = { reason: null }] = await push(lost);
     const again = { ...lost, fp: newFp("cds") };
-    const held = { fp: again.fp, outcome: "unmatched", reason, existing_fp: lost.fp };
+    const none = { code: "PATIENT.NONE", values: [] };
+    const held = { fp: again.fp, outcome: "unmatched", reason, ...none, existing_fp: lost.fp };
     expect(reason).toBe("patient_fp is null, expected the patient's fp");
     expect(await push(again)).toEqual([held]);
     expect(await push({ ...again, patient_fp: foreign.fp })).toEqual([held]);

@@ -102,7 +102,7 @@ describe("a push of an agent of another version", () => {
     const { push } = await ingestServer();
     const sent = { ...study(), patient_hint: 7 };
     expect(await push(fromLater(sent))).toEqual([
-      { fp: sent.fp, outcome: "rejected", reason: "patient_hint is 7, expected an object" },
+      { fp: sent.fp, outcome: "rejected", code: "STUDY.INVALID", reason: "patient_hint is 7, expected an object" },
     ]);
   });
 });

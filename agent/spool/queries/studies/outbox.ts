@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
-import { AFTER_CLOCK } from "../../../../shared/api/timestamp.ts";
+import { MOVED_CODES, type OutcomeCode } from "../../../../shared/api/filing-code.ts";
 import type { PlacementList } from "../../../../shared/api/placements.ts";
-import { MOVED_CODES, type Outcome } from "../../../../shared/api/study.ts";
+import type { Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";
 
@@ -59,7 +59,7 @@ export function outboxOperationsOn(
     ),
     place: db.prepare("UPDATE study SET state = @state WHERE fp = @fp AND revision = @revision"),
     settleStudy: db.prepare(
-      "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
+      "UPDATE study SET state = ?, reason = ?, code = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
     // The server that lost the studies lost their pictures too. They are queued again when it has the study.
     forgetPreviews: db.prepare(
@@ -71,7 +71,7 @@ export function outboxOperationsOn(
     // A server whose clock was behind refused them. Only the latest revision counts, and only a time that is past.
     queueRefusedTimes: db.prepare(
       `UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL
-       WHERE state = 'rejected' AND instr(reason, @words) > 0 AND json_extract(body, '$.acquired_at') <= @until
+       WHERE state = 'rejected' AND code = @code AND json_extract(body, '$.acquired_at') <= @until
          AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision)
        RETURNING fp, revision`,
     ),
@@ -91,7 +91,7 @@ export function outboxOperationsOn(
   return {
     /** Queues the studies again that the server refused because of their time, up to `until`. @returns their number */
     queueRefusedTimes(until: number): number {
-      const wanted = { words: AFTER_CLOCK, until: new Date(until).toISOString() };
+      const wanted = { code: "STUDY.AFTER_CLOCK" satisfies OutcomeCode, until: new Date(until).toISOString() };
       const studies = sql.queueRefusedTimes.all(wanted) as { fp: string; revision: number }[];
       for (const study of studies) sql.awaitStudy.run(study);
       return studies.length;
@@ -149,7 +149,7 @@ export function outboxOperationsOn(
         }
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
-        sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
+        sql.settleStudy.run(state, reason, code ?? null, existing_fp ?? null, at, fp, revision);
         // Only a person knows whose sample it was when the number moved.
         const isMoved = code !== undefined && MOVED_CODES.has(code);
         if (state === "unmatched" && !isMoved) pendingMatches.addRefusedStudy(fp, revision);

@@ -3,7 +3,7 @@ import type { ComponentChild } from "preact";
 import type { LocalMessage } from "../../../../shared/local/messages.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
-import { flagReason } from "../../ui/flag-reason.ts";
+import { flagReason } from "../../ui/reasons.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { stateWord, t } from "./texts.ts";
 

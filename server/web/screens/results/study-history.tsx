@@ -8,6 +8,7 @@ import type {
 } from "../../../../shared/dashboard/results.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
+import { filingReason } from "../../ui/reasons.ts";
 import { t } from "./study-texts.ts";
 
 /** The revisions of a study, the newest first, with the rows that each one changed. */
@@ -50,7 +51,7 @@ export function Conflicts({ study: { conflicts } }: { study: StudyPage }) {
       {conflicts.map(({ at, reason, changes }, index) => (
         <div key={index}>
           <p>
-            <time dateTime={at}>{dateTime(at)}</time> <span lang="en">{reason}</span>
+            <time dateTime={at}>{dateTime(at)}</time> {filingReason(reason)}
           </p>
           {changes.length === 0 ? (
             <p class="quiet">{t("sameResults")}</p>
@@ -113,7 +114,7 @@ function eventText(event: TimeLineEvent): string {
     case "revision":
       return `${t("revisionNumber", { revision: event.revision })}: ${revisionText(event)}`;
     case "conflict":
-      return t("eventConflict", { reason: event.reason });
+      return t("eventConflict", { reason: filingReason(event.reason) });
     case "command":
       return t("eventCommand", { command: event.command, by: event.by });
     case "read": {
@@ -159,7 +160,7 @@ function placeText(place: Place): string {
     case "patient of others":
       return t("filedToOthers");
     case "unmatched":
-      return place.reason === null ? t("notFiled") : t("notFiledWhy", { reason: place.reason });
+      return place.reason === null ? t("notFiled") : t("notFiledWhy", { reason: filingReason(place.reason) });
     case "rejected":
       return t("rejectedWhy", { reason: place.reason ?? "" });
   }

@@ -3,7 +3,7 @@ import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
-import { flagReason } from "../../ui/flag-reason.ts";
+import { flagReason } from "../../ui/reasons.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { RangeBar } from "../../ui/range-bar.tsx";
 import { t } from "./study-texts.ts";

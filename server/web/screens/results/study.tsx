@@ -6,6 +6,7 @@ import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";
 import { studyWord } from "../../ui/study-word.ts";
 import { word } from "../../ui/words.ts";
+import { filingReason } from "../../ui/reasons.ts";
 import { markSeen } from "../today/seen.ts";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
@@ -33,7 +34,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
       <PlaceNotices study={study} reload={reload} />
       {study.place.kind === "unmatched" && (
         <p class="banner">
-          {t("unplacedWhy", { reason: study.place.reason ?? "" })}{" "}
+          {t("unplacedWhy", { reason: study.place.reason === null ? "" : filingReason(study.place.reason) })}{" "}
           <a class="no-print" href={`/dashboard/to-place/${study.fp}`}>
             {t("placeIt")}
           </a>

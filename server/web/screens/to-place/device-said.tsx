@@ -1,5 +1,6 @@
 import type { StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
 import { dateTime } from "../../text.ts";
+import { filingReason } from "../../ui/reasons.ts";
 import { t } from "./texts.ts";
 
 /** The left side: what the device said about the animal, and its results. */
@@ -44,8 +45,7 @@ export function DeviceSaid({ study }: { study: StudyToPlace }) {
         {reason !== null && (
           <div>
             <dt>{t("why")}</dt>
-            {/* The agent writes its reasons in English. */}
-            <dd lang="en">{reason}</dd>
+            <dd>{filingReason(reason)}</dd>
           </div>
         )}
       </dl>

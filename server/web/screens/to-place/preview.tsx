@@ -4,7 +4,7 @@ import { may } from "../../session.ts";
 import { language } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
-import { flagReason } from "../../ui/flag-reason.ts";
+import { flagReason } from "../../ui/reasons.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { formValues } from "../../ui/form.ts";
 import { studyWord } from "../../ui/study-word.ts";

@@ -14,6 +14,7 @@ import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";
 import { useAction } from "../../ui/use-action.ts";
+import { filingReason } from "../../ui/reasons.ts";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 
@@ -134,7 +135,7 @@ function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[
               {study === null ? <code>{fp}</code> : <a href={linkOf(study)}>{nameOf(study)}</a>}{" "}
               <span class="quiet">{dateTime(at)}</span>
               <br />
-              {reason}
+              {filingReason(reason)}
             </span>
             <SeenButton
               fp={fp}

@@ -283,7 +283,7 @@ describe("assigning", () => {
     expect(await list()).toEqual([sent.fp]);
     const view = await viewStudy(store, sent.fp);
     expect(view?.study.results[0]).toMatchObject({ value: 100, reference_range: null, flag: null });
-    expect(view?.unmatched_reason).toBe(`a person took it back from ${cat.fp}`);
+    expect(view?.unmatched_reason).toEqual({ code: "PERSON.REOPENED", values: [cat.fp] });
     expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a user`);
     await assign(sent.fp, dog.fp);
     expect((await read(sent.fp))?.patient_fp).toBe(dog.fp);
@@ -315,7 +315,8 @@ describe("assigning", () => {
     expect(answer).toEqual({
       fp: sent.fp,
       outcome: "conflict",
-      code: "STUDY.FILED_ELSEWHERE",
+      code: "STUDY.PLACED_ELSEWHERE",
+      values: [cat.fp, dog.fp],
       reason: `a person filed this study to ${cat.fp}, this revision is for ${dog.fp}`,
     });
     expect((await read(sent.fp))?.patient_fp).toBe(cat.fp);
@@ -383,12 +384,11 @@ describe("a study that a user placed", () => {
     await assign(sent.fp, dog.fp);
     await undo(sent.fp);
     const reason = `a person took it back from ${dog.fp}`;
-    expect(await push(sent)).toEqual([{ fp: sent.fp, outcome: "unmatched", code: "PATIENT.LEFT_OPEN", reason }]);
-    expect(await push({ ...sent, patient_fp: cat.fp, revision: 2 })).toEqual([
-      { fp: sent.fp, outcome: "unmatched", code: "PATIENT.LEFT_OPEN", reason },
-    ]);
+    const left = { fp: sent.fp, outcome: "unmatched", code: "PATIENT.LEFT_OPEN", values: [reason], reason };
+    expect(await push(sent)).toEqual([left]);
+    expect(await push({ ...sent, patient_fp: cat.fp, revision: 2 })).toEqual([left]);
     const again = { ...sent, patient_fp: cat.fp, fp: newFp("cds") };
-    expect(await push(again)).toEqual([{ fp: again.fp, outcome: "unmatched", reason, existing_fp: sent.fp }]);
+    expect(await push(again)).toMatchObject([{ fp: again.fp, outcome: "unmatched", existing_fp: sent.fp }]);
     expect(await list()).toEqual([sent.fp]);
   });
 });
@@ -426,9 +426,9 @@ test("a rejected study leaves the list until it is reopened, and a filed study c
       patient_fp ?? reasons.rejected_reason ?? reasons.unmatched_reason,
     ]),
   ).toEqual([
-    ["pushed", expect.stringContaining("patient_fp is null") as string],
+    ["pushed", { code: "PATIENT.NONE", values: [] }],
     ["rejected", "a control sample"],
-    ["undone", "a person rejected it and took that back"],
+    ["undone", { code: "PERSON.UNREJECTED", values: [] }],
     ["assigned", dog.fp],
   ]);
   expect(history.map(({ study: { results } }) => results[0]?.reference_range)).toEqual([null, null, null, "17-95"]);
@@ -470,7 +470,7 @@ test("a conflict is stored once with its body and shown with the study, up to a 
   expect(conflict).toMatchObject({ fp: sent.fp, revision: 1, study: { results: [{ analyte: "ALT", value: 51 }] } });
   expect(await listConflicts(store, { fp: sent.fp, clinicId })).toHaveLength(1);
   expect(await listConflicts(store, { fp: sent.fp, clinicId: clinicId + 1 })).toEqual([]);
-  expect(conflict?.reason).toContain("revision 1 is already stored with another body");
+  expect(conflict?.reason).toEqual({ code: "STUDY.OTHER_BODY", values: ["1"] });
 
   await push(...Array.from({ length: 40 }, (_, index) => other(100 + index)));
   expect(await listConflicts(store, { fp: sent.fp })).toHaveLength(CONFLICTS_MAX);
