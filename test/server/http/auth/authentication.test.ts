@@ -158,7 +158,7 @@ test("with concealUnconnected, a record of another clinic gets the 404 of an unk
       headers,
       payload: { studies: [sent] },
     });
-    return body.replace(sent.fp, "STUDY").replace(fp, "FP");
+    return body.replace(sent.fp, "STUDY").replaceAll(fp, "FP");
   };
   expect(await pushFor(concealing, foreign.fp)).toBe(await pushFor(concealing, newFp("patient")));
   expect(await pushFor(server.app, foreign.fp)).toContain("no active connection");
