@@ -98,7 +98,7 @@ test("a listener that requires a device certificate causes no warning", () => {
 });
 
 test.skipIf(process.platform === "win32")("files with secrets that other users can read are warnings", () => {
-  fs.writeFileSync(path.join(folder, "s3.secret"), "x\n");
+  for (const name of ["s3.secret", "pacs.auth"]) fs.writeFileSync(path.join(folder, name), "x\n");
   const files = ["agent.key", "pacs.auth", "s3.secret"].map((name) => path.join(folder, name));
   for (const file of files) fs.chmodSync(file, 0o644);
   const s3 = { endpoint: "https://s3.example", bucket: "images", accessKeyId: "A", secretFile: "s3.secret" };
