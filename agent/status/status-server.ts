@@ -1,7 +1,8 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -79,7 +80,7 @@ export async function serveStatus(
       (error: unknown) => respond(503, `${errorMessage(error)}\n`),
     );
   });
-  server.maxConnections = connectionsMax;
+  shareAmongHosts(server, connectionsMax);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`status cannot listen on ${host}:${port}: ${error.message}`)));
     server.listen(port, host, resolve);

@@ -1,6 +1,7 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { isLoopback } from "../http/network-address.ts";
+import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 
 /** Max connections. Prometheus keeps one. */
 const CONNECTIONS_MAX = 16;
@@ -40,7 +41,7 @@ export async function serveMetrics({ host, port }: MetricsAddress, metrics: Metr
       (error: unknown) => respond(503, `${errorMessage(error)}\n`),
     );
   });
-  server.maxConnections = CONNECTIONS_MAX;
+  shareAmongHosts(server, CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`--metrics cannot listen on ${host}:${port}: ${error.message}`)));
     server.listen(port, host, resolve);

@@ -6,7 +6,7 @@ import { startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { exposures } from "../../../agent/config/exposures.ts";
 import type { Config } from "../../../agent/config/schema.ts";
-import { isLoopback } from "../../../agent/transport/loopback.ts";
+import { isLoopback } from "../../../shared/runtime/network-address.ts";
 import { freePort, temporaryFolder } from "../../support/processes.ts";
 
 let folder: string;
