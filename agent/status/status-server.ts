@@ -1,6 +1,7 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
+import { sendDataHeaders } from "../../shared/runtime/data-headers.ts";
 import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
 import { isLoopback } from "../../shared/runtime/network-address.ts";
 import type { Metrics } from "./metrics.ts";
@@ -55,7 +56,7 @@ export async function serveStatus(
   page: http.RequestListener,
   connectionsMax: number,
 ): Promise<LocalServer> {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer({ requireHostHeader: false }, (request, response) => {
     const respond = (status: number, body: string, type = "text/plain; charset=utf-8") => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(request.method === "HEAD" ? undefined : body);
@@ -80,6 +81,7 @@ export async function serveStatus(
       (error: unknown) => respond(503, `${errorMessage(error)}\n`),
     );
   });
+  sendDataHeaders(server);
   shareAmongHosts(server, connectionsMax);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`status cannot listen on ${host}:${port}: ${error.message}`)));

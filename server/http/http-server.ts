@@ -4,6 +4,7 @@ import { fastify, type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Certificate } from "./certificate.ts";
 import { connectionShare, lackOfDescriptors } from "../../shared/runtime/descriptors.ts";
+import { DATA_HEADERS } from "../../shared/runtime/data-headers.ts";
 import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
 import { newUlid } from "../../shared/api/fp.ts";
 import { sendError } from "./error-handler.ts";
@@ -108,6 +109,7 @@ function refuseConnection(error: { code?: string; rawPacket?: unknown }, socket:
     "content-type: application/json; charset=utf-8",
     `content-length: ${Buffer.byteLength(body)}`,
     "cache-control: private, no-cache",
+    ...Object.entries(DATA_HEADERS).map(([name, value]) => `${name}: ${value}`),
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
