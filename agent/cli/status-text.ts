@@ -4,7 +4,7 @@ import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
 import type { Address } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { gaveWayText } from "../states/line-state.ts";
 import { isForeign, noiseText, sampleText } from "../states/noise-state.ts";
 

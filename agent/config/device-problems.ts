@@ -10,6 +10,7 @@ import { codeProblems } from "./code-problems.ts";
 import { readOperators } from "./operator-list.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
 import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./schema.ts";
+import { sentFileProblem } from "./sent-file.ts";
 import { tlsProblem } from "./tls-files.ts";
 
 /** Finds the problems of one device that the schema cannot express. `listener` reports those of an address to listen on. */
@@ -119,7 +120,9 @@ function fileProblems(
   const { profile, operatorListFile: operators } = device;
   if (typeof operators === "string" && operators !== "") {
     const known = typeof profile === "string" ? profileById(profile) : undefined;
-    const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+    const problem =
+      sentFileProblem(operators, folder) ??
+      operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
     if (problem !== null) report([...at, "operatorListFile"], problem);
   }
   if ("tls" in device) {

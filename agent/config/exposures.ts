@@ -1,5 +1,5 @@
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { urlOfDestination } from "./destination.ts";
 import { exposedSecrets } from "./exposed-secrets.ts";
 import type { Config, DeviceConfig } from "./schema.ts";

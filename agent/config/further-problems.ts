@@ -1,4 +1,3 @@
-import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-target.ts";
@@ -7,6 +6,7 @@ import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
 import { readSecret } from "./secret-file.ts";
+import { sentFileProblem } from "./sent-file.ts";
 import { tlsProblem } from "./tls-files.ts";
 
 /** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
@@ -19,7 +19,7 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
   reportZone(root["timeZone"], ["timeZone"], report);
   const keyFile = asObject(root["server"])["keyFile"];
   if (typeof keyFile === "string" && keyFile !== "") {
-    const problem = keyProblem(path.resolve(folder, keyFile));
+    const problem = sentFileProblem(keyFile, folder) ?? keyProblem(path.resolve(folder, keyFile));
     if (problem !== null) report(["server", "keyFile"], problem);
   }
   const listeners = new Map<string, string>();
@@ -90,7 +90,7 @@ function wayProblems(
   if (typeof dial === "string" && parseAddress(dial) === null) {
     report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
   }
-  fileProblem(authorizationFile, [...at, "authorizationFile"], folder, report);
+  fileProblem(authorizationFile, [...at, "authorizationFile"], folder, report, authorizationProblem);
   bucketProblems(asObject(s3), [...at, "s3"], folder, report);
 }
 
@@ -115,9 +115,26 @@ function bucketProblems(
   if (fault !== null) report([...at, "ca"], fault);
 }
 
-function fileProblem(file: unknown, at: readonly string[], folder: string, report: ReportProblem): void {
-  if (typeof file !== "string" || fs.existsSync(path.resolve(folder, file))) return;
-  report(at, `names ${path.resolve(folder, file)}, which does not exist`);
+function fileProblem(
+  file: unknown,
+  at: readonly string[],
+  folder: string,
+  report: ReportProblem,
+  contentProblem: (file: string) => string | null = () => null,
+): void {
+  if (typeof file !== "string" || file === "") return;
+  const problem = sentFileProblem(file, folder) ?? contentProblem(path.resolve(folder, file));
+  if (problem !== null) report(at, problem);
+}
+
+/** The agent's key opens the clinic's results, and no archive may get it. */
+function authorizationProblem(file: string): string | null {
+  try {
+    const isKey = readSecret(file).includes("sk_live_");
+    return isKey ? `names ${file}, which holds an API key of Vetwire, expected what the archive asks for` : null;
+  } catch (error) {
+    return `names ${file}, which cannot be read: ${errorMessage(error)}`;
+  }
 }
 
 function keyProblem(file: string): string | null {

@@ -23,14 +23,24 @@ const List = Compile(
   ),
 );
 
-/** Reads an operator list. @throws Error with the problems of the file */
+/** Reads an operator list. @throws Error with the problems of the file, without its text if it is no list: it may hold a secret */
 export function readOperators(file: string): Operator[] {
-  const list: unknown = parse(readTextFile(file));
+  const list = parsed(readTextFile(file));
+  if (!Array.isArray(list)) throw new Error('expected a list of operators, each begins with "- id:"');
   if (!List.Check(list)) throw new Error(problems(List, list).slice(0, 3).join("; "));
   const ids = list.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new Error(`duplicate operator ${twice}`);
   return list;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    // The other lines of the message quote the file.
+    throw new Error(errorMessage(error).split("\n")[0], { cause: error });
+  }
 }
 
 export class Operators implements OperatorBook {

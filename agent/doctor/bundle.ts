@@ -11,7 +11,7 @@ import { countImages } from "../imaging/catalogue.ts";
 import { readSpool } from "../spool/access.ts";
 import { readStatus } from "../spool/queries/status.ts";
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { type DoctorContext, readFacts } from "./check.ts";
 import type { TitledFinding } from "../../shared/local/doctor.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";

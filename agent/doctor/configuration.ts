@@ -42,7 +42,7 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Fin
 
 /** The key file gets a remedy of its own, because a newcomer has no key yet. */
 function remedyOf(line: number, message: string): string {
-  if (message.startsWith("server.keyFile names")) {
+  if (message.startsWith("server.keyFile names") && !message.endsWith("move it there")) {
     return "pair the agent with the server, or write the key that the server printed into that file, in one line";
   }
   if (/^(Implicit keys|Nested mappings|All mapping items|Map keys must|Tabs are not|Missing closing)/.test(message)) {

@@ -5,7 +5,7 @@ import { profileById } from "../devices/index.ts";
 import type { StoredDeviceState } from "../states/device-state.ts";
 import { isForeign } from "../states/noise-state.ts";
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { spoolCheck } from "./check.ts";
 import { type DeviceFacts, readDeviceFacts } from "./device-facts.ts";
 import type { Finding } from "../../shared/local/doctor.ts";

@@ -5,7 +5,7 @@ import type { PushedStudy } from "../../shared/api/study.ts";
 import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import { LOCAL_PATHS } from "../runtime/local-paths.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { parseAddress } from "../transport/address.ts";
 
 // Takes names, numbers of samples, keys and paths out of texts that leave the clinic.

@@ -9,7 +9,7 @@ import type { Config } from "../config/schema.ts";
 import type { ConfigurationLink, UpgradeLink } from "../push/heartbeat.ts";
 import { type LocalServer, serveStatus } from "../status/status-server.ts";
 import type { Address } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { folderOf, markOf, readText, writeText } from "./config-file.ts";
 import { linesInUse } from "./lines-in-use.ts";
 import { ensurePin } from "./page-pin.ts";

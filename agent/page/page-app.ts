@@ -1,4 +1,5 @@
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import { jsonFault } from "../../shared/api/json-scan.ts";
 import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-files.ts";
 import { isSameOrigin } from "../../shared/pages/same-origin.ts";
 import type { Host } from "../host/host.ts";
@@ -20,9 +21,11 @@ import { Sessions } from "./routes/sessions.ts";
 
 /** A document of the configuration is the longest body. */
 const BODY_BYTES_MAX = 1024 * 1024;
+const BODY_VALUES_MAX = 100_000;
 
 export async function createPageApp(host: Host): Promise<FastifyInstance> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, exposeHeadRoutes: false });
+  parseJsonBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     // Another site's page cannot see an answer, but it could start the doctor and hold all streams.
@@ -62,6 +65,19 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   else await pageFiles(app, folder, { html: "local-app/index.html", urls: ["/", "/*"] });
   await app.ready();
   return app;
+}
+
+function parseJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    const found = jsonFault(body as string, BODY_VALUES_MAX);
+    if (found !== null) return done(new PageError(found.isTooLarge ? 413 : 400, `the body ${found.fault}`));
+    try {
+      done(null, JSON.parse(body as string));
+    } catch {
+      done(new PageError(400, "the body is not JSON"));
+    }
+  });
 }
 
 function refuse(app: FastifyInstance, url: string, message: string): void {

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
+import { jsonFault } from "../../shared/api/json-scan.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
@@ -27,6 +28,8 @@ const TIMEOUT_MS = 30_000;
 const GZIP_BYTES_MIN = 1_400;
 /** Bytes of a response, after which it is aborted. A page of patients is far shorter. */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+/** Values of a response. A page of patients has some ten thousand. */
+const RESPONSE_VALUES_MAX = 1_000_000;
 
 /** Time for a whole download. */
 const DOWNLOAD_MS = 60 * 60_000;
@@ -172,11 +175,13 @@ function lacksRoute({ status, body }: ServerResponse): boolean {
 }
 
 function bodyOf(response: ServerResponse): unknown {
-  if (response.status < 200 || response.status > 299) throw statusError(response);
+  const { status, body } = response;
+  if (status < 200 || status > 299) throw statusError(response);
+  const found = jsonFault(body, RESPONSE_VALUES_MAX);
+  if (found !== null) throw new SendError("uncertain", `invalid response: it ${found.fault}`, { status });
   try {
-    return JSON.parse(response.body);
+    return JSON.parse(body);
   } catch (error) {
-    const { status } = response;
     throw new SendError("uncertain", `invalid JSON in the response: ${errorMessage(error)}`, { status });
   }
 }

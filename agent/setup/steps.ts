@@ -4,7 +4,7 @@ import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
 import { aeTitlesIn } from "../detection/protocol-marks.ts";
 import { profileById } from "../devices/index.ts";
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { type Candidate, candidatesOf, misfit } from "./candidates.ts";
 import type { HeardBytes } from "./listening.ts";
 

@@ -1,7 +1,9 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
-import { isLoopback } from "../transport/loopback.ts";
+import { sendDataHeaders } from "../../shared/runtime/data-headers.ts";
+import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -54,7 +56,7 @@ export async function serveStatus(
   page: http.RequestListener,
   connectionsMax: number,
 ): Promise<LocalServer> {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer({ requireHostHeader: false }, (request, response) => {
     const respond = (status: number, body: string, type = "text/plain; charset=utf-8") => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(request.method === "HEAD" ? undefined : body);
@@ -79,7 +81,8 @@ export async function serveStatus(
       (error: unknown) => respond(503, `${errorMessage(error)}\n`),
     );
   });
-  server.maxConnections = connectionsMax;
+  sendDataHeaders(server);
+  shareAmongHosts(server, connectionsMax);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`status cannot listen on ${host}:${port}: ${error.message}`)));
     server.listen(port, host, resolve);

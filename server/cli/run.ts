@@ -16,7 +16,7 @@ import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { Drain } from "../http/drain.ts";
-import { isLoopback } from "../http/network-address.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-files.ts";
 import { ApiError } from "../http/errors.ts";
-import { isLoopback } from "../http/network-address.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 
 // The files of the dashboard. Every path of the page gets index.html.
 

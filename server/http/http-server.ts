@@ -4,6 +4,8 @@ import { fastify, type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Certificate } from "./certificate.ts";
 import { connectionShare, lackOfDescriptors } from "../../shared/runtime/descriptors.ts";
+import { DATA_HEADERS } from "../../shared/runtime/data-headers.ts";
+import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
 import { newUlid } from "../../shared/api/fp.ts";
 import { sendError } from "./error-handler.ts";
 import { fromClientError } from "./errors.ts";
@@ -40,7 +42,7 @@ export const defaultTimeouts: HttpTimeouts = {
 /** Max length of a path parameter in characters. It exceeds any fp, and stays below Node's 16 KiB for the headers. */
 const PARAMETER_CHARS_MAX = 4096;
 
-/** Max open connections, about 10 kB each. Further ones are closed at once. */
+/** Max open connections, about 10 kB each. */
 const CONNECTIONS_MAX = 16_000;
 /** A server with fewer connections than that says so. */
 const CONNECTIONS_ENOUGH = 256;
@@ -84,7 +86,7 @@ export function createHttpServer({ logger, timeouts, trustProxy, certificate }: 
   });
   const lack = lackOfDescriptors(1, CONNECTIONS_ENOUGH);
   if (lack !== null) logger.warn({ reason: lack }, "the server can serve few connections");
-  app.server.maxConnections = connectionShare(1, CONNECTIONS_MAX);
+  shareAmongHosts(app.server, connectionShare(1, CONNECTIONS_MAX), trustProxy);
   // A server may ignore an unknown expectation (RFC 9110 §10.1.1). Node would respond 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   return app;
@@ -107,6 +109,7 @@ function refuseConnection(error: { code?: string; rawPacket?: unknown }, socket:
     "content-type: application/json; charset=utf-8",
     `content-length: ${Buffer.byteLength(body)}`,
     "cache-control: private, no-cache",
+    ...Object.entries(DATA_HEADERS).map(([name, value]) => `${name}: ${value}`),
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);

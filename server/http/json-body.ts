@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { jsonFault } from "../../shared/api/json-scan.ts";
 import { printable } from "../../shared/runtime/printable.ts";
 import { ApiError } from "./errors.ts";
-import { scanJson } from "./json-scan.ts";
 
 /** Max size of a body, both as sent and unpacked. */
 export const BODY_BYTES_MAX = 5 * 1024 * 1024;
@@ -23,11 +23,10 @@ export function parseJsonBodies(scope: FastifyInstance): void {
 async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
   const isAscii = isAsciiOnly(request.headers["content-type"]);
   const text = decode(await unpack(request.headers["content-encoding"], body), isAscii);
-  const { values, problem } = scanJson(text);
-  if (values > VALUES_MAX) {
-    throw new ApiError("REQUEST.TOO_LARGE", `The body has more than ${VALUES_MAX} values.`);
+  const found = jsonFault(text, VALUES_MAX);
+  if (found !== null) {
+    throw new ApiError(found.isTooLarge ? "REQUEST.TOO_LARGE" : "REQUEST.INVALID_BODY", `The body ${found.fault}.`);
   }
-  if (problem !== null) throw new ApiError("REQUEST.INVALID_BODY", `${problem}.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

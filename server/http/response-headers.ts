@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { DATA_HEADERS } from "../../shared/runtime/data-headers.ts";
 
 /** Names and values in turn: the form that Node writes fastest. */
 export type HeaderList = readonly string[];
@@ -13,8 +14,7 @@ const CONSTANT_HEADERS = [
   "private, no-cache",
   "vary",
   "X-API-Key, Authorization, Accept-Encoding",
-  "x-content-type-options",
-  "nosniff",
+  ...Object.entries(DATA_HEADERS).flat(),
 ];
 
 /** Sets the headers that the reply lacks. The files of the API document keep their own Cache-Control. */

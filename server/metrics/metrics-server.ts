@@ -1,6 +1,8 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { isLoopback } from "../http/network-address.ts";
+import { sendDataHeaders } from "../../shared/runtime/data-headers.ts";
+import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
+import { isLoopback } from "../../shared/runtime/network-address.ts";
 
 /** Max connections. Prometheus keeps one. */
 const CONNECTIONS_MAX = 16;
@@ -25,7 +27,7 @@ export interface MetricsServer {
  * @throws Error if the port is in use
  */
 export async function serveMetrics({ host, port }: MetricsAddress, metrics: MetricsText): Promise<MetricsServer> {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer({ requireHostHeader: false }, (request, response) => {
     const respond = (status: number, body: string, type = "text/plain; charset=utf-8") => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(request.method === "HEAD" ? undefined : body);
@@ -40,7 +42,8 @@ export async function serveMetrics({ host, port }: MetricsAddress, metrics: Metr
       (error: unknown) => respond(503, `${errorMessage(error)}\n`),
     );
   });
-  server.maxConnections = CONNECTIONS_MAX;
+  sendDataHeaders(server);
+  shareAmongHosts(server, CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(new Error(`--metrics cannot listen on ${host}:${port}: ${error.message}`)));
     server.listen(port, host, resolve);

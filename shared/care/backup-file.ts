@@ -1,34 +1,12 @@
 import { createHash, type Hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { errorMessage } from "../runtime/error-message.ts";
 import { makePrivateFolder } from "../runtime/private-folder.ts";
+import { type Manifest, type Member, parseManifest } from "./manifest.ts";
 
 // The format of a backup. The database comes first, so that SQLite opens the file as it is; SQLite ignores what follows the
 // last page. The other members, a manifest and a footer follow. The footer is written last: a cut file has none.
-
-/** A file in the backup. */
-export interface Member {
-  /** Path with slashes; the first member is the database. */
-  readonly name: string;
-  readonly offset: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-export interface Manifest {
-  readonly program: "agent" | "server";
-  /** Version of the program that made the backup. */
-  readonly version: string;
-  /** Version of the database's schema. */
-  readonly schema: number;
-  /** ISO 8601. The backup has every commit before this time. */
-  readonly made_at: string;
-  /** The machine and data folder. Only backups of the same source replace each other. */
-  readonly source: string;
-  /** Images whose file was missing. */
-  readonly missing: number;
-  readonly members: readonly Member[];
-}
 
 const MAGIC = Buffer.from("VETWIRE1");
 const DIGEST_BYTES = 32;
@@ -105,6 +83,8 @@ export class BackupWriter {
 
 /** Reads the manifest. @throws Error if the file is no whole backup */
 export function readManifest(file: string): Manifest {
+  // The opening of a pipe would wait for its writer.
+  if (!fs.statSync(file).isFile()) throw new Error(`${file} is not a file, expected the file of a backup`);
   const descriptor = fs.openSync(file, "r");
   try {
     const { size } = fs.fstatSync(descriptor);
@@ -117,7 +97,13 @@ export function readManifest(file: string): Manifest {
     const text = start >= 0 && length <= MANIFEST_BYTES_MAX ? readAt(descriptor, start, length) : Buffer.alloc(0);
     const digest = createHash("sha256").update(text).digest();
     if (!digest.equals(footer.subarray(-DIGEST_BYTES))) throw damaged(file, "its list of contents has changed");
-    return JSON.parse(text.toString()) as Manifest;
+    try {
+      return parseManifest(text.toString(), start);
+    } catch (error) {
+      throw new Error(`${file} has a wrong list of contents: ${errorMessage(error)}. Use another backup`, {
+        cause: error,
+      });
+    }
   } finally {
     fs.closeSync(descriptor);
   }

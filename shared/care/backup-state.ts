@@ -1,33 +1,41 @@
 import fs from "node:fs";
 import path from "node:path";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { Nullable } from "../api/schema.ts";
 import { writePrivateFile } from "../runtime/private-folder.ts";
 
 // The outcome of the backups of a data folder. It is a file, because alerts, pages and `doctor` read it, also when the program
 // does not run and on either database.
 
-export interface BackupAttempt {
+const Attempt = Type.Object({
   /** ISO 8601. */
-  readonly at: string;
-  readonly file: string;
-  readonly seconds: number;
+  at: Type.String(),
+  file: Type.String(),
+  seconds: Type.Number(),
   /** Null if no backup was made. */
-  readonly bytes: number | null;
+  bytes: Nullable(Type.Number()),
   /** The failure, with its remedy; null if nothing failed. */
-  readonly error: string | null;
-}
+  error: Nullable(Type.String()),
+});
+export type BackupAttempt = Readonly<Static<typeof Attempt>>;
 
+/** `succeeded` is the last success; null if there was none. */
+const State = Type.Object({ last: Attempt, succeeded: Nullable(Attempt) });
 export interface BackupState {
   readonly last: BackupAttempt;
-  /** The last success; null if there was none. */
   readonly succeeded: BackupAttempt | null;
 }
+
+const compiled = Compile(State);
 
 const FILE = "backup.json";
 
 /** @returns the outcome of the backups of a data folder; null if none was tried or the file is damaged */
 export function readBackupState(folder: string): BackupState | null {
   try {
-    return JSON.parse(fs.readFileSync(path.join(folder, FILE), "utf8")) as BackupState;
+    const state: unknown = JSON.parse(fs.readFileSync(path.join(folder, FILE), "utf8"));
+    return compiled.Check(state) ? state : null;
   } catch {
     return null;
   }

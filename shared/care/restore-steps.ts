@@ -1,5 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
 import { lockFolder } from "../runtime/folder-lock.ts";
 import { asOwner } from "../runtime/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
@@ -12,22 +14,28 @@ export const STAGING = "restoring";
 const PLAN = "restore.json";
 
 // Names that a plan may have. It moves files, so a changed plan must not lead out of the data folder.
-const FILE = /^\w[\w.-]*$/;
-const IMAGE = /^images[\\/][0-9A-Z]{26}\.(dcm|part)$/;
-const ASIDE = /^before-restore-[\w-]+$/;
+const FileName = Type.String({ pattern: "^\\w[\\w.-]*$" });
+const ImageName = Type.String({ pattern: "^images[\\\\/][0-9A-Z]{26}\\.(dcm|part)$" });
 
-export interface RestorePlan {
+const Plan = Type.Object({
   /** The backup, by its source and time. */
-  readonly backup: string;
+  backup: Type.String(),
   /** Name of the database. It is moved last. */
-  readonly database: string;
+  database: FileName,
   /** Names of the other new files. */
-  readonly files: readonly string[];
+  files: Type.Array(FileName),
   /** Files that the new database does not know, with the names that they get in the folder of the old files. */
-  readonly later: readonly { readonly file: string; readonly kept: string }[];
+  later: Type.Array(Type.Object({ file: ImageName, kept: ImageName })),
   /** Folder in the data folder for the files that were there before. */
-  readonly aside: string;
-}
+  aside: Type.String({ pattern: "^before-restore-[\\w-]+$" }),
+});
+type Plan = Static<typeof Plan>;
+export type RestorePlan = Readonly<Omit<Plan, "files" | "later">> & {
+  readonly files: readonly string[];
+  readonly later: readonly Readonly<Plan["later"][number]>[];
+};
+
+const compiled = Compile(Plan);
 
 /** Decides the restore: from here on it is done, even after a kill. */
 export function commitPlan(folder: string, plan: RestorePlan): void {
@@ -60,18 +68,17 @@ export function settleRestore(folder: string): void {
 function readPlan(folder: string): RestorePlan | null {
   const file = path.join(folder, PLAN);
   if (!fs.existsSync(file)) return null;
-  const plan = JSON.parse(fs.readFileSync(file, "utf8")) as RestorePlan;
-  if (namesAreInside(plan)) return plan;
-  throw new Error(`${path.resolve(file)} names files that no restore moves: remove it, then restore the backup again`);
+  const plan = parsed(fs.readFileSync(file, "utf8"));
+  if (compiled.Check(plan)) return plan;
+  throw new Error(`${path.resolve(file)} is not a plan that a restore made: remove it, then restore the backup again`);
 }
 
-function namesAreInside({ database, files, later, aside }: RestorePlan): boolean {
-  const images = later.flatMap(({ file, kept }) => [file, kept]);
-  return (
-    [database, ...files].every((name) => FILE.test(name)) &&
-    images.every((name) => IMAGE.test(name)) &&
-    ASIDE.test(aside)
-  );
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }
 
 /** Each rename is done at most once, because a new file leaves the staging folder with it. */

@@ -8,14 +8,14 @@ import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
 import {
   checkMembers,
   extractMember,
-  type Manifest,
-  type Member,
   type OpenBackup,
   type Progress,
   readManifest,
   withBackup,
 } from "./backup-file.ts";
+import type { Manifest, Member } from "./manifest.ts";
 import { commitPlan, finishRestore, type RestorePlan, STAGING } from "./restore-steps.ts";
+import { storedSchema } from "./sqlite-schema.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
 // Checks a backup and restores it into a data folder. The old files are moved aside and never deleted.
@@ -75,7 +75,7 @@ export function checkBackup(
     }
     if (manifest.members[0]?.name !== database) throw new Error(`${file} has no ${database}: use another backup`);
     checkMembers(file, manifest, progress);
-    checkDatabase(file);
+    checkDatabase(file, manifest);
     return manifest;
   } catch (error) {
     throw storageAdvice(error, file);
@@ -83,13 +83,34 @@ export function checkBackup(
 }
 
 /** The backup begins with the database, and SQLite ignores what follows it. */
-function checkDatabase(file: string): void {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+function checkDatabase(file: string, { schema }: Manifest): void {
+  inWords(file, () => {
+    const db = new Database(file, { readonly: true, fileMustExist: true });
+    try {
+      const found = String(db.pragma("integrity_check(1)", { simple: true }));
+      if (found !== "ok") throw new Error(`the database in ${file} is damaged (${found}): use another backup`);
+      const { version } = storedSchema(db);
+      if (version === schema) return;
+      throw new Error(
+        `the database in ${file} has schema ${version}, expected ${schema} as listed: use another backup`,
+      );
+    } finally {
+      db.close();
+    }
+  });
+}
+
+/** Works on the database of a backup. A crafted one may have any tables. @throws Error that names the backup */
+function inWords<Result>(file: string, work: () => Result): Result {
   try {
-    const found = String(db.pragma("integrity_check(1)", { simple: true }));
-    if (found !== "ok") throw new Error(`the database in ${file} is damaged (${found}): use another backup`);
-  } finally {
-    db.close();
+    return work();
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    const advised = storageAdvice(error, file);
+    if (advised !== error) throw advised;
+    throw new Error(`the database in ${file} is not as its program made it (${error.message}): use another backup`, {
+      cause: error,
+    });
   }
 }
 
@@ -133,21 +154,27 @@ function replace(
     makePrivateFolder(path.join(here, STAGING));
     for (const member of members) extractMember(opened, member, path.join(here, STAGING, member.name));
   });
-  if (target.prepare !== undefined) {
-    const db = new Database(trustedDatabase(path.join(folder, STAGING, database)));
-    try {
-      target.prepare(db);
-    } finally {
-      db.close();
-    }
-  }
+  const later = inWords(opened.file, () => {
+    prepareStaged(target);
+    return laterImages(target);
+  });
   const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-  const plan = { backup, database, files: target.files, later: laterImages(target), aside };
+  const plan = { backup, database, files: target.files, later, aside };
   asOwner(folder, (here) => {
     commitPlan(here, plan);
     finishRestore(here);
   });
   return plan;
+}
+
+function prepareStaged({ folder, database, prepare }: RestoreTarget): void {
+  if (prepare === undefined) return;
+  const db = new Database(trustedDatabase(path.join(folder, STAGING, database)));
+  try {
+    prepare(db);
+  } finally {
+    db.close();
+  }
 }
 
 const PART = ".part";

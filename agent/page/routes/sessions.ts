@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { isLoopback } from "../../transport/loopback.ts";
+import { isLoopback } from "../../../shared/runtime/network-address.ts";
 
 // Lets two kinds of users in: one at this machine, and one elsewhere who entered the PIN.
 

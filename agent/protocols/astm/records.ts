@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { PARTS_MAX, withinParts } from "../parts.ts";
 import { escapeText, hexadecimal, printable, unescapeText } from "../escape-sequences.ts";
 
 // Records of ASTM E1394 / CLSI LIS02-A2. Fields, repeats and components count from 1, as in the standard; field 1 is
@@ -107,6 +108,8 @@ export function parseRecords(
   const delimiters = readDelimiters(header);
   if ("problem" in delimiters) return delimiters;
 
+  if (withinParts(lines, Object.values(delimiters)).leftOut > 0)
+    return { problem: `more than ${PARTS_MAX} separators` };
   const records: AstmRecord[] = [];
   for (const [index, line] of lines.entries()) {
     // Field 2 of H declares the delimiters and must not be split at them.

@@ -1,5 +1,6 @@
 import { CR, LF } from "../bytes.ts";
 import { printable } from "../escape-sequences.ts";
+import { PARTS_MAX, withinParts } from "../parts.ts";
 import { type Charset, type CharsetOptions, decodeText } from "./charset.ts";
 import { type Delimiters, readDelimiters, Segment } from "./segment.ts";
 
@@ -33,7 +34,7 @@ export function parseMessage(
   options: CharsetOptions = {},
 ): Hl7Message | { readonly problem: string } {
   const { text, charset, utf8Under } = decodeText(bytes, options);
-  const { lines, cutShort } = linesOf(text, bytes.length);
+  const { lines, limit } = linesOf(text, bytes.length);
   // Only batch headers may precede MSH.
   const first = lines.findIndex((line) => line.trimStart() !== "" && !/^\s*[FB]HS/i.test(line));
   const header = lines[first]?.trimStart();
@@ -42,16 +43,30 @@ export function parseMessage(
   const delimiters = readDelimiters(header);
   if ("problem" in delimiters) return delimiters;
 
-  const texts = segmentTexts(header, lines.slice(first + 1), delimiters.field);
+  const read = withinParts([header, ...lines.slice(first + 1)], Object.values(delimiters));
+  if (read.lines[0] !== header) return { problem: `the header has more than ${PARTS_MAX} separators` };
+  const cutShort = [
+    ...(limit === null ? [] : [`the message reaches the limit of ${limit}: what stands behind it is not read`]),
+    ...(read.leftOut === 0 ? [] : [`more than ${PARTS_MAX} separators: ${read.leftOut} segments are not read`]),
+  ];
+  const texts = segmentTexts(header, read.lines.slice(1), delimiters.field);
   const segments = texts.map((segment) => new Segment(segment, delimiters, charset));
   const second = segments.findIndex(({ name }, index) => name === "MSH" && index > 0);
   if (second > 0) return { problem: `segment ${second + 1} is a second MSH` };
   const replacements = text.split("\ufffd").length - 1;
-  return { delimiters, charset, utf8Under, cutShort, replacements, header: segments[0]!, segments };
+  return {
+    delimiters,
+    charset,
+    utf8Under,
+    cutShort: cutShort.join("; ") || null,
+    replacements,
+    header: segments[0]!,
+    segments,
+  };
 }
 
 /** Returns the lines within the limits. The last line of a message that reached one may be cut, and is not read. */
-function linesOf(text: string, bytes: number): { readonly lines: string[]; readonly cutShort: string | null } {
+function linesOf(text: string, bytes: number): { readonly lines: string[]; readonly limit: string | null } {
   // SEGMENTS_MAX, one for the empty piece after the last line end, and one to detect more.
   const lines = text.split(/[\r\n]+/, SEGMENTS_MAX + 2);
   const limit =
@@ -60,11 +75,7 @@ function linesOf(text: string, bytes: number): { readonly lines: string[]; reado
       : bytes >= MESSAGE_BYTES_MAX
         ? `${MESSAGE_BYTES_MAX} bytes`
         : null;
-  if (limit === null) return { lines, cutShort: null };
-  return {
-    lines: lines.slice(0, -1),
-    cutShort: `the message reaches the limit of ${limit}: what stands behind it is not read`,
-  };
+  return { lines: limit === null ? lines : lines.slice(0, -1), limit };
 }
 
 /** Splits a frame into its messages: each MSH at the start of a line begins one. */

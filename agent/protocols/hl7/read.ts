@@ -51,7 +51,8 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const nothing = segments.some(({ name }) => name === "OBX") ? "no results besides" : "no results";
   const controls = samples.flatMap(({ comments }) => comments).filter(saysControl);
   const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
-  return { is: "not-for-patients", reason: reasons.length > 0 ? reasons.join("; ") : nothing };
+  const reason = reasons.length > 0 ? reasons.join("; ") : nothing;
+  return { is: cutShort === null ? "not-for-patients" : "quarantined", reason };
 }
 
 function messageType(header: Segment): string {

@@ -6,6 +6,8 @@ import { DEPTH_MAX } from "./document-splitter.ts";
 
 /** Max elements of a document; a larger one is unreadable. The largest seen has 3 000. */
 export const ELEMENTS_MAX = 20_000;
+/** Max attributes of a document. An element has three: value, unit and a reason for no value. */
+export const ATTRIBUTES_MAX = 3 * ELEMENTS_MAX;
 
 /** XML element. POCT1-A keeps a field's value in attribute `V`. */
 export interface Element {
@@ -29,6 +31,7 @@ export function parseXml(document: Uint8Array): ParsedXml {
   let controlId: string | null = null;
   let root: OpenElement | null = null;
   let elements = 0;
+  let attributes = 0;
   const open: OpenElement[] = [];
   const { text: xml, problem } = decode(document);
   const parser = new SaxesParser();
@@ -38,12 +41,16 @@ export function parseXml(document: Uint8Array): ParsedXml {
   parser.on("doctype", () => {
     throw new MalformedXml("DOCTYPE is refused");
   });
-  parser.on("opentag", ({ name, attributes }) => {
-    const opened: OpenElement = { name, attributes, children: [], text: "" };
+  parser.on("attribute", () => {
+    attributes += 1;
+    if (attributes > ATTRIBUTES_MAX) throw new MalformedXml(`more than ${ATTRIBUTES_MAX} attributes`);
+  });
+  parser.on("opentag", ({ name, attributes: own }) => {
+    const opened: OpenElement = { name, attributes: own, children: [], text: "" };
     elements += 1;
     if (elements > ELEMENTS_MAX) throw new MalformedXml(`more than ${ELEMENTS_MAX} elements`);
     if (open.length === DEPTH_MAX) throw new MalformedXml(`elements nested more than ${DEPTH_MAX} deep`);
-    if (name === "HDR.control_id") controlId ??= attributes["V"]?.trim() || null;
+    if (name === "HDR.control_id") controlId ??= own["V"]?.trim() || null;
     open.at(-1)?.children.push(opened);
     root ??= opened;
     open.push(opened);

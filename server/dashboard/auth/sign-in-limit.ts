@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../http/errors.ts";
-import { networkOf } from "../../http/network-address.ts";
+import { networkOf } from "../../../shared/runtime/network-address.ts";
 import type { SharedCounters } from "../../store/rate-limit-counters.ts";
 import { signInName } from "../../store/dashboard/users.ts";
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { DATA_HEADERS } from "../../../shared/runtime/data-headers.ts";
 import { ApiError } from "../../http/errors.ts";
 import { findSession } from "../../store/dashboard/sessions.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
@@ -52,7 +53,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
         "cache-control": "no-store",
         // No request follows on it: the end of the stream is the end of the connection.
         connection: "close",
-        "x-content-type-options": "nosniff",
+        ...DATA_HEADERS,
         "x-accel-buffering": "no",
       });
       reply.raw.write("retry: 2000\nevent: ready\ndata:\n\n");

@@ -3,7 +3,7 @@ import { type AuditRow, insertRow, insertRows, removeOldest, setTimes } from "..
 import type { Session } from "../../store/database/query.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { SteadyTime } from "../../store/steady-time.ts";
-import { networkOf } from "../network-address.ts";
+import { networkOf } from "../../../shared/runtime/network-address.ts";
 
 // Audit rows in memory until the next flush. No response waits for the disk; a crash loses the rows since the last flush.
 

@@ -1,5 +1,5 @@
 import { ApiError } from "../errors.ts";
-import { networkOf } from "../network-address.ts";
+import { networkOf } from "../../../shared/runtime/network-address.ts";
 import type { SharedCounters } from "../../store/rate-limit-counters.ts";
 
 // Limits tries of pairing codes, by address and overall. The arithmetic:

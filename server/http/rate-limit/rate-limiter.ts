@@ -1,6 +1,6 @@
 import type { KeyType } from "../../store/keys.ts";
 import type { Cost, SharedCounters, Window, WindowCount } from "../../store/rate-limit-counters.ts";
-import { networkOf } from "../network-address.ts";
+import { networkOf } from "../../../shared/runtime/network-address.ts";
 import type { HeaderList } from "../response-headers.ts";
 
 // Fixed-window rate limits. Each key has a window of a minute and one of an hour, and a request counts in both.

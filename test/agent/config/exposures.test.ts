@@ -6,7 +6,7 @@ import { startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { exposures } from "../../../agent/config/exposures.ts";
 import type { Config } from "../../../agent/config/schema.ts";
-import { isLoopback } from "../../../agent/transport/loopback.ts";
+import { isLoopback } from "../../../shared/runtime/network-address.ts";
 import { freePort, temporaryFolder } from "../../support/processes.ts";
 
 let folder: string;
@@ -98,7 +98,7 @@ test("a listener that requires a device certificate causes no warning", () => {
 });
 
 test.skipIf(process.platform === "win32")("files with secrets that other users can read are warnings", () => {
-  fs.writeFileSync(path.join(folder, "s3.secret"), "x\n");
+  for (const name of ["s3.secret", "pacs.auth"]) fs.writeFileSync(path.join(folder, name), "x\n");
   const files = ["agent.key", "pacs.auth", "s3.secret"].map((name) => path.join(folder, name));
   for (const file of files) fs.chmodSync(file, 0o644);
   const s3 = { endpoint: "https://s3.example", bucket: "images", accessKeyId: "A", secretFile: "s3.secret" };

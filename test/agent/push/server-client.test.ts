@@ -167,3 +167,14 @@ test("an endless response is aborted", async () => {
   );
   await expect.poll(() => closed).toBe(true);
 });
+
+test.each([
+  ["has more than 2000 different names", `{${Array.from({ length: 300_000 }, (_, index) => `"k${index}":1`).join()}}`],
+  ["has more than 1000000 values", `[${"[],".repeat(1_000_000)}[]]`],
+  ["nests values more than 32 deep", `${"[".repeat(100_000)}1${"]".repeat(100_000)}`],
+])("a response that %s is not parsed", async (fault, body) => {
+  const url = await serving((_, response) => void response.end(body));
+  await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", `invalid response: it ${fault}`, { status: 200 }),
+  );
+});

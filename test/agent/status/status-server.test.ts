@@ -82,3 +82,16 @@ test.skipIf(own === undefined).each(["0.0.0.0", "::"].slice(0, hasIpv6 ? 2 : 1))
     expect(await get("127.0.0.1", port, "/metrics", `Host: ${address}`)).toMatchObject({ status: 421 });
   },
 );
+
+test.skipIf(own === undefined)("256 idle connections of another host shut neither the page nor /healthz", async () => {
+  const port = await serve("0.0.0.0");
+  // The listener is reached by loopback, and the address of the connections is another one.
+  const idle = Array.from({ length: 256 }, () => net.connect({ port, host: "127.0.0.1", localAddress: own }));
+  onTestFinished(() => idle.forEach((socket) => socket.destroy()));
+  for (const socket of idle) socket.on("error", () => undefined);
+  await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+  for (const path of ["/healthz", "/"]) {
+    const { status } = await get("127.0.0.1", port, path, "Host: localhost");
+    expect([path, status]).toEqual([path, path === "/" ? 404 : 200]);
+  }
+});

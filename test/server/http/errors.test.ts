@@ -115,16 +115,23 @@ describe("a body", () => {
     expect([small.status, small.body]).toEqual([200, { outcomes: [] }]);
   });
 
+  const names = (count: number, name: (index: number) => string) =>
+    `{${Array.from({ length: count }, (_, index) => `"${name(index)}":0`).join()}}`;
   test.each([
-    ["a list of empty objects", `[${Array.from({ length: 500_000 }, () => "{}").join()}]`],
-    ["the keys of an object", `{${Array.from({ length: 500_000 }, (_, index) => `"${index % 10}":0`).join()}}`],
-  ])("a body with more than 500 000 values is refused before it is parsed: %s", async (_, values) => {
+    ["more than 500000 values", `[${Array.from({ length: 500_000 }, () => "{}").join()}]`],
+    ["more than 2000 different names", names(300_000, (index) => `k${index}`)],
+    [
+      "more than 2000 different names",
+      `[${Array.from({ length: 600 }, (_, list) => names(500, (index) => `${list}_${index}`)).join()}]`,
+    ],
+    ["a name of more than 200 characters", names(1, () => "a".repeat(1_000_000))],
+  ])("a body with %s is refused before it is parsed", async (limit, values) => {
     const server = await startServer(clinic(ours));
     // The body is not JSON, so a parser would respond 400.
     const packed = gzipSync(`{"studies":[{"results":${values}`);
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     const { status, body } = await postStudies(server, packed, headers);
-    expect([status, body.error.message]).toEqual([413, "The body has more than 500000 values."]);
+    expect([status, body.error.message]).toEqual([413, `The body has ${limit}.`]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { promisify } from "node:util";
@@ -14,14 +15,34 @@ const DELAY_MS_MAX = 10_000;
 
 test("the default timeouts are those of the HTTP server", async () => {
   const { app } = await startServer(clinic(ours));
-  const { headersTimeout, requestTimeout, timeout, keepAliveTimeout, maxConnections } = app.server;
-  expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout, maxConnections }).toEqual({
+  const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = app.server;
+  expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout }).toEqual({
     headersTimeout: 15_000,
     requestTimeout: 60_000,
     timeout: 60_000,
     keepAliveTimeout: 72_000,
-    maxConnections: 16_000,
   });
+});
+
+test("a host that holds all connections gives way to another one", async () => {
+  const { app } = await startServer(clinic(ours));
+  // The listener of the share alone: sockets of invented addresses speak no HTTP.
+  const listener = app.server.listeners("connection").at(-1);
+  let closed = 0;
+  const join = (remoteAddress: string) => {
+    const socket = Object.assign(new EventEmitter(), {
+      remoteAddress,
+      localAddress: "10.0.0.1",
+      destroy: () => closed++,
+    });
+    listener?.call(app.server, socket);
+  };
+  for (let index = 0; index < 17_000; index += 1) join("192.168.1.66");
+  expect(closed).toBeGreaterThanOrEqual(1000);
+  const before = closed;
+  join("192.168.1.5");
+  join("127.0.0.1");
+  expect(closed).toBe(before + 2);
 });
 
 describe("with short timeouts", () => {

@@ -1,4 +1,6 @@
 import { request } from "node:http";
+import net from "node:net";
+import os from "node:os";
 import { expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { AuditQueue, ENTRIES_MAX } from "../../../server/http/audit/audit-queue.ts";
@@ -165,4 +167,21 @@ test("the listener serves /metrics alone, to names of this machine alone", async
   await expect(serveMetrics({ host: "127.0.0.1", port: Number(port) }, { contentType: "", text })).rejects.toThrow(
     `--metrics cannot listen on 127.0.0.1:${port}: listen EADDRINUSE`,
   );
+});
+
+const own = Object.values(os.networkInterfaces())
+  .flatMap((of) => of ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+
+test.skipIf(own === undefined)("idle connections of another host do not shut the metrics", async () => {
+  const text = async () => "vetwire_up 1\n";
+  const server = await serveMetrics({ host: "0.0.0.0", port: 0 }, { contentType: "text/plain", text });
+  onTestFinished(() => server.close());
+  const port = Number(new URL(server.url).port);
+  // The listener is reached by loopback, and the address of the connections is another one.
+  const idle = Array.from({ length: 50 }, () => net.connect({ port, host: "127.0.0.1", localAddress: own }));
+  onTestFinished(() => idle.forEach((socket) => socket.destroy()));
+  for (const socket of idle) socket.on("error", () => undefined);
+  await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+  expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toBe("vetwire_up 1\n");
 });

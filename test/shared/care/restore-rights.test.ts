@@ -101,7 +101,7 @@ test("a plan that leads out of the data folder is refused, and moves nothing", a
     fs.writeFileSync(at("data/restoring/evil.service"), "");
     fs.writeFileSync(at("data/restore.json"), JSON.stringify(plan));
     expect(() => settleRestore(data)).toThrow(
-      `${at("data/restore.json")} names files that no restore moves: remove it, then restore the backup again`,
+      `${at("data/restore.json")} is not a plan that a restore made: remove it, then restore the backup again`,
     );
     expect([namesIn(outside), fs.existsSync(at("data/images", IMAGE))]).toEqual([["secret"], true]);
   }
@@ -182,7 +182,7 @@ describe.skipIf(process.geteuid?.() !== 0)("root in the folder of a service", ()
     expect(() => settleRestore(data)).toThrow(refusal);
     expect([namesIn(outside), process.geteuid?.()]).toEqual([[], 0]);
     fs.writeFileSync(at("data/restore.json"), JSON.stringify({ ...PLAN, files: [".."] }));
-    expect(() => settleRestore(data)).toThrow(`${at("data/restore.json")} names files that no restore moves`);
+    expect(() => settleRestore(data)).toThrow(`${at("data/restore.json")} is not a plan that a restore made`);
 
     fs.rmSync(at("data/lock.db"));
     fs.symlinkSync(at("outside/nologin"), at("data/lock.db"));

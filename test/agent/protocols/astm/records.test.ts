@@ -181,8 +181,8 @@ describe("escapes", () => {
     expect(record(`C|1|&X${hex}G&`).field(3)).toHaveLength(10_000_004);
   });
 
-  test("a million lone marks are read quickly", () => {
-    const marks = "&".repeat(1_000_000);
+  test("half a million lone marks are read quickly", () => {
+    const marks = "&".repeat(499_000);
     expect(record(`C|1|${marks}`).field(3)).toBe(marks);
   });
 });
@@ -324,6 +324,13 @@ describe("messages", () => {
     expect(parsed([most.slice(0, -1)]).records).toHaveLength(100_000);
     expect(read(`${most}C|1\r`)).toEqual({ problem: "more than 100000 records" });
     expect(read(`H|\\^&${"\r".repeat(16_000_000)}`)).toEqual({ problem: "more than 100000 records" });
+  });
+
+  test.each(["|", "\\", "^", "&"])("a message with more than half a million of %s is a problem", (mark) => {
+    const problem = { problem: "more than 500000 separators" };
+    expect(read(`H|\\^&\rP|1||${mark.repeat(500_001)}\rL|1\r`)).toEqual(problem);
+    expect(read(`H|\\^&\r${`C|1||${mark.repeat(50_000)}\r`.repeat(11)}L|1\r`)).toEqual(problem);
+    expect(read(`H|\\^&\rP|1||${mark.repeat(490_000)}${"x".repeat(600_000)}\rL|1\r`)).not.toHaveProperty("problem");
   });
 
   test("any bytes give records or a problem, and never an exception", () => {

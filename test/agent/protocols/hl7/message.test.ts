@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import iconv from "iconv-lite";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { PARTS_MAX } from "../../../../agent/protocols/parts.ts";
 import { type Charset, encodeText } from "../../../../agent/protocols/hl7/charset.ts";
 import {
   MESSAGE_BYTES_MAX,
@@ -147,6 +148,24 @@ describe("segments", () => {
     expect(long.segments.map(({ name }) => name)).toEqual(["MSH", "OBX"]);
     expect(parsed(start).cutShort).toBeNull();
   });
+
+  test.each(["|", "^", "~", "&", "\\", "a~"])(
+    "segments with too many %s are left out with a note, and the others are read",
+    (part) => {
+      const many = part.repeat(PARTS_MAX + 1);
+      const begun = process.cpuUsage();
+      const message = parsed(`${header()}<CR>PID|1||X||${many}<CR>OBX|1|NM|${many}<CR>OBX|2|NM|ALT||61`);
+      expect(message.segments.map(({ text }) => text.slice(0, 5))).toEqual(["MSH|^", "OBX|2"]);
+      expect(message.cutShort).toBe("more than 500000 separators: 2 segments are not read");
+      // Reading them took seconds.
+      expect(process.cpuUsage(begun).user / 1000).toBeLessThan(1000);
+      const within = parsed(`${header()}<CR>OBX|1|NA|WAVE||${"1^".repeat(PARTS_MAX / 2)}<CR>OBX|2|NM|ALT||61`);
+      expect([within.segments.length, within.cutShort]).toEqual([3, null]);
+      expect(parseMessage(bytes(`${header()}|${"|".repeat(PARTS_MAX)}`))).toEqual({
+        problem: "the header has more than 500000 separators",
+      });
+    },
+  );
 
   test("a line without letters and digits behind the header is no part of it", () => {
     expect(parsed(`${header()}<CR>\\<CR>OBX|1`).segments.map(({ text }) => text)).toEqual([header(), "OBX|1"]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { dialectOf, GENERIC } from "../../../../agent/protocols/poct1/dialect.ts";
 import { DEPTH_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { controlIdOf, encodeMessage, readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { ELEMENTS_MAX, find } from "../../../../agent/protocols/poct1/xml.ts";
+import { ATTRIBUTES_MAX, ELEMENTS_MAX, find } from "../../../../agent/protocols/poct1/xml.ts";
 import { acknowledgement, bytes, endOfTopic, escape, hello, NOW, observation, said, status, XML } from "./wire.ts";
 
 function read(document: string | Uint8Array) {
@@ -134,6 +134,14 @@ describe("unreadable documents", () => {
     expect(read(`<!DOCTYPE OBS.R01 SYSTEM "file:///etc/passwd">${begin}</OBS.R01>`)).toMatchObject({
       problem: "DOCTYPE is refused",
     });
+  });
+
+  test(`more than ${ATTRIBUTES_MAX} attributes, of one element or of all, are unreadable`, () => {
+    const attributes = (count: number) => Array.from({ length: count }, (_, index) => `a${index}="1"`).join(" ");
+    const problem = `more than ${ATTRIBUTES_MAX} attributes`;
+    expect(read(`<KPA.R01><HDR ${attributes(300_000)}/></KPA.R01>`)).toMatchObject({ problem });
+    expect(read(`<KPA.R01>${`<HDR ${attributes(100)}/>`.repeat(601)}</KPA.R01>`)).toMatchObject({ problem });
+    expect(read(`<KPA.R01><HDR ${attributes(1000)}/></KPA.R01>`)).toMatchObject({ is: "keep alive" });
   });
 
   test(`more than ${ELEMENTS_MAX} elements, or more than ${DEPTH_MAX} levels, are unreadable`, () => {

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import net from "node:net";
 
 /**
  * Returns the network of an address: an IPv4 address itself, or the /64 of an IPv6 address. One subscriber commonly has a
@@ -6,7 +6,7 @@ import { isIP } from "node:net";
  */
 export function networkOf(address: string): string {
   // A proxy may forward text from its client, of any length. All invalid addresses count as one.
-  if (isIP(address) === 0) return "no address";
+  if (net.isIP(address) === 0) return "no address";
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
   if (!address.includes(":")) return address;
@@ -16,9 +16,19 @@ export function networkOf(address: string): string {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
 }
 
-/** Whether a host name or address is this machine's own, so that nobody else hears what is sent to it. */
+const LOOPBACK = new net.BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+
+/**
+ * Returns true if packets to the host stay on this machine. `host` is `localhost` or an address, IPv6 with or without brackets.
+ * Any other name counts as another machine, because a name server resolves it.
+ */
 export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  const version = net.isIP(address);
+  if (version === 0) return address.toLowerCase() === "localhost";
+  return LOOPBACK.check(address, version === 4 ? "ipv4" : "ipv6");
 }
 
 function groupsOf(part: string): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkOf } from "../../../server/http/network-address.ts";
+import { networkOf } from "../../../shared/runtime/network-address.ts";
 
 test.each([
   ["192.0.2.1", "192.0.2.1"],
