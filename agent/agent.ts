@@ -4,6 +4,7 @@ import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
+import { useConfiguredNetwork } from "./config/network.ts";
 import type { Config } from "./config/schema.ts";
 import { readSecret } from "./config/secret-file.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
@@ -54,6 +55,7 @@ export async function startAgent(
   upgrade: UpgradeLink | null = null,
 ): Promise<RunningAgent> {
   protectFiles(config, log);
+  useConfiguredNetwork(config);
   const lack = lackOfDescriptors(config.devices.length + 1, 2 * CONNECTIONS_MAX);
   if (lack !== null) log.warn({ stage: "chunk", reason: lack }, "devices can open few connections");
   const metrics = createMetrics();

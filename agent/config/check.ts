@@ -11,6 +11,7 @@ import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt, locate } from "./line-numbers.ts";
+import { resolveNetworkFiles } from "./network.ts";
 import {
   type BackupSchema,
   type BucketSchema,
@@ -70,6 +71,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   return {
     config: {
       ...valid,
+      ...resolveNetworkFiles(valid, folder),
       data: inFolder(valid.data),
       server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
       devices: valid.devices.map((device) => ({

@@ -3,9 +3,9 @@ import { secretFilesOf } from "./destination.ts";
 import type { Config } from "./schema.ts";
 
 /** Returns a sentence for each file with a secret that other users of this machine can read. */
-export function exposedSecrets({ server, devices, destinations }: Config): string[] {
+export function exposedSecrets({ server, proxyPasswordFile, devices, destinations }: Config): string[] {
   const files = [
-    server.keyFile,
+    ...[server.keyFile, proxyPasswordFile ?? []],
     ...devices.flatMap(({ tls }) => tls?.key ?? []),
     ...destinations.flatMap(secretFilesOf),
   ].flat();

@@ -4,6 +4,7 @@ import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-t
 import { parseAddress } from "../transport/address.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
+import { networkProblems } from "./network.ts";
 import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
 import { readSecret } from "./secret-file.ts";
 import { sentFileProblem } from "./sent-file.ts";
@@ -46,6 +47,7 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
     deviceProblems(device, at, folder, report, listener);
   }
   destinationProblems(root["destinations"], folder, report);
+  networkProblems(root, folder, report);
   return found;
 }
 

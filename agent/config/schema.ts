@@ -141,11 +141,23 @@ export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
 
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 
+/** The way of HTTP requests out of the clinic. Read alone before the pairing, while the rest of the file is not there yet. */
+export const NetworkSchema = Type.Object({
+  /** Proxy of all HTTP requests, such as `http://user@proxy.example:3128`; the environment's without it. */
+  proxy: Type.Optional(Type.String({ minLength: 1 })),
+  proxyPasswordFile: Type.Optional(Type.String({ minLength: 1 })),
+  /** Targets without a proxy, beside those of NO_PROXY. */
+  noProxy: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 100 })),
+  /** File with certificates in PEM, which HTTP requests trust beside the known authorities. */
+  ca: Type.Optional(Type.String({ minLength: 1 })),
+});
+
 export const ConfigSchema = ClosedObject({
   server: ClosedObject({
     url: Type.String({ pattern: textForm("^https?://", "an address that begins with http:// or https://") }),
     keyFile: Type.String({ minLength: 1 }),
   }),
+  ...NetworkSchema.properties,
   data: Type.String({ minLength: 1 }),
   timeZone: Type.String(),
   /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */

@@ -1,3 +1,4 @@
+import { ProxyError } from "../../shared/http-client/proxy.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { ObjectError } from "../../shared/objects/object-error.ts";
 import { ObjectStore } from "../../shared/objects/object-store.ts";
@@ -5,7 +6,7 @@ import type { Finding } from "../../shared/local/doctor.ts";
 import type { Destination } from "../config/destination.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { configCheck } from "./check.ts";
-import { ok, problem, skipped, warning } from "./finding.ts";
+import { ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
 
 /** Max wait for each answer of a store. */
 const ANSWER_MS = 5_000;
@@ -24,6 +25,10 @@ async function tryBucket(target: Destination & { way: "s3" }): Promise<Finding> 
     await new ObjectStore(target, { secret: () => readSecret(secretFile), patience: PATIENCE }).tryWriting();
     return ok("bucket.writable", `${id}: the bucket ${bucket} takes images`);
   } catch (error) {
+    if (error instanceof ObjectError && error.cause instanceof ProxyError) {
+      const { sentence, remedy } = splitAdvice(error.message, "correct the proxy");
+      return warning("bucket.proxy", `${id}: ${sentence}`, remedy);
+    }
     const sentence = `${id}: ${errorMessage(error)}`;
     return error instanceof ObjectError ? faultOf(error, sentence, target) : unreadable(sentence, secretFile);
   }

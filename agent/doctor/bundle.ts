@@ -69,12 +69,13 @@ function wrongPlace(sentence: string): string {
 }
 
 function redacted(
-  { server, timeZone, matchPatientsByName, status, devices, destinations, images }: Config,
+  { server, proxy, noProxy, ca, timeZone, matchPatientsByName, status, devices, destinations, images }: Config,
   scrubber: Scrubber,
 ) {
   const { protocol, hostname, port } = new URL(server.url);
   return {
     server: { url: `${protocol}//${maskedHost(hostname)}${port === "" ? "" : `:${port}`}` },
+    network: { proxy: proxy !== undefined, noProxy: noProxy?.length, ca: ca !== undefined },
     timeZone,
     matchPatientsByName,
     status,

@@ -11,6 +11,7 @@ import { dialled } from "./dialled.ts";
 import type { Finding, TitledFinding } from "../../shared/local/doctor.ts";
 import { problem, warning } from "./finding.ts";
 import { listeners } from "./listeners.ts";
+import { network } from "./network.ts";
 import { openFiles } from "./open-files.ts";
 import { serialLines } from "./serial-lines.ts";
 import { server } from "./server-check.ts";
@@ -31,6 +32,7 @@ const CHECKS: readonly Check[] = [
   openFiles,
   listeners,
   serialLines,
+  network,
   dialled,
   buckets,
   server,

@@ -1,6 +1,7 @@
 import net from "node:net";
 import os from "node:os";
 import type Database from "better-sqlite3";
+import { currentProxy } from "../../shared/http-client/client.ts";
 import type { PushedStudy } from "../../shared/api/study.ts";
 import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
@@ -67,9 +68,18 @@ function machineWords(config: Config | null): string[] {
   if (config === null) return own;
   const hosts = [
     new URL(config.server.url).hostname,
+    ...proxyHosts(config),
     ...config.devices.flatMap(({ connection: { dial } }) => parseAddress(dial ?? "")?.host ?? []),
   ];
   return [...own, ...hosts.filter((host) => net.isIP(host) === 0 && !isLoopback(host))];
+}
+
+function proxyHosts({ server: { url } }: Config): string[] {
+  try {
+    return [currentProxy(new URL(url))?.url.hostname ?? []].flat();
+  } catch {
+    return []; // a wrong setting is shown nowhere
+  }
 }
 
 function namesInSpool(data: string): Set<string> {

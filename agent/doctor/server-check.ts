@@ -1,4 +1,6 @@
 import type Database from "better-sqlite3";
+import { currentProxy } from "../../shared/http-client/client.ts";
+import { ProxyError } from "../../shared/http-client/proxy.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import type { Config } from "../config/schema.ts";
@@ -11,7 +13,7 @@ import { readSpool } from "../spool/access.ts";
 import { configCheck } from "./check.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { ok, problem, skipped, splitAdvice, warning } from "./finding.ts";
-import { tryWay } from "./server-network.ts";
+import { authorityRemedy, tryWay } from "./server-network.ts";
 
 // The server, the key of the agent, and the clock. The questions are those of the agent, and change nothing.
 
@@ -130,7 +132,12 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
   if (!(error instanceof SendError)) {
     return problem("server.fault", `the server cannot be asked: ${errorMessage(error)}`, "look at the server's log");
   }
-  const { status, kind, message } = error;
+  const { status, kind, message, cause } = error;
+  if (cause instanceof ProxyError) {
+    const { sentence, remedy } = splitAdvice(cause.message, "correct the proxy");
+    return problem("server.proxy", sentence, remedy);
+  }
+  if (UNKNOWN_AUTHORITY.test((cause as NodeJS.ErrnoException | undefined)?.code ?? "")) return signedAnew(url);
   if (kind === "unauthorized") return status === 403 ? missingPermission(error) : wrongKey(status, message, keyFile);
   if (message.includes("speaks TLS")) {
     const remedy = "write https:// in place of http:// in server.url";
@@ -154,6 +161,15 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
     return problem("server.redirects", "the server redirects requests to another address", remedy);
   }
   return stranger(url, `it answered ${status}`);
+}
+
+const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
+
+/** Without a proxy the way to the server finds this before. */
+function signedAnew(url: string): Finding {
+  const by = currentProxy(new URL(url))?.name ?? "another machine";
+  const sentence = `this machine does not know who signed the certificate that comes through the proxy ${by}: many sign anew`;
+  return problem("server.unknown-authority", sentence, authorityRemedy());
 }
 
 function wrongKey(status: number | null, message: string, keyFile: string): Finding {

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
 import type { Finding } from "../../shared/local/doctor.ts";
-import { proxyFor } from "../../shared/runtime/environment-proxy.ts";
+import { currentProxy, trusted } from "../../shared/http-client/client.ts";
 import { ok, problem, warning } from "./finding.ts";
 
 // The way to the server, step by step: its name, its port, its certificate. No key leaves this machine.
@@ -21,14 +21,8 @@ export async function tryWay(text: string): Promise<Way> {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  const proxy = proxyFor(url);
   // The proxy looks the name up and connects, so that this machine alone may be unable to.
-  if (proxy !== null) {
-    return {
-      is: "open",
-      found: [ok("server.proxy", `requests to ${url.host} go through the proxy ${proxy} of the environment`)],
-    };
-  }
+  if (currentProxy(url) !== null) return { is: "open", found: [] };
   const unknown = await nameFault(host);
   if (unknown !== null) return { is: "closed", found: [unknown] };
   const refused = await portFault(host, port);
@@ -101,7 +95,14 @@ function connectFault(host: string, port: number, code: string): Finding {
 function tryTls(host: string, port: number): Promise<Way> {
   return new Promise((resolve) => {
     const servername = net.isIP(host) === 0 ? { servername: host } : {};
-    const socket = tls.connect({ host, port, ...servername, rejectUnauthorized: false, timeout: STEP_MS });
+    const socket = tls.connect({
+      host,
+      port,
+      ...servername,
+      ...trusted(),
+      rejectUnauthorized: false,
+      timeout: STEP_MS,
+    });
     const end = (way: Way) => {
       socket.destroy();
       resolve(way);
@@ -169,10 +170,10 @@ function certificateFault(code: string, { host, names, from, to }: Certificate):
 }
 
 /** Node ignores a file that it cannot read. */
-function authorityRemedy(): string {
+export function authorityRemedy(): string {
   const file = process.env["NODE_EXTRA_CA_CERTS"];
   if (file === undefined || file === "") {
-    return "take the certificate of the authority, and start the agent with NODE_EXTRA_CA_CERTS=FILE of it";
+    return "take the certificate of the authority, and name its file as ca in agent.yaml, or start the agent with NODE_EXTRA_CA_CERTS=FILE of it";
   }
   return fs.existsSync(file)
     ? `NODE_EXTRA_CA_CERTS names ${file}: put the certificate of the server's authority into it`

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
-import http from "node:http";
-import https from "node:https";
-import { pipeline } from "node:stream/promises";
+import type http from "node:http";
+import { isUnreached, sendRequest } from "../../shared/http-client/client.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { StowTarget } from "../config/destination.ts";
 import { readSecret } from "../config/secret-file.ts";
@@ -86,21 +85,15 @@ async function post(
   headers: http.OutgoingHttpHeaders,
   body: () => AsyncGenerator<Buffer>,
 ): Promise<StowResponse> {
-  const request = (url.protocol === "https:" ? https : http).request(url, { method: "POST", headers });
-  request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no transfer within ${TIMEOUT_MS / 1000} s`)));
-  const responded = new Promise<http.IncomingMessage>((resolve, reject) => {
-    request.once("response", resolve);
-    request.once("error", reject);
-  });
-  responded.catch(() => undefined); // pipeline() rejects with the same error
   try {
-    // A server may refuse before it has read the whole instance.
-    await Promise.race([pipeline(body, request), responded]);
-    const response = await responded;
+    const response = await sendRequest(url, { method: "POST", headers, body, idleMs: TIMEOUT_MS });
     let text = "";
-    for await (const chunk of response) {
-      if (text.length < RESPONSE_BYTES_MAX) text += (chunk as Buffer).toString();
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      text += chunk.toString();
+      if (text.length > RESPONSE_BYTES_MAX) break;
     }
+    // A server may refuse before it has read the whole instance.
+    response.destroy();
     const seconds = Number(response.headers["retry-after"] ?? "");
     return {
       status: response.statusCode ?? 0,
@@ -109,10 +102,6 @@ async function post(
       text: text.replace(/\s+/g, " ").trim(),
     };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "";
-    const isReached = !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(code);
-    throw new SendError(isReached ? "uncertain" : "transient", errorMessage(error));
-  } finally {
-    request.destroy();
+    throw new SendError(isUnreached(error) ? "transient" : "uncertain", errorMessage(error));
   }
 }

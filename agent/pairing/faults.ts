@@ -1,3 +1,4 @@
+import { ProxyError } from "../../shared/http-client/proxy.ts";
 import type { SendError } from "../runtime/send-error.ts";
 
 // Failures of a pairing, each with what to do.
@@ -28,13 +29,14 @@ const certificateFaults: readonly [RegExp, (now: Date) => string][] = [
   [
     /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
     () =>
-      "this PC does not know the authority of the server's certificate: name its file in the environment variable NODE_EXTRA_CA_CERTS",
+      "this PC does not know the authority of the server's certificate: name its file in the environment variable NODE_EXTRA_CA_CERTS, or as ca in agent.yaml",
   ],
 ];
 
 /** Puts the failure of the request into words. */
 export function pairingFault(error: SendError, server: string, now: Date): PairingError {
-  const { envelope, status, message } = error;
+  const { envelope, status, message, cause } = error;
+  if (cause instanceof ProxyError) return new PairingError("none", cause.message);
   if (envelope?.code.startsWith("PAIRING.")) return new PairingError("code", envelope.message);
   if (envelope?.code === "ROUTE.NOT_FOUND") return notForAgents(server);
   if (envelope !== null) return new PairingError("none", envelope.message);

@@ -1,11 +1,11 @@
 import fs from "node:fs";
-import http from "node:http";
-import https from "node:https";
+import type http from "node:http";
 import { pipeline } from "node:stream/promises";
 import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { jsonFault } from "../../shared/api/json-scan.ts";
+import { currentProxy, isUnreached, sendRequest } from "../../shared/http-client/client.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
@@ -58,39 +58,20 @@ export function createServerClient(
   heard: (exchange: Exchange) => void = () => undefined,
 ): ServerClient {
   const base = url.replace(/\/+$/, "");
-  const { request } = base.startsWith("https:") ? https : http;
-  const send = (
+  const send = async (
     method: string,
     path: string,
     headers: http.OutgoingHttpHeaders,
-    body?: Buffer,
-  ): Promise<ServerResponse> =>
-    new Promise((resolve, reject) => {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, signal };
-      const pending = request(`${base}${path}`, options, (response) => {
-        const parts: Buffer[] = [];
-        let length = 0;
-        response.on("data", (part: Buffer) => {
-          length += part.length;
-          if (length <= RESPONSE_BYTES_MAX) parts.push(part);
-          else {
-            reject(new SendError("uncertain", `response too long: expected at most ${RESPONSE_BYTES_MAX} bytes`));
-            response.destroy();
-          }
-        });
-        response.on("end", () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: Buffer.concat(parts).toString(),
-          }),
-        );
-        response.on("error", reject);
-      });
-      pending.on("error", reject);
-      pending.end(body);
-    });
+    body?: Uint8Array,
+  ): Promise<ServerResponse> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const all = { ...headers, "x-api-key": keyOrThrow(key) };
+    const response = await sendRequest(new URL(`${base}${path}`), { method, headers: all, body, signal });
+    const parts: Buffer[] = [];
+    for await (const part of atMost(RESPONSE_BYTES_MAX)(response as AsyncIterable<Buffer>)) parts.push(part);
+    const { statusCode: status = 0, headers: answered } = response;
+    return { status, headers: answered, body: Buffer.concat(parts).toString() };
+  };
   const sendTimed = async (...parts: Parameters<typeof send>): Promise<ServerResponse> => {
     const began = performance.now();
     let response: ServerResponse | null = null;
@@ -98,7 +79,7 @@ export function createServerClient(
       response = await send(...parts);
       return response;
     } catch (error) {
-      throw error instanceof SendError ? error : await networkError(base, error as NodeJS.ErrnoException);
+      throw error instanceof SendError ? error : await networkError(new URL(base), error as NodeJS.ErrnoException);
     } finally {
       const receivedAt = Date.now();
       const sentAt = receivedAt - (performance.now() - began);
@@ -126,15 +107,10 @@ export function createServerClient(
     async download(path, file, bytesMax) {
       // The bound on silence lets a slow line take its time. The other one ends a server that sends a byte now and then.
       const signal = AbortSignal.timeout(DOWNLOAD_MS);
-      const options = { headers: { "x-api-key": keyOrThrow(key) }, timeout: timeoutMs, signal };
+      const options = { headers: { "x-api-key": keyOrThrow(key) }, idleMs: timeoutMs, signal };
       try {
-        const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-          const pending = request(`${base}${path}`, options, resolve);
-          pending.on("timeout", () => pending.destroy(new Error("no response in time")));
-          pending.on("error", reject);
-          pending.end();
-        }).catch(async (error: NodeJS.ErrnoException) => {
-          throw await networkError(base, error);
+        const response = await sendRequest(new URL(`${base}${path}`), options).catch(async (error: Error) => {
+          throw await networkError(new URL(base), error);
         });
         if (response.statusCode !== 200) throw statusError(await readError(response));
         await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
@@ -142,7 +118,7 @@ export function createServerClient(
         if (signal.aborted) throw new SendError("uncertain", TOO_SLOW);
         // A refusal of the disk keeps its own words.
         const isCut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
-        throw isCut ? await networkError(base, error as NodeJS.ErrnoException) : error;
+        throw isCut ? await networkError(new URL(base), error as NodeJS.ErrnoException) : error;
       }
     },
   };
@@ -198,15 +174,16 @@ function keyOrThrow(key: () => string): string {
 const PROBE_MS = 5_000;
 
 /** Checks whether only one side uses TLS. @returns a sentence; null if that is not the cause */
-async function wrongScheme(base: string, { code = "", message }: NodeJS.ErrnoException): Promise<string | null> {
-  const { host, hostname, port, protocol } = new URL(base);
+async function wrongScheme(url: URL, { code = "", message }: NodeJS.ErrnoException): Promise<string | null> {
+  const { host, hostname, port, protocol } = url;
   if (protocol === "https:") {
     const isPlain = /wrong version number|packet length too long|http request/i.test(message);
     return isPlain ? `the server at ${host} does not speak TLS: is the url http://?` : null;
   }
   // A TLS server replies to plain HTTP with an alert or closes the connection. A handshake distinguishes it from a crash.
   const isUnclear = code.startsWith("HPE_") || message === "socket hang up";
-  const speaksTls = isUnclear && (await acceptsTls(hostname.replaceAll(/[[\]]/g, ""), Number(port || 80)));
+  const mayTry = isUnclear && currentProxy(url) === null;
+  const speaksTls = mayTry && (await acceptsTls(hostname.replaceAll(/[[\]]/g, ""), Number(port || 80)));
   return speaksTls ? `the server at ${host} speaks TLS: is the url https://?` : null;
 }
 
@@ -233,13 +210,14 @@ function isPlainAtTlsPort({ status, body }: ServerResponse): boolean {
 }
 
 /** Creates the error of a request without a response. The server may have processed it, unless the connection failed. */
-async function networkError(base: string, error: NodeJS.ErrnoException): Promise<SendError> {
-  const wrong = await wrongScheme(base, error);
+async function networkError(url: URL, error: NodeJS.ErrnoException): Promise<SendError> {
+  if (error.name === "TimeoutError")
+    return new SendError("uncertain", "the server cannot be reached: no response in time");
+  const wrong = await wrongScheme(url, error);
   if (wrong !== null) return new SendError("transient", wrong);
-  const code = error.code ?? "";
-  const notSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
-  const why = code === "ABORT_ERR" ? "no response in time" : code || errorMessage(error);
-  return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${why}`);
+  const why = error.code || errorMessage(error);
+  const kind = isUnreached(error) ? "transient" : "uncertain";
+  return new SendError(kind, `the server cannot be reached: ${why}`, { cause: error });
 }
 
 function statusError({ status, headers, body }: ServerResponse): SendError {

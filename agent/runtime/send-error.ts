@@ -17,6 +17,8 @@ interface ErrorResponse {
   readonly status?: number;
   readonly retryAfterMs?: number | null;
   readonly envelope?: ErrorEnvelope | null;
+  /** The error of the network. */
+  readonly cause?: unknown;
 }
 
 export class SendError extends Error {
@@ -30,7 +32,7 @@ export class SendError extends Error {
   readonly envelope: ErrorEnvelope | null;
 
   constructor(kind: FailureKind, message: string, response: ErrorResponse = {}) {
-    super(message);
+    super(message, { cause: response.cause });
     this.kind = kind;
     this.retryAfterMs = response.retryAfterMs ?? null;
     this.status = response.status ?? null;

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { useNetworkOfFile } from "../config/network.ts";
 import { folderOf } from "../host/config-file.ts";
 import type { Host } from "../host/host.ts";
 import { pair } from "../pairing/pair.ts";
@@ -10,6 +11,7 @@ export function pairWith({ file }: Pick<Host, "file">): Pair {
     // Several agents of a machine may share a folder: agent.yaml has agent.key, agent-lab.yaml agent-lab.key.
     const name = `${path.parse(file).name}.key`;
     const keyFile = path.join(folderOf(file), name);
+    useNetworkOfFile(path.resolve(file));
     const { serverUrl, clinic, warnings } = await pair({ serverUrl: url, code, name: agentName, keyFile });
     return { url: serverUrl, keyFile: name, clinic: clinic.name, warnings };
   };

@@ -1,6 +1,5 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
-import { useEnvironmentProxy } from "../runtime/environment-proxy.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
@@ -40,7 +39,6 @@ export class CommandError extends Error {
 
 /** Runs the subcommand that the arguments name. A failure is printed to stderr and ends the process. */
 export async function runProgram(definition: ProgramDefinition, args = process.argv.slice(2)): Promise<void> {
-  useEnvironmentProxy();
   watchOutput();
   try {
     const words = helpAsOption(args);

@@ -2,6 +2,8 @@ interface Answer {
   readonly status?: number;
   readonly code?: string;
   readonly retryAfterMs?: number | null;
+  /** The error of the network. */
+  readonly cause?: unknown;
 }
 
 /** A request that the store did not carry out, or did wrongly. Each may succeed later, because no content is refused for good. */
@@ -13,8 +15,8 @@ export class ObjectError extends Error {
   /** Retry-After of the response in ms; null without one. */
   readonly retryAfterMs: number | null;
 
-  constructor(message: string, { status, code = "", retryAfterMs = null }: Answer = {}) {
-    super(message);
+  constructor(message: string, { status, code = "", retryAfterMs = null, cause }: Answer = {}) {
+    super(message, { cause });
     this.status = status ?? null;
     this.code = code;
     this.retryAfterMs = retryAfterMs;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
-import http from "node:http";
-import https from "node:https";
+import type http from "node:http";
 import { AwsV4Signer } from "aws4fetch";
+import { sendRequest } from "../http-client/client.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { printable } from "../runtime/printable.ts";
 import { type Element, readXml, textOf } from "./answer-xml.ts";
@@ -90,35 +90,28 @@ export async function exchange<Value>(
     ...(await signedHeaders(target, secret, url, request, new Date())),
     ...(method === "PUT" || method === "POST" ? { "content-length": String(body.length) } : {}),
   };
-  const ca = target.ca === null ? {} : { ca: fs.readFileSync(target.ca) };
-  const options = { method, headers, ...(signal === undefined ? {} : { signal }) };
-  const sent = url.protocol === "https:" ? https.request(url, { ...options, ...ca }) : http.request(url, options);
   const { idleMs, bytesPerSecond } = patience;
-  // A destroyed request reports its reason only before the response begins.
-  let ended: string | null = null;
-  const end = (reason: string) => {
-    ended = reason;
-    sent.destroy();
-  };
-  sent.setTimeout(idleMs, () => end(`no transfer within ${idleMs / 1000} s`));
   const totalMs = 2 * idleMs + ((body.length + (request.expectedBytes ?? 0)) / bytesPerSecond) * 1000;
-  const deadline = setTimeout(() => end(`expected at least ${bytesPerSecond} bytes a second, got less`), totalMs);
+  const late = new AbortController();
+  const reason = new Error(`expected at least ${bytesPerSecond} bytes a second, got less`);
+  const deadline = setTimeout(() => late.abort(reason), totalMs);
+  let response: http.IncomingMessage | null = null;
   try {
-    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      sent.once("response", resolve);
-      sent.on("error", reject);
-      sent.end(body);
+    response = await sendRequest(url, {
+      ...{ method, headers, body, idleMs },
+      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+      ca: target.ca === null ? undefined : fs.readFileSync(target.ca),
     });
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) throw refusal(status, response.headers, await readText(response));
     return await read(response);
   } catch (error) {
     if (error instanceof ObjectError) throw error;
-    throw new ObjectError(ended ?? errorMessage(error));
+    throw new ObjectError(errorMessage(error), { cause: error });
   } finally {
     clearTimeout(deadline);
     // The rest of a response that nobody reads would keep its connection.
-    sent.destroy();
+    response?.destroy();
   }
 }
 

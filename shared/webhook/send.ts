@@ -1,8 +1,8 @@
 import type { LookupAddress } from "node:dns";
 import { lookup as dnsLookup } from "node:dns/promises";
-import http from "node:http";
-import https from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
+import { currentProxy, sendRequest } from "../http-client/client.ts";
+import { ProxyError } from "../http-client/proxy.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
@@ -41,61 +41,26 @@ export async function sendWebhook(
   if (!url.ok) return failed(url.reason);
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
-    const host = hostOf(url.value);
-    const family = isIP(host);
-    const found = family === 0 ? await before(deadline, lookup(host)) : [{ address: host, family }];
-    const addresses = checkAddresses(url.value, found, allowPrivate);
-    if (!addresses.ok) return failed(addresses.reason);
-    const headers = signedHeaders(message, secret, now());
-    return outcomeOf(await post(url.value, addresses.value, headers, message.body, deadline));
+    const found = await before(deadline, addressesOf(url.value, allowPrivate, lookup));
+    const addresses = found === null ? null : checkAddresses(url.value, found, allowPrivate);
+    if (addresses?.ok === false) return failed(addresses.reason);
+    const body = Buffer.from(message.body);
+    const headers = {
+      ...signedHeaders(message, secret, now()),
+      "content-type": "application/json",
+      "content-length": body.length,
+      "user-agent": "Vetwire-Webhooks/1",
+    };
+    const to = addresses === null ? {} : { addresses: addresses.value };
+    const response = await sendRequest(url.value, { method: "POST", headers, body, signal: deadline, ...to });
+    response.destroy();
+    return outcomeOf(response.statusCode ?? 0);
   } catch (error) {
     if (deadline.aborted) {
       return failed(`No answer came within ${deadlineMs / 1000} s: let the receiver answer first and work afterwards.`);
     }
     return failed(faultText(error));
   }
-}
-
-/** @returns the status of the answer */
-async function post(
-  url: URL,
-  addresses: readonly LookupAddress[],
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  signal: AbortSignal,
-): Promise<number> {
-  // A second look-up by the socket could give another address than the checked one.
-  const pinned: LookupFunction = (_host, { all }, callback) => {
-    const [first] = addresses;
-    // Not within the call: a connection that fails right away, as one without any route does, would fail before the request listens
-    // to its socket, and end the process.
-    setImmediate(() => {
-      if (all === true) callback(null, [...addresses]);
-      else callback(null, first?.address ?? "", first?.family);
-    });
-  };
-  return new Promise((resolve, reject) => {
-    const request = (url.protocol === "https:" ? https : http).request(url, {
-      method: "POST",
-      headers: {
-        ...headers,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
-        "user-agent": "Vetwire-Webhooks/1",
-      },
-      // An agent would keep connections, whose addresses were checked for an earlier message.
-      agent: false,
-      lookup: pinned,
-      signal,
-    });
-    request.on("error", reject);
-    request.on("response", (response) => {
-      resolve(response.statusCode ?? 0);
-      response.on("error", () => undefined);
-      response.destroy();
-    });
-    request.end(body);
-  });
 }
 
 function outcomeOf(status: number): WebhookOutcome {
@@ -109,6 +74,31 @@ function outcomeOf(status: number): WebhookOutcome {
 
 function failed(reason: string): WebhookOutcome {
   return { delivered: false, status: null, reason };
+}
+
+/**
+ * Looks a receiver up, also behind a proxy, which then gets the checked address in place of the name: the proxy's own look-up could
+ * lead into its network. @returns null for a name that the proxy alone may know, if the operator allows private receivers
+ */
+async function addressesOf(
+  url: URL,
+  allowPrivate: boolean,
+  lookup: (host: string) => Promise<readonly LookupAddress[]>,
+): Promise<readonly LookupAddress[] | null> {
+  const host = hostOf(url);
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  const proxy = currentProxy(url);
+  try {
+    return await lookup(host);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (proxy === null || !["ENOTFOUND", "EAI_AGAIN"].includes(code)) throw error;
+    if (allowPrivate && url.protocol === "https:") return null;
+    const reason = `this machine cannot look up the receiver's name, and leaves that to no proxy (${proxy.name})`;
+    const remedy = "let it look up public names, or start the program with --allow-private-webhooks";
+    throw new ProxyError(`${reason}: ${remedy}`, { cause: error });
+  }
 }
 
 /** Rejects at the deadline, since a look-up cannot be stopped. */
@@ -145,8 +135,8 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 function faultText(error: unknown): string {
-  // A connection that tried several addresses fails with the errors of all.
-  const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  const code = first instanceof Error && "code" in first ? String(first.code) : "";
-  return FAULTS[code] ?? `The receiver's answer is no HTTP: ${errorMessage(first)}. Check the URL.`;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const words = errorMessage(error);
+  if (error instanceof ProxyError) return `${words[0]?.toUpperCase()}${words.slice(1)}.`;
+  return FAULTS[code] ?? `The receiver's answer is no HTTP: ${words}. Check the URL.`;
 }

@@ -146,7 +146,7 @@ describe("single problems", () => {
     [
       "an unknown key without a near one lists all keys",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images, backup, log, managed",
+      "3: zzzzzzz is an unknown key, expected one of server, proxy, proxyPasswordFile, noProxy, ca, data, timeZone, matchPatientsByName, status, devices, destinations, images, backup, log, managed",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     [

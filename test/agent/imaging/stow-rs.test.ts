@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { stow } from "../../../agent/imaging/stow-rs.ts";
+import { useNetwork } from "../../../shared/http-client/client.ts";
+import { environmentProxies } from "../../../shared/http-client/proxy.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
@@ -98,8 +100,9 @@ test("a redirect from https to http shows nobody the credentials", async () => {
   const { ca, agent } = makeCertificates(folder);
   const tls = { cert: fs.readFileSync(agent.certificate, "utf8"), key: fs.readFileSync(agent.key, "utf8") };
   const [archive, other] = [await startArchive(tls), await startArchive()];
-  https.globalAgent.options.ca = fs.readFileSync(ca);
-  onTestFinished(() => void delete https.globalAgent.options.ca);
+  const direct = { proxies: environmentProxies({}), ca: null };
+  useNetwork({ ...direct, ca: fs.readFileSync(ca, "latin1") });
+  onTestFinished(() => useNetwork(direct));
   archive.answer = { status: 307, headers: { location: `http://127.0.0.1:${other.port}/dicom-web/studies` } };
   await expect(send(archive, "https")).rejects.toMatchObject({ kind: "transient" });
   expect(archive.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer secret"]);
