@@ -5,10 +5,11 @@ import { ApiError } from "../../http/errors.ts";
 import { listSessionsOf, removeSessionOf, removeSessionsOf } from "../../store/dashboard/sessions.ts";
 import { findUser, setPassword, setSecondFactor, type StoredUser } from "../../store/dashboard/users.ts";
 import { userOf } from "../auth/guard.ts";
+import { nextBrowserCookie } from "../auth/known-browser.ts";
 import { hashPassword, isPassword } from "../auth/password.ts";
 import { newSecondFactor, stepOf } from "../auth/second-factor.ts";
 import { clearSessionCookie } from "../auth/session-cookie.ts";
-import { createSignInLimit } from "../auth/sign-in-limit.ts";
+import { createSessionLimit } from "../auth/sign-in-limit.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 import { textForm } from "../../../shared/api/text-form.ts";
@@ -61,27 +62,31 @@ function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContex
   });
 }
 
-function passwordRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
-  const countAttempt = createSignInLimit(counters);
+function passwordRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, pepper } = context;
+  const countTry = createSessionLimit(context);
 
   /** A stolen session must not suffice. @returns the user, if the password is right */
   async function provenUser(request: FastifyRequest, password: string): Promise<StoredUser> {
-    const { userId, name } = userOf(request);
-    await countAttempt({ name, address: request.ip, now: now() });
+    const { userId, sessionId } = userOf(request);
+    await countTry(sessionId);
     const user = await findUser(store, userId);
     if (user === undefined || !(await isPassword(password, user.password)))
       throw new ApiError("SESSION.WRONG_PASSWORD");
     return user;
   }
 
-  app.post("/clinic/v1/account/password", { config: { access: "signed in" } }, async (request) => {
+  app.post("/clinic/v1/account/password", { config: { access: "signed in" } }, async (request, reply) => {
     const { old_password, new_password } = passwordBody(request.body);
     const { id } = await provenUser(request, old_password);
     const hash = await hashPassword(new_password);
+    const known = nextBrowserCookie(request, pepper);
     await store.transaction(async (session) => {
       await setPassword(session, id, hash);
       await removeSessionsOf(session, id, userOf(request).sessionId);
+      await known.store(session, id, now());
     });
+    known.set(reply);
     return {};
   });
   app.route({

@@ -60,11 +60,10 @@ async function sessionState(request: FastifyRequest, { store }: DashboardContext
 }
 
 /** The first admin gets all clinics of the server. A server without clinics gets its first one. */
-function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: DashboardContext): void {
-  const countAttempt = createSignInLimit(counters);
+function setUpRoute(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, setupCode } = context;
   app.post("/clinic/v1/set-up", { config: { access: "anyone" } }, async (request, reply) => {
     const { code, name, password, clinic_name } = setUpBody(request.body);
-    await countAttempt({ name: "set-up", address: request.ip, now: now() });
     if (setupCode?.matches(code) !== true) throw new ApiError("SESSION.SETUP_CODE");
     const hash = await hashPassword(password);
     const user = await store.transaction(async (session) => {
@@ -80,7 +79,7 @@ function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: D
       return { ...added, name, password: hash, totp_secret: null };
     });
     setupCode.end();
-    await startSession(store, { request, reply, user, now: now() });
+    await startSession(context, { request, reply, user });
     return {};
   });
 }
@@ -94,17 +93,19 @@ async function checkSecondFactor(store: Store, user: StoredUser, code: string | 
   throw new ApiError("SESSION.SECOND_FACTOR", "This code is wrong or was used already. Wait for the next one.");
 }
 
-function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
-  const countAttempt = createSignInLimit(counters);
+function signInRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now } = context;
+  const countAttempt = createSignInLimit(context);
   app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply) => {
     const { name, password, totp } = signInBody(request.body);
-    await countAttempt({ name, address: request.ip, now: now() });
+    const { isKnown } = await countAttempt(request, name);
     const user = await findUserByName(store, name);
     // An unknown name takes the time of a wrong password, and gets the same answer.
-    const isRight = await isPassword(password, user?.password, () => request.raw.socket.destroyed);
+    const who = { isGone: () => request.raw.socket.destroyed, isKnown };
+    const isRight = await isPassword(password, user?.password, who);
     if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
     await checkSecondFactor(store, user, totp, now());
-    await startSession(store, { request, reply, user, now: now() });
+    await startSession(context, { request, reply, user });
     return {};
   });
   app.post("/clinic/v1/sign-out", { config: { access: "signed in" } }, async (request, reply) => {

@@ -1,6 +1,7 @@
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { ClinicOfUser, Role } from "../../../shared/dashboard/session.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
+import { forgetBrowsersOf } from "./known-browsers.ts";
 import { removeSessionsOf } from "./sessions.ts";
 
 // Users of the dashboard and the clinics they belong to.
@@ -38,8 +39,10 @@ export async function findUser(session: Session, id: number): Promise<StoredUser
   return session.first(byId, { id });
 }
 
+/** Gives a user another password. What was tried with the earlier one is over, and no browser is known any more. */
 export async function setPassword(session: Session, id: number, password: string): Promise<void> {
   await session.all(updatePassword, { id, password });
+  await forgetBrowsersOf(session, id);
 }
 
 /** Gives a user another password, ends the sessions and switches the second factor off: the phone may be lost too. */
@@ -144,7 +147,10 @@ const allUsers = query((db) =>
 );
 
 const updatePassword = uncachedWrite((db, p: { id: number; password: string }) =>
-  db.updateTable("dashboard_user").set({ password: p.password }).where("id", "=", p.id),
+  db
+    .updateTable("dashboard_user")
+    .set({ password: p.password, wrong_factors: 0, factors_ended_at: null })
+    .where("id", "=", p.id),
 );
 
 const updateSecondFactor = uncachedWrite((db, p: { id: number; secret: string | null; step: number | null }) =>
