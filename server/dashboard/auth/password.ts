@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
-import { randomText } from "./random-text.ts";
+import { randomText } from "../../../shared/runtime/random-text.ts";
 
 // Passwords as scrypt hashes (RFC 7914). The parameters stand beside each hash, so that they can be raised later.
 

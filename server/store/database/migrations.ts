@@ -459,7 +459,6 @@ const agents = ({ id, orderedText }: Engine) => `
     selector ${orderedText} not null unique,
     digest text not null,
     expires_at bigint not null,
-    wrong_tries bigint not null,
     api_key_id bigint references api_key (id),
     user_id bigint not null references dashboard_user (id)
   );

@@ -443,7 +443,6 @@ export interface PairingCodeColumns {
   /** HMAC of the whole code. */
   digest: string;
   expires_at: number;
-  wrong_tries: number;
   /** The key that it was exchanged for; null for an unused code. */
   api_key_id: number | null;
   /** The user who made it. */
