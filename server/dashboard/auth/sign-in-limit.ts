@@ -24,6 +24,8 @@ export interface Attempt {
   readonly isKnown: boolean;
 }
 
+export const stranger: Attempt = { browserTries: 0, isKnown: false };
+
 type Counting = Pick<DashboardContext, "store" | "pepper" | "counters" | "now">;
 
 /** @returns a function that counts an attempt and throws 429 if there are too many */
@@ -43,7 +45,7 @@ export function createSignInLimit({ store, pepper, counters, now }: Counting) {
     for (const [kind, limit] of Object.entries(limits) as [keyof typeof limits, number][]) {
       await take(counters.addresses, { name: `sign-in ${names[kind]}`, limit, now: now() });
     }
-    return { browserTries: 0, isKnown: false };
+    return stranger;
   };
 }
 

@@ -1,23 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { SessionState } from "../../../shared/dashboard/session.ts";
+import type { SessionState, SignedInAnswer } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { insertClinic, listClinics } from "../../store/dashboard/clinics.ts";
 import { removeSession } from "../../store/dashboard/sessions.ts";
 import {
   clinicsOfUser,
   countUsers,
+  findUser,
   findUserByName,
   insertUser,
   setRole,
-  type StoredUser,
-  takeStep,
 } from "../../store/dashboard/users.ts";
-import type { Store } from "../../store/database/store.ts";
+import { checkSecondFactor } from "../auth/check-second-factor.ts";
 import { userOf } from "../auth/guard.ts";
 import { hashPassword, isPassword } from "../auth/password.ts";
-import { stepOf } from "../auth/second-factor.ts";
 import { clearSessionCookie, startSession } from "../auth/session-cookie.ts";
 import { createSignInLimit } from "../auth/sign-in-limit.ts";
 import { bodyReader, Name } from "../body.ts";
@@ -55,7 +53,13 @@ async function sessionState(request: FastifyRequest, { store }: DashboardContext
     return { state: "set-up", has_clinics: (await listClinics(store)).length > 0 };
   }
   const clinics = await clinicsOfUser(store, signedIn.userId);
-  const user = { id: signedIn.userPublicId, name: signedIn.name, has_second_factor: signedIn.hasSecondFactor };
+  const endedAt = (await findUser(store, signedIn.userId))?.factors_ended_at ?? null;
+  const user = {
+    id: signedIn.userPublicId,
+    name: signedIn.name,
+    has_second_factor: signedIn.hasSecondFactor,
+    password_known_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+  };
   return { state: "signed in", user, clinics: clinics.map(({ clinic_id: _id, ...clinic }) => clinic) };
 }
 
@@ -84,29 +88,20 @@ function setUpRoute(app: FastifyInstance, context: DashboardContext): void {
   });
 }
 
-/** @throws ApiError unless the user has no second factor, or the code is right and no code of its time was used */
-async function checkSecondFactor(store: Store, user: StoredUser, code: string | undefined, now: number): Promise<void> {
-  if (user.totp_secret === null) return;
-  if (code === undefined) throw new ApiError("SESSION.SECOND_FACTOR", "Enter the code of your second factor.");
-  const step = stepOf(code, user.totp_secret, now);
-  if (step !== null && (await store.transaction((session) => takeStep(session, user.id, step)))) return;
-  throw new ApiError("SESSION.SECOND_FACTOR", "This code is wrong or was used already. Wait for the next one.");
-}
-
 function signInRoutes(app: FastifyInstance, context: DashboardContext): void {
-  const { store, now } = context;
+  const { store } = context;
   const countAttempt = createSignInLimit(context);
-  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply) => {
+  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply): Promise<SignedInAnswer> => {
     const { name, password, totp } = signInBody(request.body);
-    const { isKnown } = await countAttempt(request, name);
+    const attempt = await countAttempt(request, name);
     const user = await findUserByName(store, name);
     // An unknown name takes the time of a wrong password, and gets the same answer.
-    const who = { isGone: () => request.raw.socket.destroyed, isKnown };
+    const who = { isGone: () => request.raw.socket.destroyed, isKnown: attempt.isKnown };
     const isRight = await isPassword(password, user?.password, who);
     if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
-    await checkSecondFactor(store, user, totp, now());
+    const recovery_codes_left = await checkSecondFactor(context, { request, user, code: totp, attempt });
     await startSession(context, { request, reply, user });
-    return {};
+    return { recovery_codes_left };
   });
   app.post("/clinic/v1/sign-out", { config: { access: "signed in" } }, async (request, reply) => {
     const { sessionId } = userOf(request);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
-import { setDisabled } from "../../../server/store/dashboard/users.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { allStored, clinic, startLimitedServer } from "../../server/harness.ts";
-import { givePassword, makeUser } from "../harness.ts";
+import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
+import { setDisabled } from "../../../../server/store/dashboard/users.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { allStored, clinic, startLimitedServer } from "../../harness.ts";
+import { givePassword, makeUser } from "../../../dashboard/harness.ts";
 
 // Goal: no stranger shuts a user out of a browser in which the user signed in before, and the cookie of such a browser helps nobody
 // else to guess.
