@@ -11,8 +11,8 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
   pair: {
     summary: "give this PC access by a code",
     examples: [
-      "pair --server https://vetwire.example.com --code 7KQM-X2HD",
-      'pair --server https://vetwire.example.com --code 7KQM-X2HD --name "Laboratory" --key-file ./agent.key',
+      "pair --server https://vetwire.example.com --code 7KQM-X2HD-9FVT",
+      'pair --server https://vetwire.example.com --code 7KQM-X2HD-9FVT --name "Laboratory" --key-file ./agent.key',
     ],
   },
   check: {

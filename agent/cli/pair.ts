@@ -13,7 +13,7 @@ const KEY_FILE = path.join(path.dirname(defaultPlace("config")), "agent.key");
 export const pairCommand = new Command("pair")
   .description("give this PC access to a clinic, with the code that the dashboard shows under Devices, Add a clinic PC")
   .requiredOption("--server <url>", "address of the dashboard, such as https://vetwire.example.com")
-  .requiredOption("--code <code>", "the code, such as 7KQM-X2HD")
+  .requiredOption("--code <code>", "the code, such as 7KQM-X2HD-9FVT")
   .option("--name <name>", "name by which the clinic knows this PC", os.hostname())
   .option("--key-file <file>", "file that gets the key, as in server.keyFile of agent.yaml", KEY_FILE)
   .addOption(configOption())

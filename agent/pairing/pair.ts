@@ -41,7 +41,7 @@ export async function pair({ serverUrl: typedUrl, code: typedCode, name, keyFile
   const serverUrl = readServerUrl(typedUrl);
   const code = readCode(typedCode);
   if (code === null) {
-    const expected = `expected ${CODE_CHARS} letters and digits such as 7KQM-X2HD, as the dashboard shows under Devices, Add a clinic PC`;
+    const expected = `expected ${CODE_CHARS} letters and digits such as 7KQM-X2HD-9FVT, as the dashboard shows under Devices, Add a clinic PC`;
     throw new PairingError("code", `the code is not complete: ${expected}`);
   }
   const warnings: string[] = [];

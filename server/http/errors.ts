@@ -57,6 +57,12 @@ const errorDefinitions = {
   "SESSION.REQUIRED": error(401, () => "Sign in first."),
   "SESSION.SIGN_IN_FAILED": error(401, () => "The name or the password is wrong."),
   "SESSION.SECOND_FACTOR": error(401, (problem) => problem),
+  "SESSION.SECOND_FACTOR_ENDED": error(
+    403,
+    () =>
+      "Ten wrong codes followed the right password, so that codes of the app end here. Use a recovery code or a browser in which " +
+      "you signed in before, or change the password.",
+  ),
   "SESSION.OTHER_USER": error(409, (name) => `${name} is signed in now: load the page again.`),
   "SESSION.WRONG_PASSWORD": error(403, () => "The password is wrong."),
   "SESSION.SETUP_CODE": error(401, () => "The set-up code is wrong, or a user exists already."),

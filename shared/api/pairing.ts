@@ -10,22 +10,20 @@ import { textForm } from "./text-form.ts";
 /** Crockford's base32: no letter in it looks like a digit in it. A character has 5 bits. */
 const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-export const CODE_CHARS = 8;
+export const CODE_CHARS = 12;
 export const CODE_MINUTES = 15;
-/** Wrong tries that end a code. */
-export const WRONG_TRIES_MAX = 5;
 
 /** Longest name of a clinic PC. */
 export const PC_NAME_CHARS_MAX = 100;
 
-/** Formats 8 numbers from 0 to 31 as a code. */
+/** Formats 12 numbers from 0 to 31 as a code. */
 export function codeOf(numbers: readonly number[]): string {
   return numbers.map((number) => LETTERS.charAt(number)).join("");
 }
 
-/** Formats a code as a person reads it: `7KQM-X2HD`. */
+/** Formats a code as a person reads it: `7KQM-X2HD-9FVT`. */
 export function spacedCode(code: string): string {
-  return `${code.slice(0, CODE_CHARS / 2)}-${code.slice(CODE_CHARS / 2)}`;
+  return code.replaceAll(/(.{4})(?=.)/g, "$1-");
 }
 
 /** Reads a typed code. Spaces, dashes and letter case do not count, and O is 0, I and L are 1. @returns null for another text */

@@ -4,6 +4,8 @@
 export interface AccountState {
   name: string;
   has_second_factor: boolean;
+  /** Unused recovery codes. */
+  recovery_codes_left: number;
   sessions: SessionOfUser[];
 }
 
@@ -40,4 +42,16 @@ export interface SecondFactorBody {
   /** A code made from the secret. */
   code: string;
   password: string;
+}
+
+/** The body of `POST /clinic/v1/account/second-factor/off` and `.../recovery-codes`. */
+export interface ProvenBody {
+  password: string;
+  /** A code of the app, or a recovery code. */
+  code: string;
+}
+
+/** The answer of `POST /clinic/v1/account/second-factor/on` and `.../recovery-codes`. They are shown once. */
+export interface RecoveryCodes {
+  recovery_codes: string[];
 }

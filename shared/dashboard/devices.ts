@@ -10,7 +10,7 @@ export interface DevicesBody {
 
 /** The answer of `POST pairing-code`. No later answer contains the code. */
 export interface PairingCode {
-  /** In two groups: `7KQM-X2HD`. */
+  /** In three groups: `7KQM-X2HD-9FVT`. */
   code: string;
   expires_at: string;
 }

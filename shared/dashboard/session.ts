@@ -28,7 +28,15 @@ export interface ClinicOfUser {
 export type SessionState =
   | { state: "set-up"; has_clinics: boolean }
   | { state: "signed out" }
-  | { state: "signed in"; user: { id: string; name: string; has_second_factor: boolean }; clinics: ClinicOfUser[] };
+  | { state: "signed in"; user: SignedInUser; clinics: ClinicOfUser[] };
+
+export interface SignedInUser {
+  id: string;
+  name: string;
+  has_second_factor: boolean;
+  /** When ten wrong codes had followed the right password; null if they did not. A new password sets it back. */
+  password_known_at: string | null;
+}
 
 /** The body of `POST /clinic/v1/set-up`. */
 export interface SetUpBody {
@@ -43,8 +51,14 @@ export interface SetUpBody {
 export interface SignInBody {
   name: string;
   password: string;
-  /** Code of the second factor. */
+  /** Code of the second factor, or a recovery code. */
   totp?: string;
+}
+
+/** The answer of `POST /clinic/v1/sign-in`. */
+export interface SignedInAnswer {
+  /** Set if a recovery code was used. */
+  recovery_codes_left: number | null;
 }
 
 export const PASSWORD_CHARS_MIN = 10;

@@ -24,8 +24,8 @@ export function sessionRoutes(app: FastifyInstance, host: Host, sessions: Sessio
         body: { type: "object", required: ["pin"], properties: { pin: { type: "string", maxLength: 64 } } },
       },
     },
-    ({ body: { pin } }, reply) => {
-      const outcome = sessions.enter(pin, host.pin);
+    ({ body: { pin }, raw }, reply) => {
+      const outcome = sessions.enter(raw, pin, host.pin);
       if (outcome.is === "right") return reply.header("set-cookie", outcome.cookie).send({});
       if (outcome.is === "wrong") {
         throw new PageError(403, "the PIN is wrong: vetwire agent status shows it on the PC", "SESSION.WRONG_PIN");

@@ -3,9 +3,11 @@ import { includesRole, type Role } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { limitSession, limitStranger } from "../../http/rate-limit/rate-limit.ts";
 import type { SignedIn } from "../../http/request-context.ts";
+import { isKnownBrowser } from "../../store/dashboard/known-browsers.ts";
 import { findSession, touchSession } from "../../store/dashboard/sessions.ts";
 import { clinicsOfUser } from "../../store/dashboard/users.ts";
 import type { DashboardContext } from "../context.ts";
+import { browserDigest } from "./known-browser.ts";
 import { endOfSession, presentedDigest } from "./session-cookie.ts";
 
 // Plugin: finds the session of a request, and refuses what the user may not do.
@@ -28,7 +30,7 @@ const PAGE_USER = "x-vetwire-user";
 /** Interval at which the use of a session is stored. */
 const TOUCH_MS = 60_000;
 
-export function guardRoutes(scope: FastifyInstance, { store, now, limiter }: DashboardContext): void {
+export function guardRoutes(scope: FastifyInstance, { store, now, limiter, pepper }: DashboardContext): void {
   scope.addHook("onRoute", ({ url, config }) => {
     const access = config?.access;
     if (access === undefined) throw new Error(`route ${url}: expected access in its config`);
@@ -42,7 +44,10 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter }: Das
     const clock = now();
     const found = digest === undefined ? undefined : await findSession(store, digest, clock);
     if (found === undefined) {
-      await limitStranger(request, limiter, clock);
+      // A known browser must be able to load the page and sign in, whatever a stranger behind the same address sends.
+      const browser = browserDigest(request, pepper);
+      const isKnown = browser !== null && (await isKnownBrowser(store, browser, clock));
+      await (isKnown ? limitSession(`browser ${browser}`, limiter, clock) : limitStranger(request, limiter, clock));
     } else {
       await limitSession(found.id, limiter, clock);
       // After a clock was set back, the end counts from now.

@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
-import { randomText } from "./random-text.ts";
+import { randomText } from "../../../shared/runtime/random-text.ts";
 
 // Passwords as scrypt hashes (RFC 7914). The parameters stand beside each hash, so that they can be raised later.
 
@@ -19,7 +19,10 @@ const HASH_BYTES = 32;
 
 /** Max hashes at once: each holds 64 MiB, and further ones would slow down the API. */
 const AT_ONCE_MAX = 2;
-/** Max hashes that wait. Of a flood of sign-ins the further ones are refused, so that a person's own waits a few seconds at most. */
+/**
+ * Max hashes that wait, of strangers and of known people each. Of a flood of sign-ins the further ones are refused, so that a person's
+ * own waits a few seconds at most. Known people are served first, so that no flood of strangers refuses them.
+ */
 const WAITING_MAX = 20;
 /** Time after which a refused one is sent again, in seconds. */
 const RETRY_AFTER_S = "5";
@@ -29,8 +32,18 @@ export function randomPassword(): string {
   return randomText(16).toLowerCase();
 }
 
+/** Somebody who waits for a hash. */
+interface Waiting {
+  /** Whether nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
+  /** Whether the request is of a session, or of a browser in which the user signed in before. */
+  readonly isKnown: boolean;
+}
+
+const known: Waiting = { isGone: () => false, isKnown: true };
+
 let running = 0;
-const waiting: (() => void)[] = [];
+const queues = { known: [] as (() => void)[], strangers: [] as (() => void)[] };
 
 /**
  * Hashes a new password. The length is checked here, since an error of a schema would repeat the password.
@@ -42,27 +55,23 @@ export async function hashPassword(password: string): Promise<string> {
     throw new ApiError("REQUEST.INVALID_BODY", `The password is too short or too long, expected ${expected}.`);
   }
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, current);
+  const hash = await derive(password, salt, current, known);
   return ["scrypt", current.N, current.r, current.p, salt.toString("base64"), hash.toString("base64")].join("$");
 }
 
 /**
- * Whether the password belongs to a stored hash. Without a stored hash it takes the same time and returns false. `isGone` tells
- * whether nobody waits for the answer any more. @throws ApiError 503 if too many wait
+ * Whether the password belongs to a stored hash. Without a stored hash it takes the same time and returns false.
+ * @throws ApiError 503 if too many wait
  */
-export async function isPassword(
-  password: string,
-  stored: string | undefined,
-  isGone: () => boolean = () => false,
-): Promise<boolean> {
-  if (password.length > PASSWORD_CHARS_MAX) return isPassword("", undefined, isGone);
+export async function isPassword(password: string, stored: string | undefined, who: Waiting = known): Promise<boolean> {
+  if (password.length > PASSWORD_CHARS_MAX) return isPassword("", undefined, who);
   const [scheme, N, r, p, salt = "", hash = ""] = (stored ?? "").split("$");
   if (scheme !== "scrypt") {
-    await derive(password, Buffer.alloc(SALT_BYTES), current, isGone);
+    await derive(password, Buffer.alloc(SALT_BYTES), current, who);
     return false;
   }
   const parameters = { N: Number(N), r: Number(r), p: Number(p) };
-  const derived = await derive(password, Buffer.from(salt, "base64"), parameters, isGone);
+  const derived = await derive(password, Buffer.from(salt, "base64"), parameters, who);
   return timingSafeEqual(derived, Buffer.from(hash, "base64"));
 }
 
@@ -70,9 +79,10 @@ async function derive(
   password: string,
   salt: Buffer,
   { N, r, p }: Parameters,
-  isGone: () => boolean = () => false,
+  { isGone, isKnown }: Waiting,
 ): Promise<Buffer> {
   if (running >= AT_ONCE_MAX) {
+    const waiting = isKnown ? queues.known : queues.strangers;
     if (waiting.length >= WAITING_MAX) {
       throw new ApiError("SERVER.UNAVAILABLE", "", { headers: { "retry-after": RETRY_AFTER_S } });
     }
@@ -88,7 +98,7 @@ async function derive(
     });
   } finally {
     // The next one in line takes over the place.
-    const next = waiting.shift();
+    const next = queues.known.shift() ?? queues.strangers.shift();
     if (next === undefined) running -= 1;
     else next();
   }

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { parseCookie, stringifySetCookie } from "cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { insertSession, removeSession } from "../../store/dashboard/sessions.ts";
 import { ApiError } from "../../http/errors.ts";
 import { findUser, type StoredUser } from "../../store/dashboard/users.ts";
-import type { Store } from "../../store/database/store.ts";
+import type { DashboardContext } from "../context.ts";
+import { presentedCookie, setCookie } from "./cookies.ts";
+import { nextBrowserCookie } from "./known-browser.ts";
 
 // The cookie of a session: 256 random bits. The store keeps their SHA-256.
 
@@ -15,10 +16,7 @@ const LONGEST_MS = 30 * 24 * 3_600_000;
 const TOKEN_BYTES = 32;
 const BROWSER_CHARS_MAX = 200;
 
-/** `__Host-` binds the cookie to this host and to TLS. Browsers drop such a cookie on plain http. */
-function cookieName({ protocol }: FastifyRequest): string {
-  return protocol === "https" ? "__Host-vetwire" : "vetwire";
-}
+const COOKIE = "vetwire";
 
 /** The end of a session that is used now. */
 export function endOfSession(startedAt: number, now: number): number {
@@ -29,44 +27,44 @@ interface NewUserSession {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "password" | "totp_secret">;
-  readonly now: number;
 }
 
-/** Starts a session and sets its cookie. A session that the browser had ends. The audit row of the request names the user. */
-export async function startSession(store: Store, { request, reply, user, now }: NewUserSession): Promise<void> {
+/** Starts a session and sets its cookie, and the one of a known browser. A session that the browser had ends. The audit row of the request names the user. */
+export async function startSession(
+  { store, pepper, now: clock }: Pick<DashboardContext, "store" | "pepper" | "now">,
+  { request, reply, user }: NewUserSession,
+): Promise<void> {
+  const now = clock();
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const browser = request.headers["user-agent"]?.slice(0, BROWSER_CHARS_MAX) ?? null;
   const expiresAt = endOfSession(now, now);
   const wanted = { digest: digestOf(token), userId: user.id, now, expiresAt, address: request.ip, browser };
   const replaced = request.context.signedIn;
+  const known = nextBrowserCookie(request, pepper);
   const sessionId = await store.transaction(async (session) => {
     // A reset or a new password that came while this one was checked ends this sign-in, too.
     const current = await findUser(session, user.id);
     if (current?.password !== user.password || current.disabled_at !== null)
       throw new ApiError("SESSION.SIGN_IN_FAILED");
     if (replaced !== null) await removeSession(session, replaced.sessionId);
+    await known.store(session, user.id, now);
     return insertSession(session, wanted);
   });
   const { id: userId, public_id: userPublicId, name } = user;
   const hasSecondFactor = user.totp_secret !== null;
   request.context.signedIn = { sessionId, userId, userPublicId, name, hasSecondFactor, clinic: null };
-  setCookie(request, reply, token);
+  setCookie({ request, reply }, { name: COOKIE, value: token });
+  known.set(reply);
 }
 
 /** Removes the cookie from the browser. */
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  setCookie(request, reply, "", new Date(0));
-}
-
-function setCookie(request: FastifyRequest, reply: FastifyReply, value: string, expires?: Date): void {
-  const secure = request.protocol === "https";
-  const options = { path: "/", httpOnly: true, sameSite: "strict" as const, secure, ...(expires && { expires }) };
-  reply.header("set-cookie", stringifySetCookie({ name: cookieName(request), value, ...options }));
+  setCookie({ request, reply }, { name: COOKIE, value: "", expires: new Date(0) });
 }
 
 /** The digest of the presented cookie; undefined without one. */
 export function presentedDigest(request: FastifyRequest): string | undefined {
-  const token = parseCookie(request.headers.cookie ?? "")[cookieName(request)];
+  const token = presentedCookie(request, COOKIE);
   return token === undefined ? undefined : digestOf(token);
 }
 

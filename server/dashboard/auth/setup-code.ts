@@ -4,10 +4,14 @@ import { join } from "node:path";
 import { countUsers } from "../../store/dashboard/users.ts";
 import type { SetupCode } from "../context.ts";
 import type { Store } from "../../store/database/store.ts";
-import { randomText } from "./random-text.ts";
+import { randomText } from "../../../shared/runtime/random-text.ts";
 
 // The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.
 
+/**
+ * 59 bits, so that tries need no limit that strangers could use up: 2000 tries a second, from addresses without number, find it in a
+ * year with a chance of one in 12 million.
+ */
 const CODE_CHARS = 12;
 
 /**

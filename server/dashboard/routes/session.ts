@@ -1,23 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { SessionState } from "../../../shared/dashboard/session.ts";
+import type { SessionState, SignedInAnswer } from "../../../shared/dashboard/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { insertClinic, listClinics } from "../../store/dashboard/clinics.ts";
 import { removeSession } from "../../store/dashboard/sessions.ts";
 import {
   clinicsOfUser,
   countUsers,
+  findUser,
   findUserByName,
   insertUser,
   setRole,
-  type StoredUser,
-  takeStep,
 } from "../../store/dashboard/users.ts";
-import type { Store } from "../../store/database/store.ts";
+import { checkSecondFactor } from "../auth/check-second-factor.ts";
 import { userOf } from "../auth/guard.ts";
 import { hashPassword, isPassword } from "../auth/password.ts";
-import { stepOf } from "../auth/second-factor.ts";
 import { clearSessionCookie, startSession } from "../auth/session-cookie.ts";
 import { createSignInLimit } from "../auth/sign-in-limit.ts";
 import { bodyReader, Name } from "../body.ts";
@@ -55,16 +53,21 @@ async function sessionState(request: FastifyRequest, { store }: DashboardContext
     return { state: "set-up", has_clinics: (await listClinics(store)).length > 0 };
   }
   const clinics = await clinicsOfUser(store, signedIn.userId);
-  const user = { id: signedIn.userPublicId, name: signedIn.name, has_second_factor: signedIn.hasSecondFactor };
+  const endedAt = (await findUser(store, signedIn.userId))?.factors_ended_at ?? null;
+  const user = {
+    id: signedIn.userPublicId,
+    name: signedIn.name,
+    has_second_factor: signedIn.hasSecondFactor,
+    password_known_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+  };
   return { state: "signed in", user, clinics: clinics.map(({ clinic_id: _id, ...clinic }) => clinic) };
 }
 
 /** The first admin gets all clinics of the server. A server without clinics gets its first one. */
-function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: DashboardContext): void {
-  const countAttempt = createSignInLimit(counters);
+function setUpRoute(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, setupCode } = context;
   app.post("/clinic/v1/set-up", { config: { access: "anyone" } }, async (request, reply) => {
     const { code, name, password, clinic_name } = setUpBody(request.body);
-    await countAttempt({ name: "set-up", address: request.ip, now: now() });
     if (setupCode?.matches(code) !== true) throw new ApiError("SESSION.SETUP_CODE");
     const hash = await hashPassword(password);
     const user = await store.transaction(async (session) => {
@@ -80,32 +83,25 @@ function setUpRoute(app: FastifyInstance, { store, now, setupCode, counters }: D
       return { ...added, name, password: hash, totp_secret: null };
     });
     setupCode.end();
-    await startSession(store, { request, reply, user, now: now() });
+    await startSession(context, { request, reply, user });
     return {};
   });
 }
 
-/** @throws ApiError unless the user has no second factor, or the code is right and no code of its time was used */
-async function checkSecondFactor(store: Store, user: StoredUser, code: string | undefined, now: number): Promise<void> {
-  if (user.totp_secret === null) return;
-  if (code === undefined) throw new ApiError("SESSION.SECOND_FACTOR", "Enter the code of your second factor.");
-  const step = stepOf(code, user.totp_secret, now);
-  if (step !== null && (await store.transaction((session) => takeStep(session, user.id, step)))) return;
-  throw new ApiError("SESSION.SECOND_FACTOR", "This code is wrong or was used already. Wait for the next one.");
-}
-
-function signInRoutes(app: FastifyInstance, { store, now, counters }: DashboardContext): void {
-  const countAttempt = createSignInLimit(counters);
-  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply) => {
+function signInRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store } = context;
+  const countAttempt = createSignInLimit(context);
+  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply): Promise<SignedInAnswer> => {
     const { name, password, totp } = signInBody(request.body);
-    await countAttempt({ name, address: request.ip, now: now() });
+    const attempt = await countAttempt(request, name);
     const user = await findUserByName(store, name);
     // An unknown name takes the time of a wrong password, and gets the same answer.
-    const isRight = await isPassword(password, user?.password, () => request.raw.socket.destroyed);
+    const who = { isGone: () => request.raw.socket.destroyed, isKnown: attempt.isKnown };
+    const isRight = await isPassword(password, user?.password, who);
     if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
-    await checkSecondFactor(store, user, totp, now());
-    await startSession(store, { request, reply, user, now: now() });
-    return {};
+    const recovery_codes_left = await checkSecondFactor(context, { request, user, code: totp, attempt });
+    await startSession(context, { request, reply, user });
+    return { recovery_codes_left };
   });
   app.post("/clinic/v1/sign-out", { config: { access: "signed in" } }, async (request, reply) => {
     const { sessionId } = userOf(request);

@@ -5,7 +5,6 @@ import { judge, selectorOf } from "../../domain/pairing-code.ts";
 import { agentOfKey, insertAgent } from "../../store/agents/agents.ts";
 import {
   countOpenCodes,
-  countWrongTry,
   findCode,
   forgetCodes,
   type FoundCode,
@@ -48,7 +47,6 @@ export async function makePairingCode(
       selector: selectorOf(code),
       digest: codeDigest(pepper, code),
       expires_at: expiresAt,
-      wrong_tries: 0,
       api_key_id: null,
       user_id: userId,
     });
@@ -87,16 +85,17 @@ export async function pairAgent(
   request: PairingRequest,
 ): Promise<Paired | "wrong" | "ended"> {
   const keyDigest = digest(pepper, request.key);
-  return store.transaction(async (session) => {
+  const read = async (session: Session) => {
     const found = await findCode(session, selectorOf(request.code));
     const isRight = found !== undefined && isSame(found.digest, codeDigest(pepper, request.code));
-    const verdict = judge(found, { isRight, keyDigest, now: request.now });
+    return isRight ? found : undefined;
+  };
+  // Guesses must not wait for the database's one writer, nor others for them.
+  if ((await read(store)) === undefined) return "wrong";
+  return store.transaction(async (session) => {
+    const found = await read(session);
     if (found === undefined) return "wrong";
-    switch (verdict.is) {
-      case "wrong":
-        // The count is part of the transaction, so that the refusal is an outcome and no error.
-        if (verdict.counts) await countWrongTry(session, found.clinicId);
-        return "wrong";
+    switch (judge(found, { keyDigest, now: request.now })) {
       case "ended":
         return "ended";
       case "repeated":

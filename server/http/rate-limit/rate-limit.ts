@@ -29,8 +29,8 @@ export async function limitStranger({ ip }: FastifyRequest, limiter: RateLimiter
   if (!result.isAllowed) throw tooManyRequests("authorization", result);
 }
 
-/** Counts a request of a signed-in user against the budget of the session. @throws ApiError 429 beyond it */
-export async function limitSession(sessionId: number, limiter: RateLimiter, now: number): Promise<void> {
+/** Counts a request against the budget of its session, or of its known browser. @throws ApiError 429 beyond it */
+export async function limitSession(sessionId: number | string, limiter: RateLimiter, now: number): Promise<void> {
   const result = await limiter.takeForSession(sessionId, now);
   if (!result.isAllowed) throw tooManyRequests("authorization", result);
 }

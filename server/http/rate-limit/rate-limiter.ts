@@ -102,7 +102,7 @@ export class RateLimiter {
   }
 
   /** Counts a request of a session of the dashboard. Its response reports no budget. */
-  async takeForSession(sessionId: number, now: number): Promise<RateLimitResult> {
+  async takeForSession(sessionId: number | string, now: number): Promise<RateLimitResult> {
     const { taken, counts } = await this.#counters.keys.take(`session ${sessionId}`, this.#sessions.windows, now);
     return { ...resultOf(taken, this.#sessions, counts, now), headers: [] };
   }

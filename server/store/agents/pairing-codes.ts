@@ -37,10 +37,6 @@ export async function forgetCodes(session: Session, before: number): Promise<voi
   await session.all(forget, { before });
 }
 
-export async function countWrongTry(session: Session, clinicId: number): Promise<void> {
-  await session.all(wrongTry, { clinicId });
-}
-
 /** Ends a code: it was exchanged for this key. */
 export async function useCode(session: Session, clinicId: number, keyId: number): Promise<void> {
   await session.all(use, { clinicId, keyId });
@@ -51,8 +47,8 @@ const bySelector = query((db, p: { selector: string }) =>
     .selectFrom("pairing_code")
     .innerJoin("clinic", "clinic.id", "pairing_code.clinic_id")
     .leftJoin("api_key", "api_key.id", "pairing_code.api_key_id")
-    .select(["pairing_code.clinic_id", "pairing_code.digest", "pairing_code.expires_at", "pairing_code.wrong_tries"])
-    .select(["pairing_code.user_id", "clinic.fp", "clinic.name", "api_key.digest as key_digest", "api_key.public_id"])
+    .select(["pairing_code.clinic_id", "pairing_code.digest", "pairing_code.expires_at", "pairing_code.user_id"])
+    .select(["clinic.fp", "clinic.name", "api_key.digest as key_digest", "api_key.public_id"])
     .where("selector", "=", p.selector),
 );
 
@@ -61,7 +57,6 @@ const upsert = uncachedWrite((db, p: PairingCodeColumns) => {
     selector: p.selector,
     digest: p.digest,
     expires_at: p.expires_at,
-    wrong_tries: p.wrong_tries,
     api_key_id: p.api_key_id,
     user_id: p.user_id,
   };
@@ -82,13 +77,6 @@ const countOpen = query((db, p: { exceptClinicId: number; now: number }) =>
 
 const forget = uncachedWrite((db, p: { before: number }) =>
   db.deleteFrom("pairing_code").where("expires_at", "<", p.before),
-);
-
-const wrongTry = uncachedWrite((db, p: { clinicId: number }) =>
-  db
-    .updateTable("pairing_code")
-    .set((set) => ({ wrong_tries: set("wrong_tries", "+", 1) }))
-    .where("clinic_id", "=", p.clinicId),
 );
 
 const use = uncachedWrite((db, p: { clinicId: number; keyId: number }) =>

@@ -1,6 +1,8 @@
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { ClinicOfUser, Role } from "../../../shared/dashboard/session.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
+import { forgetBrowsersOf } from "./known-browsers.ts";
+import { setSecondFactor } from "./second-factors.ts";
 import { removeSessionsOf } from "./sessions.ts";
 
 // Users of the dashboard and the clinics they belong to.
@@ -12,6 +14,7 @@ export interface StoredUser {
   password: string;
   totp_secret: string | null;
   totp_last_step: number | null;
+  factors_ended_at: number | null;
   disabled_at: number | null;
 }
 
@@ -38,8 +41,10 @@ export async function findUser(session: Session, id: number): Promise<StoredUser
   return session.first(byId, { id });
 }
 
+/** Gives a user another password. What was tried with the earlier one is over, and no browser is known any more. */
 export async function setPassword(session: Session, id: number, password: string): Promise<void> {
   await session.all(updatePassword, { id, password });
+  await forgetBrowsersOf(session, id);
 }
 
 /** Gives a user another password, ends the sessions and switches the second factor off: the phone may be lost too. */
@@ -47,20 +52,6 @@ export async function resetUser(session: Session, id: number, password: string):
   await setPassword(session, id, password);
   await setSecondFactor(session, id, null);
   await removeSessionsOf(session, id);
-}
-
-/** Switches the second factor on, with the step of the code that proved it; null switches it off. */
-export async function setSecondFactor(
-  session: Session,
-  id: number,
-  factor: { secret: string; step: number } | null,
-): Promise<void> {
-  await session.all(updateSecondFactor, { id, secret: factor?.secret ?? null, step: factor?.step ?? null });
-}
-
-/** Notes the step of an accepted code. @returns whether no code of this step or a later one was accepted before */
-export async function takeStep(session: Session, id: number, step: number): Promise<boolean> {
-  return (await session.first(updateStep, { id, step })) !== undefined;
 }
 
 /** Disables a user, or enables the user with null. */
@@ -126,7 +117,10 @@ const count = query((db) =>
   db.selectFrom("dashboard_user").select((select) => select.fn.countAll<number>().as("total")),
 );
 
-const userColumns = ["id", "public_id", "name", "password", "totp_secret", "totp_last_step", "disabled_at"] as const;
+const userColumns = [
+  ...(["id", "public_id", "name", "password", "disabled_at"] as const),
+  ...(["totp_secret", "totp_last_step", "factors_ended_at"] as const),
+] as const;
 
 const byName = query((db, p: { name: string }) =>
   db.selectFrom("dashboard_user").select(userColumns).where("sign_in_name", "=", p.name),
@@ -144,20 +138,10 @@ const allUsers = query((db) =>
 );
 
 const updatePassword = uncachedWrite((db, p: { id: number; password: string }) =>
-  db.updateTable("dashboard_user").set({ password: p.password }).where("id", "=", p.id),
-);
-
-const updateSecondFactor = uncachedWrite((db, p: { id: number; secret: string | null; step: number | null }) =>
-  db.updateTable("dashboard_user").set({ totp_secret: p.secret, totp_last_step: p.step }).where("id", "=", p.id),
-);
-
-const updateStep = uncachedWrite((db, p: { id: number; step: number }) =>
   db
     .updateTable("dashboard_user")
-    .set({ totp_last_step: p.step })
-    .where("id", "=", p.id)
-    .where((where) => where.or([where("totp_last_step", "is", null), where("totp_last_step", "<", p.step)]))
-    .returning("id"),
+    .set({ password: p.password, wrong_factors: 0, factors_ended_at: null })
+    .where("id", "=", p.id),
 );
 
 const updateDisabled = uncachedWrite((db, p: { id: number; disabledAt: number | null }) =>

@@ -386,9 +386,24 @@ const dashboard = ({ id, orderedText }: Engine) => `
     password text not null,
     totp_secret text,
     totp_last_step bigint,
+    wrong_factors bigint not null default 0,
+    factors_ended_at bigint,
     created_at bigint not null,
     disabled_at bigint
   );
+  create table recovery_code (
+    user_id bigint not null references dashboard_user (id),
+    digest ${orderedText} not null,
+    primary key (user_id, digest)
+  );
+  create table known_browser (
+    digest ${orderedText} not null,
+    user_id bigint not null references dashboard_user (id),
+    tries bigint not null,
+    signed_in_at bigint not null,
+    primary key (digest, user_id)
+  );
+  create index known_browser_of_user on known_browser (user_id, signed_in_at);
   create table dashboard_user_clinic (
     user_id bigint not null references dashboard_user (id),
     clinic_id bigint not null references clinic (id),
@@ -444,7 +459,6 @@ const agents = ({ id, orderedText }: Engine) => `
     selector ${orderedText} not null unique,
     digest text not null,
     expires_at bigint not null,
-    wrong_tries bigint not null,
     api_key_id bigint references api_key (id),
     user_id bigint not null references dashboard_user (id)
   );

@@ -128,9 +128,20 @@ export interface Tables {
     totp_secret: string | null;
     /** Time step of the last accepted code, so that no code works twice. */
     totp_last_step: number | null;
+    /** Wrong second factors after the right password since the last sign-in. */
+    wrong_factors: Generated<number>;
+    /** When they became too many; null until then. A new password sets it back. */
+    factors_ended_at: number | null;
     created_at: number;
     disabled_at: number | null;
   };
+  /** HMAC of the unused codes that replace the second factor. */
+  recovery_code: { user_id: number; digest: string };
+  /**
+   * Users who signed in at a browser. `digest` is the SHA-256 of its cookie, which changes at each sign-in; `tries` are those with
+   * the cookie since the user's last sign-in.
+   */
+  known_browser: { digest: string; user_id: number; tries: number; signed_in_at: number };
   dashboard_user_clinic: { user_id: number; clinic_id: number; role: Role };
   dashboard_session: {
     id: Generated<number>;
@@ -432,7 +443,6 @@ export interface PairingCodeColumns {
   /** HMAC of the whole code. */
   digest: string;
   expires_at: number;
-  wrong_tries: number;
   /** The key that it was exchanged for; null for an unused code. */
   api_key_id: number | null;
   /** The user who made it. */

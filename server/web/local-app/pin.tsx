@@ -21,7 +21,7 @@ export function Pin() {
       <h1>{t("title")}</h1>
       <form onSubmit={enter}>
         <Field label={t("pin")} hint={t("hint")} fault={faultOf(error)}>
-          <input name="pin" inputMode="numeric" autocomplete="off" required maxLength={8} />
+          <input name="pin" autocomplete="off" autocapitalize="characters" spellcheck={false} required maxLength={20} />
         </Field>
         <button type="submit" class="primary" disabled={isRunning}>
           {t("enter")}
@@ -44,7 +44,7 @@ const t = texts(
   {
     title: "Vetwire agent",
     pin: "PIN",
-    hint: "Type “vetwire agent status” on the clinic’s PC. It shows the PIN of 8 digits.",
+    hint: "Type “vetwire agent status” on the clinic’s PC. It shows the PIN, 12 letters and digits.",
     enter: "Enter",
     wrong: "The PIN is wrong. “vetwire agent status” on the PC shows it.",
     wait: "Too many wrong PINs. Wait 15 minutes, or use the page on the PC itself.",
@@ -52,7 +52,7 @@ const t = texts(
   {
     title: "Vetwire aracısı",
     pin: "PIN",
-    hint: "Klinik bilgisayarında “vetwire agent status” yazın. 8 haneli PIN’i gösterir.",
+    hint: "Klinik bilgisayarında “vetwire agent status” yazın. 12 harf ve rakamdan oluşan PIN’i gösterir.",
     enter: "Gir",
     wrong: "PIN yanlış. Bilgisayardaki “vetwire agent status” doğru PIN’i gösterir.",
     wait: "Çok fazla yanlış PIN girildi. 15 dakika bekleyin veya sayfayı o bilgisayarda açın.",

@@ -18,7 +18,7 @@ import { scriptedServer, type Step } from "../../support/scripted-server.ts";
 // Method: the agent's side against the real server, and against servers that answer as other programs do.
 
 const fp = newFp("clinic");
-const CODE = "7KQM-X2HD";
+const CODE = "7KQM-X2HD-9FVT";
 
 async function startDesk() {
   const server = await startServer(clinic(fp));
@@ -50,9 +50,10 @@ async function faultOf(serverUrl: string, code = CODE, keyFile = keyFileIn()): P
 }
 
 test("a code is read as people type it, and no other text is one", () => {
-  for (const typed of ["7KQM-X2HD", " 7kqm x2hd ", "7kqmx2hd"]) expect(readCode(typed)).toBe("7KQMX2HD");
-  expect([readCode("olIO-1234"), readCode("OLIO1234")]).toEqual(["01101234", "01101234"]);
-  for (const typed of ["", "7KQM-X2H", "7KQM-X2HDD", "7KQM-X2HU", "7KQM-X2H!", "７KQMX2HD"])
+  for (const typed of ["7KQM-X2HD-9FVT", " 7kqm x2hd 9fvt ", "7kqmx2hd9fvt"])
+    expect(readCode(typed)).toBe("7KQMX2HD9FVT");
+  expect([readCode("olIO-1234-5678"), readCode("OLIO12345678")]).toEqual(["011012345678", "011012345678"]);
+  for (const typed of ["", "7KQM-X2HD-9FV", "7KQM-X2HD-9FVTT", "7KQM-X2HD-9FVU", "7KQM-X2HD-9FV!", "７KQMX2HD9FVT"])
     expect([typed, readCode(typed)]).toEqual([typed, null]);
 });
 

@@ -41,17 +41,31 @@ test("three hashes at once all end", async () => {
   expect(await Promise.all(asked)).toEqual([false, false, true]);
 });
 
+/** Cheap parameters, since the number of hashes counts. */
+const cheap = `scrypt$1024$8$1$${Buffer.alloc(16, 1).toString("base64")}$${Buffer.alloc(32).toString("base64")}`;
+const stranger = { isGone: () => false, isKnown: false };
+const codeOf = (asked: Promise<boolean>) => asked.then(String, (error: { code?: string }) => error.code);
+
 test("of a flood of sign-ins twenty wait, further ones are refused, and those whose client has gone cost no work", async () => {
-  const salt = Buffer.alloc(16, 1).toString("base64");
-  // Cheap parameters, since the number counts.
-  const stored = `scrypt$1024$8$1$${salt}$${Buffer.alloc(32).toString("base64")}`;
-  const codeOf = (asked: Promise<boolean>) => asked.then(String, (error: { code?: string }) => error.code);
-  const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(isPassword("wrong", stored))));
+  const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(isPassword("wrong", cheap, stranger))));
   expect(codes.filter((code) => code === "SERVER.UNAVAILABLE")).toHaveLength(3);
   expect(codes.filter((code) => code === "false")).toHaveLength(22);
-  const gone = Array.from({ length: 5 }, () => codeOf(isPassword("wrong", stored, () => true)));
+  const left = { ...stranger, isGone: () => true };
+  const gone = Array.from({ length: 5 }, () => codeOf(isPassword("wrong", cheap, left)));
   expect(new Set(await Promise.all(gone))).toEqual(new Set(["REQUEST.TIMEOUT"]));
-  expect(await isPassword("wrong", stored)).toBe(false);
+  expect(await isPassword("wrong", cheap, stranger)).toBe(false);
+});
+
+test("a flood of strangers neither refuses a known browser nor goes before it", async () => {
+  const ended: string[] = [];
+  const flood = Array.from({ length: 30 }, () =>
+    codeOf(isPassword("wrong", cheap, stranger)).then((code) => code === "false" && ended.push("stranger")),
+  );
+  const known = isPassword("wrong", cheap, { ...stranger, isKnown: true }).then(() => ended.push("known"));
+  await Promise.all([...flood, known]);
+  expect(ended).toHaveLength(23);
+  // Two of the flood were under way, and each may end before the known one begins.
+  expect(ended.indexOf("known")).toBeLessThan(5);
 });
 
 test("passwords that the server makes differ and are easy to read", () => {

@@ -9,11 +9,11 @@ import { clinic, noon, startServer, type TestServer } from "../../server/harness
 import { makeUser } from "../harness.ts";
 
 /** Starts a session for a user as it was read before the password was checked. */
-async function sessionFor({ store }: TestServer, user: StoredUser) {
+async function sessionFor({ store, pepper }: TestServer, user: StoredUser) {
   const app = fastify();
   startRequestContext(app);
   app.post("/", async (request, reply) => {
-    await startSession(store, { request, reply, user, now: noon });
+    await startSession({ store, pepper, now: () => noon }, { request, reply, user });
     return {};
   });
   return app.inject({ method: "POST", url: "/" });

@@ -80,3 +80,15 @@ test("a server without clinics gets its first one; without its name nothing is m
   expect((await setUp({ clinic_name: " Moda Veteriner " })).statusCode).toBe(200);
   expect((await app.inject("/clinic/v1/session")).json()).toEqual({ state: "signed out" });
 });
+
+test("wrong set-up codes of strangers, also behind the same address, do not keep the first admin out", async () => {
+  const { app, setupCode } = await startServer();
+  const setUp = async (code: string, remoteAddress: string) => {
+    const payload = { ...user, code, clinic_name: "Moda Veteriner" };
+    return (await app.inject({ method: "POST", url: "/clinic/v1/set-up", payload, remoteAddress })).statusCode;
+  };
+  for (let tries = 0; tries < 200; tries += 1) {
+    expect(await setUp("AAAA-AAAA-AAAA", tries % 2 ? "192.0.2.1" : `203.0.113.${tries}`)).toBe(401);
+  }
+  expect(await setUp(setupCode, "192.0.2.1")).toBe(200);
+});

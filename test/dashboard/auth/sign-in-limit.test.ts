@@ -2,12 +2,16 @@ import { expect, test } from "vitest";
 import { createSignInLimit } from "../../../server/dashboard/auth/sign-in-limit.ts";
 import type { ApiError } from "../../../server/http/errors.ts";
 import { memoryCounters } from "../../../server/http/rate-limit/memory-counters.ts";
+import { startServer } from "../../server/harness.ts";
 
 /** Counts the attempts until the limit refuses one. */
 async function admitted(attempt: (index: number) => { name: string; address: string }): Promise<number> {
-  const limit = createSignInLimit(memoryCounters());
+  const { store, pepper } = await startServer();
+  const limit = createSignInLimit({ store, pepper, counters: memoryCounters(), now: () => 0 });
   for (let index = 0; index < 1000; index += 1) {
-    const refusal = await limit({ ...attempt(index), now: 0 }).catch((error: ApiError) => error.code);
+    const { name, address } = attempt(index);
+    const request = { ip: address, protocol: "http", headers: {} } as const;
+    const refusal = await limit(request, name).catch((error: ApiError) => error.code);
     if (refusal === "SESSION.TOO_MANY_ATTEMPTS") return index;
   }
   return 1000;

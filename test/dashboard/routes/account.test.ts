@@ -72,7 +72,7 @@ test("a short new password is refused, and the answer does not repeat it", async
 
 test("wrong passwords are counted for a signed-in user too", async () => {
   const { user } = await startWithUser();
-  const off = () => user.call("POST", "/clinic/v1/account/second-factor/off", { password: "wrong" });
+  const off = () => user.call("POST", "/clinic/v1/account/second-factor/off", { password: "wrong", code: "1" });
   for (let attempt = 1; attempt <= 10; attempt += 1) expect((await off()).status).toBe(403);
   expect((await off()).status).toBe(429);
 });
@@ -179,8 +179,7 @@ test("a session without the password switches no second factor on, and its guess
   expect(wrong).toMatchObject({ status: 403, body: { error: { code: "SESSION.WRONG_PASSWORD" } } });
   expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(false);
   expect(await accountOf(server, other)).toBeDefined();
-  // The sign-in of the other session and the guess before count too.
-  for (let attempt = 3; attempt <= 10; attempt += 1) expect((await on({ password: "wrong" })).status).toBe(403);
+  for (let attempt = 2; attempt <= 10; attempt += 1) expect((await on({ password: "wrong" })).status).toBe(403);
   expect((await on({ password: PASSWORD })).status).toBe(429);
   expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(false);
 });
@@ -196,17 +195,25 @@ test("a second factor ends the sessions that the password alone started, but not
   expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(true);
 });
 
-test("a session alone neither replaces a second factor nor switches it off", async () => {
+test("a session and the password alone neither replace a second factor, nor its recovery codes, nor switch it off", async () => {
   const { server, user } = await startWithUser();
-  await switchOn(server, user);
+  const totp = await switchOn(server, user);
   const { secret } = (await user.call<NewSecondFactor>("POST", "/clinic/v1/account/second-factor/secret", {})).body;
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: server.clock.now });
   const again = await user.call("POST", "/clinic/v1/account/second-factor/on", { secret, code, password: PASSWORD });
   expect(again).toMatchObject({ status: 409, body: { error: { message: "Your second factor is on already." } } });
 
-  const off = (password: string) => user.call("POST", "/clinic/v1/account/second-factor/off", { password });
-  expect((await off("wrong")).status).toBe(403);
+  server.clock.now += 30_000;
+  const now = totp.generate({ timestamp: server.clock.now });
+  const call = async (what: "off" | "recovery-codes", body: object) =>
+    (await user.call("POST", `/clinic/v1/account/second-factor/${what}`, body)).status;
+  for (const what of ["off", "recovery-codes"] as const) {
+    expect(await call(what, { password: PASSWORD })).toBe(400);
+    expect(await call(what, { password: "wrong", code: now })).toBe(403);
+    expect(await call(what, { password: PASSWORD, code: "000000" })).toBe(401);
+  }
   expect((await accountOf(server, user.cookie))?.has_second_factor).toBe(true);
-  expect((await off(PASSWORD)).status).toBe(200);
+  expect(await call("off", { password: PASSWORD, code: now })).toBe(200);
   expect((await signIn(server, { name: user.name, password: PASSWORD })).status).toBe(200);
+  expect(await call("off", { password: PASSWORD, code: now })).toBe(409);
 });

@@ -38,12 +38,12 @@ test("an admin of the clinic alone makes codes, and the audit names who did", as
   expect((await listRowsOf(server.store, ours)).map(({ route }) => route)).toEqual(["agents code"]);
 });
 
-test("the page shows a code in two groups with its end, the PC once it is paired, and that its access is revoked", async () => {
+test("the page shows a code in three groups with its end, the PC once it is paired, and that its access is revoked", async () => {
   const server = await start();
   const admin = await makeUser(server, "admin", ours);
   const { body } = await admin.call<PairingCode>("POST", "/pairing-code", {});
   expect(body).toEqual({
-    code: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/),
+    code: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/),
     expires_at: new Date(noon + 15 * 60_000).toISOString(),
   });
   const key = newKey();

@@ -37,7 +37,7 @@ const pairing: Change = {
         async () => undefined,
         (root, trace) => [
           trace("paired", [
-            ...[AGENT, "pair", "--server", server.url, "--code", "7KQM-X2HD"],
+            ...[AGENT, "pair", "--server", server.url, "--code", "7KQM-X2HD-9FVT"],
             ...["--key-file", path.join(root, KEY_FILE)],
           ]),
         ],

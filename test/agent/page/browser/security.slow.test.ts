@@ -49,7 +49,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page against others", ()
     expect(await agent.host.apply(JSON.stringify({ ...settings, status: { listen } }))).toEqual({ outcome: "applied" });
     const file = path.join(agent.folder, "data", "page-pin");
     const pin = fs.readFileSync(file, "utf8").trim();
-    expect([pin.length, fs.statSync(file).mode & 0o777]).toEqual([8, 0o600]);
+    expect([pin.length, fs.statSync(file).mode & 0o777]).toEqual([14, 0o600]);
     expect(pageLines({ host: "0.0.0.0", port: 1 }, pin)[0]).toContain(pin);
     const url = `http://127.0.0.1:${agent.host.port}`;
     const overview = (headers: Record<string, string>) => fetch(`${url}/local/v1/overview`, { headers });
@@ -65,10 +65,10 @@ describe.skipIf(browserProblem() !== null)("the agent's page against others", ()
     await page.getByText("vetwire agent status").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("PIN").fill(pin === "00000000" ? "11111111" : "00000000");
+    await page.getByLabel("PIN").fill("AAAA-BBBB-CCCC");
     await page.getByRole("button", { name: "Enter" }).click();
     await page.getByText("The PIN is wrong.").waitFor();
-    await page.getByLabel("PIN").fill(pin);
+    await page.getByLabel("PIN").fill(pin.toLowerCase().replaceAll("-", " "));
     await page.getByRole("button", { name: "Enter" }).click();
     await page.getByRole("heading", { name: "Messages" }).waitFor();
     await page.getByText("No message yet").waitFor();

@@ -2,9 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Sessions } from "../../../../agent/page/routes/sessions.ts";
 
-// Goal: beyond this machine only the PIN opens the page, and nobody can try all PINs.
+// Goal: beyond this machine only the PIN opens the page, nobody can try all PINs, and no stranger shuts the page to others.
 
-const PIN = "01234567";
+const PIN = "7KQM-X2HD-9FVT";
+const WRONG = "AAAA-BBBB-CCCC";
 const HOUR_MS = 60 * 60_000;
 
 function request(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
@@ -29,9 +30,9 @@ test.each([
 test("the PIN opens a session of 12 hours, for the browser alone that entered it", () => {
   let now = 0;
   const sessions = new Sessions(() => now);
-  const outcome = sessions.enter(PIN, PIN);
+  const outcome = sessions.enter(request("192.0.2.6"), " 7kqmx2hd 9fvt ", PIN);
   if (outcome.is !== "right") throw new Error("expected a session");
-  expect(outcome.cookie).toMatch(/^vetwire_page=[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=43200$/);
+  expect(outcome.cookie).toMatch(/^vetwire_page=[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=34560000$/);
   const other = request("192.0.2.6", { cookie: `a=b; ${outcome.cookie.split(";")[0]}` });
   expect(sessions.mayEnter(other, PIN)).toBe(true);
   expect(sessions.mayEnter(request("192.0.2.6"), PIN)).toBe(false);
@@ -39,31 +40,63 @@ test("the PIN opens a session of 12 hours, for the browser alone that entered it
   expect(sessions.mayEnter(other, PIN)).toBe(false);
 });
 
-test("after five wrong PINs even the right one waits 15 minutes", () => {
+function triesOf(sessions: Sessions, from: IncomingMessage, times = 20): string[] {
+  return Array.from({ length: times }, () => sessions.enter(from, WRONG, PIN).is);
+}
+
+test("after 20 wrong PINs of an address even the right one waits there for 15 minutes", () => {
   let now = 0;
   const sessions = new Sessions(() => now);
-  const tries = Array.from({ length: 5 }, () => sessions.enter("76543210", PIN).is);
-  expect(tries).toEqual(["wrong", "wrong", "wrong", "wrong", "too many"]);
-  expect(sessions.enter(PIN, PIN).is).toBe("too many");
+  const from = request("192.0.2.6");
+  expect(triesOf(sessions, from)).toEqual([...Array.from({ length: 19 }, () => "wrong"), "too many"]);
+  expect(sessions.enter(from, PIN, PIN).is).toBe("too many");
   now = HOUR_MS / 4 - 1;
-  expect(sessions.enter(PIN, PIN).is).toBe("too many");
+  expect(sessions.enter(from, PIN, PIN).is).toBe("too many");
   now += 1;
-  expect(sessions.enter(PIN, PIN).is).toBe("right");
+  expect(sessions.enter(from, PIN, PIN).is).toBe("right");
+});
+
+test("wrong PINs of strangers shut neither another address, nor one behind the same proxy, nor this machine", () => {
+  const sessions = new Sessions();
+  for (let address = 1; address < 250; address += 1) triesOf(sessions, request(`192.0.2.${address}`));
+  expect(sessions.enter(request("192.0.2.250"), PIN, PIN).is).toBe("right");
+  triesOf(sessions, request("127.0.0.1", { "x-forwarded-for": "203.0.113.1" }));
+  expect(sessions.enter(request("127.0.0.1", { "x-forwarded-for": "203.0.113.2" }), PIN, PIN).is).toBe("right");
+  triesOf(sessions, request("127.0.0.1"), 50);
+  expect(sessions.enter(request("127.0.0.1"), PIN, PIN).is).toBe("right");
+});
+
+test("a browser that was in before enters from an address that strangers shut, until 20 wrong PINs of its own", () => {
+  let now = 0;
+  const sessions = new Sessions(() => now);
+  const first = sessions.enter(request("192.0.2.6"), PIN, PIN);
+  if (first.is !== "right") throw new Error("expected a session");
+  const browser = request("192.0.2.6", { cookie: `${first.cookie.split(";")[0]}` });
+  now = 13 * HOUR_MS;
+  expect(sessions.mayEnter(browser, PIN)).toBe(false);
+  triesOf(sessions, request("192.0.2.6"));
+  expect(triesOf(sessions, browser, 19).at(-1)).toBe("wrong");
+  expect(sessions.enter(browser, PIN, PIN).is).toBe("right");
+  triesOf(sessions, request("192.0.2.6"), 21);
+  expect(triesOf(sessions, browser, 21).at(-1)).toBe("too many");
+  expect(sessions.enter(browser, PIN, PIN).is).toBe("too many");
+  const forged = request("192.0.2.6", { cookie: `vetwire_page=${"0".repeat(64)}` });
+  expect(sessions.enter(forged, PIN, PIN).is).toBe("too many");
 });
 
 test("without a PIN nothing opens a session", () => {
-  expect(new Sessions().enter("", null).is).toBe("wrong");
+  expect(new Sessions().enter(request("192.0.2.6"), "", null).is).toBe("wrong");
 });
 
 test.each([3, -3])("a clock that is set %i years ahead ends no session and no waiting", (years) => {
   const sessions = new Sessions();
-  const outcome = sessions.enter(PIN, PIN);
+  const outcome = sessions.enter(request("192.0.2.7"), PIN, PIN);
   if (outcome.is !== "right") throw new Error("expected a session");
-  for (let wrong = 0; wrong < 5; wrong++) sessions.enter("76543210", PIN);
+  triesOf(sessions, request("192.0.2.6"));
   const real = Date.now();
   const clock = vi.spyOn(Date, "now").mockReturnValue(real + years * 365 * 24 * HOUR_MS);
   onTestFinished(() => clock.mockRestore());
   const browser = request("192.0.2.6", { cookie: `${outcome.cookie.split(";")[0]}` });
-  expect(sessions.enter(PIN, PIN).is).toBe("too many");
+  expect(sessions.enter(request("192.0.2.6"), PIN, PIN).is).toBe("too many");
   expect(sessions.mayEnter(browser, PIN)).toBe(true);
 });

@@ -25,9 +25,8 @@ import {
   resetUser,
   setDisabled,
   setRole,
-  setSecondFactor,
-  takeStep,
 } from "../../../../server/store/dashboard/users.ts";
+import { setSecondFactor, takeStep } from "../../../../server/store/dashboard/second-factors.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
