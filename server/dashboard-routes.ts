@@ -25,6 +25,7 @@ import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { webhookRoutes } from "./dashboard/routes/webhooks.ts";
+import { writeOnce } from "./dashboard/write-once.ts";
 import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
 import { parseJsonBodies } from "./http/json-body.ts";
 import type { FastifyInstance } from "fastify";
@@ -32,17 +33,18 @@ import type { FastifyInstance } from "fastify";
 /** Adds /clinic/v1, the dashboard's own API. It takes a session, never an API key. */
 export async function dashboardRoutes(
   scope: FastifyInstance,
-  { context, trail }: { context: DashboardContext; trail: AuditTrail },
+  { context: given, trail }: { context: DashboardContext; trail: AuditTrail },
 ): Promise<void> {
   // Answers hold patients' data, so that no cache keeps them.
   scope.addHook("onRequest", (_request, reply, done) => {
     reply.header("cache-control", "no-store");
     done();
   });
-  auditRequests(scope, trail, context.now);
-  guardRoutes(scope, context); // 401, 403, 404
+  auditRequests(scope, trail, given.now);
+  guardRoutes(scope, given); // 401, 403, 404
   refuseCrossSiteWrites(scope); // 403, after the guard, so that the audit names the user
   parseJsonBodies(scope);
+  const context = { ...given, store: writeOnce(scope, given) };
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
   patientRoutes(scope, context);

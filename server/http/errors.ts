@@ -86,6 +86,7 @@ const errorDefinitions = {
     (what) => `The stored ${what} is damaged. It is not shown until it is restored.`,
     RequestId,
   ),
+  "REQUEST.ID_REUSED": error(422, () => "The id of this request was used for another one: load the page again."),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),
   "REQUEST.INVALID_BODY": error(400, (problem) => problem),
   "REQUEST.MALFORMED": error(400, (problem) => problem),

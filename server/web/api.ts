@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { writeId, wasAnswered } from "./write-ids.ts";
 
 // Calls of the program that serves the page: the server under /dashboard, else the agent.
 
@@ -47,12 +48,15 @@ export function loadFile(path: string, end: AbortSignal): Promise<Response> {
 
 async function send(method: Method, path: string, body: unknown, end?: AbortSignal): Promise<Response> {
   let response: Response;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const write = method !== "GET" && path.startsWith("/clinics/") ? `${method} ${path} ${text}` : undefined;
   try {
     response = await fetch(ROOT + path, {
       method,
       ...(end !== undefined && { signal: end }),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(text !== undefined && { body: text }),
       headers: {
+        ...(write !== undefined && { "idempotency-key": writeId(write) }),
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(pageUser.value !== null && { "x-vetwire-user": pageUser.value }),
       },
@@ -62,6 +66,8 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
     throw new RequestError("The server does not answer.", 0, "OFFLINE", null);
   }
   isOffline.value = false;
+  // After a 5xx nobody knows whether the write is done.
+  if (write !== undefined && response.status < 500) wasAnswered(write);
   if (response.ok) return response;
   const requestId = response.headers.get("x-request-id");
   const envelope = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } };

@@ -53,12 +53,22 @@ export async function makeUser(
     /** The Cookie header of the session. */
     cookie,
     /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
-    call: async <T = unknown>(method: Method, path: string, body?: unknown): Promise<Answer<T>> => {
+    call: async <T = unknown>(
+      method: Method,
+      path: string,
+      body?: unknown,
+      requestId = randomBytes(16).toString("base64url"),
+    ): Promise<Answer<T>> => {
       const url = path.startsWith("/clinic/v1/") ? path : `/clinic/v1/clinics/${clinicFps[0]}${path}`;
       const response = await app.inject({
         method,
         url,
-        headers: { cookie, "sec-fetch-site": "same-origin" },
+        headers: {
+          cookie,
+          "sec-fetch-site": "same-origin",
+          // As the page does.
+          ...(method !== "GET" && { "idempotency-key": requestId }),
+        },
         ...(body !== undefined && { payload: body as object }),
       });
       const isJson = response.headers["content-type"]?.toString().startsWith("application/json") === true;

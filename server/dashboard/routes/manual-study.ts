@@ -51,13 +51,17 @@ export function manualStudyRoutes(app: FastifyInstance, { store, now }: Dashboar
     return found.patient;
   }
   app.get(`${url}/analytes`, { config: { access: "staff" } }, () => catalogue);
-  app.post(`${url}/preview`, { config: { access: "staff" } }, async (request): Promise<ManualPreview> => {
-    const study = previewBody(request.body);
-    const { id: clinicId } = clinicOf(request);
-    const patient = await patientOf(clinicId, study.patient_fp);
-    const ranges = (await currentRanges(store, clinicId)) ?? null;
-    return previewStudy(study, { patient, ranges, now: now() });
-  });
+  app.post(
+    `${url}/preview`,
+    { config: { access: "staff", repeats: "it changes nothing" } },
+    async (request): Promise<ManualPreview> => {
+      const study = previewBody(request.body);
+      const { id: clinicId } = clinicOf(request);
+      const patient = await patientOf(clinicId, study.patient_fp);
+      const ranges = (await currentRanges(store, clinicId)) ?? null;
+      return previewStudy(study, { patient, ranges, now: now() });
+    },
+  );
   app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
     const { patient_fp: patientFp, entry_id: entryId, ...study } = saveBody(request.body);
     const { id: clinicId } = clinicOf(request);

@@ -85,7 +85,7 @@ function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
   });
   app.post<{ Params: { id: string } }>(
     `${URL}/channels/:id/test`,
-    { config: { access: "admin" } },
+    { config: { access: "admin", repeats: "it sends a message and stores nothing, and a second one waits" } },
     async (request): Promise<TestOutcome> => {
       const clinicId = clinicOf(request).id;
       const receiver = receiverOf(await readNotifications(store, clinicId), request.params.id);

@@ -32,15 +32,19 @@ export function rangeRoutes(app: FastifyInstance, { store, now }: DashboardConte
     });
     return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   });
-  app.post(`${URL}/preview`, { config: { access: "admin" } }, async (request): Promise<RangePreview> => {
-    const read = readRanges(previewBody(request.body).text);
-    if ("problems" in read) {
-      const { problems } = read;
-      return { state: "faulty", problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
-    }
-    const { rows } = await rangesInUse(store, clinicOf(request).id);
-    return { state: "valid", changes: rangeChanges(rows, read.rows) };
-  });
+  app.post(
+    `${URL}/preview`,
+    { config: { access: "admin", repeats: "it changes nothing" } },
+    async (request): Promise<RangePreview> => {
+      const read = readRanges(previewBody(request.body).text);
+      if ("problems" in read) {
+        const { problems } = read;
+        return { state: "faulty", problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
+      }
+      const { rows } = await rangesInUse(store, clinicOf(request).id);
+      return { state: "valid", changes: rangeChanges(rows, read.rows) };
+    },
+  );
   app.put(URL, { config: { access: "admin" } }, async (request): Promise<RangesInUse> => {
     const { text, low_quality, replaces } = importBody(request.body);
     const { id } = clinicOf(request);

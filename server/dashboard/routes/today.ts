@@ -18,7 +18,7 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
   });
   app.post<{ Params: { fp: string } }>(
     "/clinic/v1/clinics/:clinic/results/:fp/seen",
-    { config: { access: "staff" } },
+    { config: { access: "staff", repeats: "a study that was seen stays seen" } },
     async (request) => {
       const { fp } = request.params;
       const { revision } = seenBody(request.body);

@@ -73,18 +73,21 @@ function listRoute(app: FastifyInstance, { store, now }: DashboardContext): void
 }
 
 function newUserRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.post(USERS, { config: { access } }, async (request): Promise<GivenPassword> => {
-    const body = newUserBody(request.body);
-    const { name, role, password = randomPassword() } = body;
-    const hash = await hashPassword(password);
-    await store.transaction(async (session) => {
-      const user = await insertUser(session, { name, password: hash, now: now() });
-      if (user === undefined) throw new ApiError("RECORD.REFUSED", "Another user has this name. Choose another one.");
-      await setRole(session, user.id, clinicOf(request).id, role);
-      await auditCommand(session, `users create --role ${role}`, [user.public_id], actorOf(request, now()));
-    });
-    return { name: name.trim(), password: body.password === undefined ? password : null };
-  });
+  app.post(
+    USERS,
+    { config: { access }, preHandler: hashFirst(newUserBody) },
+    async (request): Promise<GivenPassword> => {
+      const { name, role } = newUserBody(request.body);
+      const { hash, shown } = newPasswordOf(request);
+      await store.transaction(async (session) => {
+        const user = await insertUser(session, { name, password: hash, now: now() });
+        if (user === undefined) throw new ApiError("RECORD.REFUSED", "Another user has this name. Choose another one.");
+        await setRole(session, user.id, clinicOf(request).id, role);
+        await auditCommand(session, `users create --role ${role}`, [user.public_id], actorOf(request, now()));
+      });
+      return { name: name.trim(), password: shown };
+    },
+  );
   app.post(`${USERS}/add`, { config: { access } }, async (request) => {
     const { name, role } = addBody(request.body);
     const clinicId = clinicOf(request).id;
@@ -126,15 +129,14 @@ function placeRoutes(app: FastifyInstance, context: DashboardContext): void {
 /** Changes of how a user signs in, in all clinics. */
 function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
   const { now } = context;
-  app.post(`${USERS}/:user/reset`, { config: { access } }, async (request): Promise<GivenPassword> => {
-    const body = resetBody(request.body);
-    const { password = randomPassword() } = body;
-    const hash = await hashPassword(password);
+  const reset = { config: { access }, preHandler: hashFirst(resetBody) } as const;
+  app.post(`${USERS}/:user/reset`, reset, async (request): Promise<GivenPassword> => {
+    const { hash, shown } = newPasswordOf(request);
     const { name } = await changeMember(request, context, "users reset", async (session, member) => {
       await refuseForeignAccount(session, request, member);
       await resetUser(session, member.id, hash);
     });
-    return { name, password: body.password === undefined ? password : null };
+    return { name, password: shown };
   });
   const changes = {
     "end-sessions": (session: Session, id: number) => removeSessionsOf(session, id),
@@ -153,6 +155,29 @@ function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
       return {};
     });
   }
+}
+
+interface NewPassword {
+  readonly hash: string;
+  /** The password, if the server chose it. */
+  readonly shown: string | null;
+}
+
+const newPasswords = new WeakMap<FastifyRequest, NewPassword>();
+
+/** Hashes the new password of a request before its handler, whose transaction would hold up other writes meanwhile. */
+function hashFirst(read: (body: unknown) => { password?: string }): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const { password: chosen } = read(request.body);
+    const password = chosen ?? randomPassword();
+    newPasswords.set(request, { hash: await hashPassword(password), shown: chosen === undefined ? password : null });
+  };
+}
+
+function newPasswordOf(request: FastifyRequest): NewPassword {
+  const found = newPasswords.get(request);
+  if (found === undefined) throw new Error("expected a hashed password, got none: the route lacks hashFirst");
+  return found;
 }
 
 /** Changes the user of the path in one transaction, and audits it. The clinic keeps an admin. */

@@ -450,6 +450,16 @@ const dashboard = ({ id, orderedText }: Engine) => `
     primary key (clinic_id, study_id)
   );
   create index study_seen_by_time on study_seen (clinic_id, seen_at);
+  create table done_write (
+    user_id bigint not null references dashboard_user (id),
+    id_digest ${orderedText} not null,
+    request_digest text not null,
+    answer text,
+    done_at bigint not null,
+    primary key (user_id, id_digest)
+  );
+  create index done_write_of_user on done_write (user_id, done_at);
+  create index done_write_by_time on done_write (done_at);
 `;
 
 // Agents of clinic PCs, the codes that pair them, the devices that users write for them, and the last update of the PCs.

@@ -176,6 +176,14 @@ export interface Tables {
   };
   /** The last revision of a study that a user of a clinic saw. */
   study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };
+  /** Writes of the dashboard that are done, for their repetitions; see dashboard/done-writes.ts. */
+  done_write: {
+    user_id: number;
+    id_digest: string;
+    request_digest: string;
+    answer: string | null;
+    done_at: number;
+  };
   /** Small pictures of the images of a study, as the clinic's agent draws them. */
   study_preview: {
     study_id: number;

@@ -16,13 +16,17 @@ interface Route {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
   readonly access: "anyone" | "signed in" | Role | undefined;
+  /** Why the write may run again when it is repeated. */
+  readonly repeats: string | undefined;
 }
 
 /** Collects the routes that begin with a path. Call it before the first request. */
 function routesOf(app: FastifyInstance): Route[] {
   const routes: Route[] = [];
   app.addHook("onRoute", ({ method, url, config }) => {
-    for (const name of [method].flat()) routes.push({ method: name as Route["method"], url, access: config?.access });
+    for (const name of [method].flat()) {
+      routes.push({ method: name as Route["method"], url, access: config?.access, repeats: config?.repeats });
+    }
   });
   return routes;
 }
@@ -109,6 +113,45 @@ test("every write refuses the page of another site, before it reads the session"
       expect(answer.body).toContain("SESSION.CROSS_SITE");
     }
   }
+});
+
+const OF_CLINIC = "/clinic/v1/clinics/:clinic/";
+
+/** Writes that may run again when they are repeated. All others run once for each id of a request. */
+const repeated: Readonly<Record<string, string>> = {
+  "POST /clinic/v1/set-up": "the set-up code ends with the first user",
+  "POST /clinic/v1/sign-in": "each sign-in is a session of its own, which the user can end",
+  "POST /clinic/v1/sign-out": "an ended session stays ended",
+  "DELETE /clinic/v1/account/sessions/:session": "an ended session stays ended",
+  "POST /clinic/v1/account/sign-out-everywhere": "ended sessions stay ended",
+  "POST /clinic/v1/account/password": "the old password proves it, and ends with the first",
+  "POST /clinic/v1/account/second-factor/secret": "it changes nothing",
+  "POST /clinic/v1/account/second-factor/on": "a second factor that is on is refused",
+  "POST /clinic/v1/account/second-factor/off": "a second factor that is off stays off",
+  [`POST ${OF_CLINIC}results/:fp/seen`]: "a study that was seen stays seen",
+  [`POST ${OF_CLINIC}manual-study/preview`]: "it changes nothing",
+  [`POST ${OF_CLINIC}ranges/preview`]: "it changes nothing",
+  [`POST ${OF_CLINIC}notifications/channels/:id/test`]: "it sends a message and stores nothing, and a second one waits",
+};
+
+test("every write runs once for each id of a request, or has a reason to run again", async () => {
+  const { server, routes, ours, users } = await startClinics();
+  await server.app.ready();
+  const cookie = users.find(({ role }) => role === "admin")?.user.cookie ?? "";
+  const headers = { cookie, "sec-fetch-site": "same-origin", "idempotency-key": "too short" };
+  const writes = under(routes, "/clinic/v1/").filter(isWrite);
+  const runAgain: Record<string, string> = {};
+  for (const route of writes) {
+    const { method, url, repeats = repeated[`${method} ${url}`] ?? "" } = route;
+    if (!url.startsWith(OF_CLINIC) || route.repeats !== undefined) {
+      runAgain[`${method} ${url}`] = repeats;
+      continue;
+    }
+    const payload = url.endsWith("/users") ? { name: "Ada", role: "reader" } : {};
+    const answer = await server.app.inject({ method, url: pathOf(route, ours), headers, payload });
+    expect([method, url, answer.body]).toEqual([method, url, expect.stringContaining("Idempotency-Key is too short")]);
+  }
+  expect(runAgain).toEqual(repeated);
 });
 
 test("every page has strict headers", async () => {

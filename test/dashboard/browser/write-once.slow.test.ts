@@ -1,0 +1,73 @@
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { ItemDetail } from "../../../shared/dashboard/stock.ts";
+import { clinic } from "../../server/harness.ts";
+import { item } from "../../server/records.ts";
+import { browserProblem, sharedBrowser } from "../../support/browser.ts";
+import { makeUser, startDashboard } from "../harness.ts";
+
+// Goal: what a user does once is done once, whatever happens to the answer.
+
+const ours = newFp("clinic");
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+  });
+
+  async function onStock() {
+    const vial = item(ours, { quantity_on_hand: 12 });
+    const server = await startDashboard(clinic(ours), vial);
+    const page = await server.openAs(browser, "staff", ours, `/stock/${vial.fp}`);
+    const reader = await makeUser(server, "reader", ours);
+    const left = async () => (await reader.call<ItemDetail>("GET", `/stock/${vial.fp}`)).body.item.quantity_on_hand;
+    const use = page.locator("form").filter({ hasText: "Take from stock" });
+    await use.getByLabel("Quantity").fill("1");
+    return { page, use, left, take: use.getByRole("button", { name: "Take from stock" }) };
+  }
+
+  /** The first answer is lost on its way, after the server did the write. */
+  async function loseFirstAnswer(page: Page): Promise<void> {
+    let isFirst = true;
+    await page.route("**/consume", async (route) => {
+      if (!isFirst) return route.continue();
+      isFirst = false;
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+  }
+
+  test("a write whose answer was lost and that the user sends again is done once, and a later one is another", async () => {
+    const { page, use, left, take } = await onStock();
+    await loseFirstAnswer(page);
+    await take.click();
+    await use.getByText("The server does not answer").waitFor();
+    expect(await left()).toBe(11);
+    await take.click();
+    await use.getByText("Taken").waitFor();
+    expect(await left()).toBe(11);
+    await use.getByLabel("Quantity").fill("1");
+    await take.click();
+    await expect.poll(left).toBe(10);
+  });
+
+  test("a double click makes one write", async () => {
+    const { use, left, take } = await onStock();
+    await take.dblclick();
+    await use.getByText("Taken").waitFor();
+    expect(await left()).toBe(11);
+  });
+
+  test("two copies of a request under way make one write", async () => {
+    const { page, use, left, take } = await onStock();
+    await page.route("**/consume", async (route) => {
+      const [response] = await Promise.all([route.fetch(), route.fetch(), route.fetch()]);
+      await route.fulfill({ response });
+    });
+    await take.click();
+    await use.getByText("Taken").waitFor();
+    expect(await left()).toBe(11);
+  });
+});
