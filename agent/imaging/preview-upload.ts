@@ -101,7 +101,7 @@ export class PreviewUpload {
     const image = { file: imageFile(this.#data, message), headerBytes, transferSyntax, frame: 1 };
     try {
       for (const sideMax of SIDES) {
-        const { png } = await drawPreview({ ...image, sideMax }, undefined, this.#stopping.signal);
+        const { png } = await drawPreview({ ...image, sideMax }, this.#stopping.signal);
         if (png.length <= PREVIEW_BYTES_MAX) return png;
       }
       return "the picture is too large";

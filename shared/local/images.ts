@@ -45,3 +45,7 @@ export const PICTURE_SIDES = { small: 256, large: 1024 } as const;
 
 /** Header of a picture with the number of frames of its image. */
 export const FRAMES_HEADER = "vetwire-frames";
+
+/** Why the drawing of a picture had no end: memory or time beyond its limit, or an end of the decoder's process. */
+export const PICTURE_FAULTS = ["IMAGE.MEMORY", "IMAGE.TIME", "IMAGE.ENDED"] as const;
+export type PictureFault = (typeof PICTURE_FAULTS)[number];
