@@ -124,7 +124,9 @@ function imagingGroup(
     wake,
     rematch: () => filing.rematch([...imaging.keys()]),
     async stop() {
-      await Promise.all([filing.stop(), headers.close()]);
+      const filed = filing.stop();
+      headers.close();
+      await filed;
       await Promise.all(senders.map((sender) => sender.stop()));
       await thread?.stop();
     },

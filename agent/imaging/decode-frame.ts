@@ -13,7 +13,7 @@ import { isGrey, type PixelFormat } from "../protocols/dicom/pixels.ts";
 import { type CodestreamSize, jpeg2000Size, jpegSize } from "../protocols/dicom/codestream.ts";
 import { decodeRle } from "../protocols/dicom/rle.ts";
 
-// Decodes one compressed frame. Most decoders are third-party, so this runs only in the thread of a preview.
+// Decodes one compressed frame. Most decoders are third-party, so this runs only in the file process.
 
 /** Uncompressed little endian samples, and the format that they have now. */
 export interface DecodedFrame {
@@ -124,10 +124,17 @@ async function fromJpeg2000(frame: Uint8Array, format: PixelFormat): Promise<Dec
   return fromWasm(new J2KDecoder(), frame, { ...format, photometric, planar: false });
 }
 
+const CODEC_FAILED = "its codec failed, perhaps for want of memory";
+
 function fromWasm(decoder: WasmDecoder, frame: Uint8Array, format: PixelFormat): DecodedFrame | string {
-  decoder.getEncodedBuffer(frame.length).set(frame);
-  decoder.decode();
+  try {
+    decoder.getEncodedBuffer(frame.length).set(frame);
+    decoder.decode();
+  } catch {
+    return CODEC_FAILED; // its own words are for its makers
+  }
   const { width, height, bitsPerSample, componentCount: samples } = decoder.getFrameInfo();
+  if (width === 0) return CODEC_FAILED;
   const bytes = Uint8Array.from(decoder.getDecodedBuffer());
   return checked({ bytes, width, height, samples, bytesPerSample: bitsPerSample > 8 ? 2 : 1 }, format);
 }

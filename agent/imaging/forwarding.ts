@@ -10,6 +10,7 @@ import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runti
 import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { Spool } from "../spool/spool.ts";
+import { SET_ASIDE, Tries } from "../spool/tries.ts";
 import { storeInBucket } from "./s3-archive.ts";
 import { stow } from "./stow-rs.ts";
 
@@ -32,6 +33,7 @@ export class ForwardQueue {
   readonly #destination: Destination;
   readonly #events: ForwardEvents;
   readonly #loop: DeliveryLoop;
+  readonly #tries: Tries;
   readonly #stopping = new AbortController();
 
   constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: DeliveryTiming) {
@@ -39,6 +41,7 @@ export class ForwardQueue {
     this.#spool = spool;
     this.#destination = destination;
     this.#events = events;
+    this.#tries = new Tries(spool, "forward");
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
@@ -93,8 +96,13 @@ export class ForwardQueue {
   /** Sends an instance. A permanent failure is recorded; a transient one delays the queue. @throws a transient failure */
   async #send({ message }: InstanceFile, send: () => Promise<void>): Promise<void> {
     const { id } = this.#destination;
+    const item = `${id} ${message}`;
     try {
-      await send();
+      if ((await this.#tries.run(item, async () => send().then(() => "sent"))) === null) {
+        await this.#spool.call("settleForward", id, message, "refused", SET_ASIDE, Date.now());
+        this.#tries.end(item);
+        return this.#events.refused(message, SET_ASIDE);
+      }
     } catch (error) {
       const reason = errorMessage(error);
       if (isPermanent(error)) {

@@ -1,5 +1,11 @@
 import type Database from "better-sqlite3";
-import type { LocalForwards, LocalImage, LocalImages, LocalImageStudy } from "../../shared/local/images.ts";
+import {
+  isPictureFault,
+  type LocalForwards,
+  type LocalImage,
+  type LocalImages,
+  type LocalImageStudy,
+} from "../../shared/local/images.ts";
 
 // The newest studies of images, for the agent's page. Each query is bounded, because the main thread also answers devices.
 
@@ -40,12 +46,14 @@ function describerOn(db: Database.Database) {
   const message = db.prepare("SELECT device, received_at AS receivedAt FROM message WHERE id = ?");
   const [counts, forwards] = [db.prepare(COUNTS), db.prepare(FORWARDS)];
   const shown = db.prepare(
-    `SELECT message AS id, removed_at IS NOT NULL AS isRemoved FROM (${IMAGES} ${SHOWN_IMAGES})`,
+    `SELECT i.message AS id, i.removed_at IS NOT NULL AS isRemoved, (SELECT MAX(p.reason) FROM message_study link
+       JOIN preview p ON p.fp = link.fp AND p.message = link.message WHERE link.message = i.message AND p.state = 'undrawable') AS fault
+     FROM (${IMAGES} ${SHOWN_IMAGES}) i`,
   );
   return ({ study, message: id }: { readonly study: string; readonly message: string }): LocalImageStudy => {
     const { device, receivedAt } = message.get(id) as { device: string; receivedAt: number };
     const { images, removed, states, reason } = counts.get(study) as Counts;
-    const first = shown.all(study) as { readonly id: string; readonly isRemoved: 0 | 1 }[];
+    const first = shown.all(study) as ShownImage[];
     return {
       study_uid: study,
       device,
@@ -56,9 +64,21 @@ function describerOn(db: Database.Database) {
       has_more: images > COUNTED_IMAGES,
       removed: Math.min(removed, COUNTED_IMAGES),
       forwards: forwards.all(study) as LocalForwards[],
-      shown: first.map((image): LocalImage => ({ id: image.id, is_removed: image.isRemoved === 1 })),
+      shown: first.map(
+        ({ id: image, isRemoved, fault }): LocalImage => ({
+          id: image,
+          is_removed: isRemoved === 1,
+          fault: isPictureFault(fault) ? fault : null,
+        }),
+      ),
     };
   };
+}
+
+interface ShownImage {
+  readonly id: string;
+  readonly isRemoved: 0 | 1;
+  readonly fault: string | null;
 }
 
 interface Counts {

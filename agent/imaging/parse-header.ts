@@ -8,7 +8,7 @@ import type { Elements } from "../protocols/dicom/elements.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
 import { withTexts } from "./header-texts.ts";
 
-// Parses the header of a file. It runs in threads with a time limit, because a hostile header may take very long.
+// Parses the header of a file. It runs in the file process, with limits, because a hostile header may take very long.
 
 export interface HeaderLocation {
   readonly file: string;

@@ -1,3 +1,4 @@
+import { isPictureFault } from "../../shared/local/images.ts";
 import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, PreviewOutcome, previewPath } from "../../shared/api/preview.ts";
 import { Compile } from "typebox/compile";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
@@ -5,6 +6,8 @@ import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runti
 import { SendError } from "../runtime/send-error.ts";
 import type { QueuedPreview } from "../spool/queries/images/previews.ts";
 import type { Spool } from "../spool/spool.ts";
+import { Tries } from "../spool/tries.ts";
+import { FileFault } from "./confined-files.ts";
 import { imageFile } from "./image-folder.ts";
 import { drawPreview } from "./preview.ts";
 
@@ -12,9 +15,6 @@ import { drawPreview } from "./preview.ts";
 
 /** Wait before a server without the route is asked again. It may have been upgraded. */
 const OLD_SERVER_MS = 60 * 60_000;
-
-/** Drawings without an end, after which an image is set aside. */
-const DRAWS_MAX = 2;
 
 /** Max pixels of a side, in turn, until the picture fits into one request. Noise in colours compresses badly. */
 const SIDES = [PREVIEW_SIDE_MAX, PREVIEW_SIDE_MAX / 2, PREVIEW_SIDE_MAX / 4];
@@ -29,6 +29,7 @@ export class PreviewUpload {
   readonly #spool: Spool;
   readonly #put: PutPicture;
   readonly #loop: DeliveryLoop;
+  readonly #tries: Tries;
   readonly #stopping = new AbortController();
   #resumesAt = Number.NEGATIVE_INFINITY;
 
@@ -36,6 +37,7 @@ export class PreviewUpload {
     this.#data = data;
     this.#spool = spool;
     this.#put = put;
+    this.#tries = new Tries(spool, "draw");
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
@@ -56,18 +58,23 @@ export class PreviewUpload {
     if ((await this.#spool.call("outbox")).depth > 0) return false;
     const next = await this.#spool.call("nextPreview");
     if (next === null || this.#loop.stopped) return false;
-    if (next.draws >= DRAWS_MAX) {
+    const item = `${next.fp} ${next.message}`;
+    if (!(await this.#tries.begin(item))) {
       await this.#spool.call(
         "settlePreview",
         next,
         "undrawable",
-        `the agent ended ${next.draws} times while it was drawn`,
+        isPictureFault(next.reason) ? next.reason : "IMAGE.ENDED",
       );
+      this.#tries.end(item);
       return true;
     }
-    await this.#spool.call("beginDrawing", next);
     const png = await this.#draw(next);
-    await this.#spool.call("endDrawing", next);
+    if (png instanceof FileFault) {
+      await this.#spool.call("delayPreview", next, png.code); // the mark stays
+      return true;
+    }
+    this.#tries.end(item);
     if (this.#loop.stopped) return false;
     if (typeof png === "string") {
       await this.#spool.call("settlePreview", next, "undrawable", png);
@@ -96,17 +103,17 @@ export class PreviewUpload {
     }
   }
 
-  /** Draws the first frame. @returns the reason if there is no picture */
-  async #draw({ message, headerBytes, transferSyntax }: QueuedPreview): Promise<Uint8Array | string> {
+  /** Draws the first frame. @returns the reason if there is no picture, the fault of a drawing without an end */
+  async #draw({ message, headerBytes, transferSyntax }: QueuedPreview): Promise<Uint8Array | string | FileFault> {
     const image = { file: imageFile(this.#data, message), headerBytes, transferSyntax, frame: 1 };
     try {
       for (const sideMax of SIDES) {
-        const { png } = await drawPreview({ ...image, sideMax }, undefined, this.#stopping.signal);
+        const { png } = await drawPreview({ ...image, sideMax }, this.#stopping.signal);
         if (png.length <= PREVIEW_BYTES_MAX) return png;
       }
       return "the picture is too large";
     } catch (error) {
-      return errorMessage(error);
+      return error instanceof FileFault ? error : errorMessage(error);
     }
   }
 }

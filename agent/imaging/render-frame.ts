@@ -15,7 +15,7 @@ import { decoderOf } from "./decode-frame.ts";
 import { type HeaderLocation, parseHeader } from "./parse-header.ts";
 import { encodePng } from "./png.ts";
 
-// Draws a frame of a file. It runs in a thread, because the bytes are untrusted and some decoders are third-party.
+// Draws a frame of a file. It runs in the file process, because the bytes are untrusted and some decoders are third-party.
 
 export interface PreviewRequest extends HeaderLocation {
   /** Frame number, from 1. */

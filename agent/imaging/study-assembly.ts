@@ -10,6 +10,7 @@ import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
 import { describe } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
+import { SET_ASIDE, Tries } from "../spool/tries.ts";
 import type { PendingImageStudy } from "../spool/queries/images/pending-image-studies.ts";
 import type { StoredInstance } from "../spool/queries/images/instances.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
@@ -52,6 +53,7 @@ export class StudyAssembly {
   readonly #stages: ImageStages;
   readonly #spool: SpoolCalls;
   readonly #events: StudyAssemblyEvents;
+  readonly #tries: Tries;
   #timer: NodeJS.Timeout | undefined;
   /** Time of the timer in milliseconds since 1970. */
   #lookAt = Number.POSITIVE_INFINITY;
@@ -64,6 +66,7 @@ export class StudyAssembly {
     this.#stages = stages;
     this.#spool = stages.lookup.spool;
     this.#events = events;
+    this.#tries = new Tries(this.#spool, "image study");
   }
 
   /** Looks for due studies at that time; by default at once. */
@@ -109,7 +112,16 @@ export class StudyAssembly {
   /** Assesses one study, then looks for the next. Never rejects. */
   async #assess(due: PendingImageStudy): Promise<void> {
     try {
-      const isSettled = await this.#settle(due.studyUid);
+      const { studyUid } = due;
+      let isSettled = await this.#tries.run(studyUid, () =>
+        this.#settle(studyUid, (stored) => assessImages(studyUid, stored, this.#stages)),
+      );
+      if (isSettled === null) {
+        isSettled = await this.#settle(studyUid, async (stored) =>
+          stored.map(({ message }) => settlement(message, SET_ASIDE, [])),
+        );
+        this.#tries.end(studyUid);
+      }
       if (isSettled) await this.#spool.call("endImageStudy", due.studyUid, due.dueAt);
       else await this.#pause();
     } catch (error) {
@@ -126,10 +138,13 @@ export class StudyAssembly {
   }
 
   /** Settles the messages of a study. @returns false if one of its images is partial or the agent stops */
-  async #settle(studyUid: string): Promise<boolean> {
+  async #settle(
+    studyUid: string,
+    assessed: (stored: readonly StoredInstance[]) => Promise<Settlement[]>,
+  ): Promise<boolean> {
     const stored = await this.#spool.call("instancesOf", studyUid);
     if (stored.some(({ message }) => isPartial(this.#stages.data, message))) return false;
-    const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
+    const settlements = await assessed(stored).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
       const reason = `internal error: ${errorMessage(error)}`;

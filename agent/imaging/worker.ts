@@ -66,7 +66,7 @@ function runWorker(): void {
     clockIsAhead: (ms) => clock.isAhead(ms),
     async stop() {
       clearInterval(look);
-      await headers.close();
+      headers.close();
       store.close();
     },
   });

@@ -120,13 +120,17 @@ const BASELINE = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX forward_queued ON forward (destination, attempts, message) WHERE state = 'queued';
 
-  -- Small pictures for the server, of the images of studies that it has. The position counts the images of a study from 1. draws counts
-  -- the drawings that began and did not end: an image that ends the agent must not do so at each start.
+  -- Small pictures for the server, of the images of studies that it has. The position counts the images of a study from 1.
   CREATE TABLE preview (
     message TEXT NOT NULL, fp TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0, draws INTEGER NOT NULL DEFAULT 0, reason TEXT, PRIMARY KEY (fp, message)
+    attempts INTEGER NOT NULL DEFAULT 0, reason TEXT, PRIMARY KEY (fp, message)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX preview_queued ON preview (attempts, message) WHERE state = 'queued';
+
+  -- Work that began and did not end, such as the drawing of an image: an item that ends the agent must not do so at each start.
+  CREATE TABLE unfinished_try (
+    work TEXT NOT NULL, item TEXT NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (work, item)
+  ) STRICT, WITHOUT ROWID;
 
   -- Modality performed procedure steps (MPPS).
   CREATE TABLE procedure_step (

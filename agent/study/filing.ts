@@ -5,6 +5,7 @@ import { StorageError } from "../spool/storage-error.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { retryStorage } from "../spool/storage-retry.ts";
+import { SET_ASIDE, Tries } from "../spool/tries.ts";
 import { assess, type FilingDevice, type FilingSources, quarantined } from "./assess.ts";
 
 // Assesses each stored message and stores its outcome. The messages of one device keep their order, and no device waits for
@@ -28,6 +29,7 @@ export class Filing {
   readonly #sources: FilingSources;
   readonly #deviceById: (id: string) => FilingDevice | undefined;
   readonly #events: FilingEvents;
+  readonly #tries: Tries;
   /** Devices that have cut messages. The messages of other devices complete none. null before acceptStored(). */
   #devicesWithCuts: Set<string> | null = null;
   /** The last message of each device, as the promise of its outcome. */
@@ -48,6 +50,7 @@ export class Filing {
     this.#sources = { spool, directory, matchPatientsByName, suspectTime };
     this.#deviceById = deviceById;
     this.#events = events;
+    this.#tries = new Tries(spool, "message");
   }
 
   /** Files a stored message after the earlier ones of its device. Never rejects. */
@@ -92,11 +95,20 @@ export class Filing {
       const messages = await this.#retry(() => this.#spool.call("unprocessedMessages", device, batch));
       for (const message of messages ?? []) {
         if (this.#stopped) return;
-        await this.#file(message, false);
+        await this.#fileMarked(message);
       }
       if (this.#stopped) return;
     }
     this.#backlog.delete(device);
+  }
+
+  /** Files a message that an earlier process left, perhaps because the message ended it. No device waits, so each try is marked. */
+  async #fileMarked(message: StoredMessage): Promise<void> {
+    const run = () => this.#tries.run(message.id, async () => this.#file(message, false).then(() => "filed"));
+    const filed = await this.#retry(run);
+    if (filed !== null || this.#stopped) return;
+    await this.#file(message, false, async () => quarantined(message, SET_ASIDE));
+    this.#tries.end(message.id);
   }
 
   /** Resolves once all accepted messages are filed. */
@@ -114,14 +126,14 @@ export class Filing {
   }
 
   /** Assesses a message and stores its outcome. Never rejects: a message with an internal error is left to the next start. */
-  async #file(message: StoredMessage, rematch: boolean): Promise<void> {
+  async #file(message: StoredMessage, rematch: boolean, assessed = () => this.#assess(message)): Promise<void> {
     const store = (outcome: () => Promise<Settlement>) =>
       this.#retry(async () => {
         const settlement = await outcome();
         const fps = await this.#spool.call("settle", { ...settlement, rematch });
         return { state: settlement.state, studies: fps.length };
       });
-    const stored = await store(() => this.#assess(message))
+    const stored = await store(assessed)
       .catch((error: unknown) => {
         this.#events.fault(message, error);
         return store(async () => quarantined(message, internalError(error)));

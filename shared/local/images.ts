@@ -28,6 +28,8 @@ export interface LocalImageStudy {
 export interface LocalImage {
   readonly id: string;
   readonly is_removed: boolean;
+  /** Why its picture was set aside after two tries; null if it was not. A person can have it drawn again. */
+  readonly fault: PictureFault | null;
 }
 
 /** The state of the images of a study at one archive. */
@@ -45,3 +47,11 @@ export const PICTURE_SIDES = { small: 256, large: 1024 } as const;
 
 /** Header of a picture with the number of frames of its image. */
 export const FRAMES_HEADER = "vetwire-frames";
+
+/** Why the drawing of a picture had no end: memory or time beyond its limit, or an end of the decoder's process. */
+export const PICTURE_FAULTS = ["IMAGE.MEMORY", "IMAGE.TIME", "IMAGE.ENDED"] as const;
+export type PictureFault = (typeof PICTURE_FAULTS)[number];
+
+export function isPictureFault(reason: string | null): reason is PictureFault {
+  return PICTURE_FAULTS.some((fault) => fault === reason);
+}

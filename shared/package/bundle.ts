@@ -11,8 +11,8 @@ const ROOT = path.join(import.meta.dirname, "../..");
 const ENTRIES = [
   "agent/main",
   "agent/doctor/quick-check",
-  "agent/imaging/header-worker",
-  "agent/imaging/preview-worker",
+  "agent/imaging/file-process",
+  "agent/imaging/file-thread",
   "agent/imaging/worker",
   "agent/spool/worker",
   "server/main",

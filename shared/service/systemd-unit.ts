@@ -45,6 +45,8 @@ export function systemdUnit(service: ServiceDescription): string {
     "RestartPreventExitStatus=78",
     // The launcher alone gets the signal, and passes it on once.
     "KillMode=mixed",
+    // A process that reads an image may be ended for want of memory; the program goes on.
+    "OOMPolicy=continue",
     `TimeoutStopSec=${STOP_S}`,
     "",
     "DynamicUser=yes",

@@ -15,6 +15,7 @@ export const VERIFICATION = "1.2.840.10008.1.1";
 export const CR_STORAGE = "1.2.840.10008.5.1.4.1.1.1";
 export const IMPLICIT = "1.2.840.10008.1.2";
 export const EXPLICIT = "1.2.840.10008.1.2.1";
+export const DEFLATED = "1.2.840.10008.1.2.1.99";
 export const JPEG = "1.2.840.10008.1.2.4.50";
 
 export const encodeEchoRequest = (messageId: number) =>
@@ -146,4 +147,12 @@ export function hostileDataset(levels = 3_000): Uint8Array {
   const start = Buffer.from("4000750253510000fffffffffeff00e0ffffffff", "hex");
   const end = Buffer.from("feff0de000000000feffdde000000000", "hex");
   return Buffer.concat([dataset(), ...Array(levels).fill(start), ...Array(levels).fill(end)] as Buffer[]);
+}
+
+/** Builds a dataset of one element with that many empty values. It deflates to a thousandth. */
+export function manyValues(count: number): Uint8Array {
+  const bytes = Buffer.alloc(12 + count, "\\");
+  bytes.write("0800700055430000", "hex");
+  bytes.writeUInt32LE(count, 8);
+  return bytes;
 }

@@ -3,6 +3,7 @@ import { FRAMES_HEADER, type LocalImages, PICTURE_SIDES } from "../../../shared/
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Host } from "../../host/host.ts";
 import { drawableImages } from "../../imaging/catalogue.ts";
+import { FileFault } from "../../imaging/confined-files.ts";
 import { imageFile } from "../../imaging/image-folder.ts";
 import { newestImageStudies } from "../../imaging/image-studies.ts";
 import { drawPreview } from "../../imaging/preview.ts";
@@ -40,8 +41,8 @@ export function imageRoutes(app: FastifyInstance, host: Host): void {
       const { headerBytes, transferSyntax } = image;
       const request = { file: imageFile(data, id), headerBytes, transferSyntax, frame, sideMax };
       const { png, frames } = await turns.take(gone.signal, () =>
-        drawPreview(request, undefined, gone.signal).catch((error: unknown) => {
-          throw new PageError(422, errorMessage(error));
+        drawPreview(request, gone.signal).catch((error: unknown) => {
+          throw new PageError(422, errorMessage(error), error instanceof FileFault ? error.code : undefined);
         }),
       );
       return reply.type("image/png").header(FRAMES_HEADER, String(frames)).send(Buffer.from(png));

@@ -23,6 +23,7 @@ import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
 import { retentionOperationsOn } from "./retention.ts";
 import { outboxOperationsOn } from "./studies/outbox.ts";
+import { unfinishedTryOperationsOn } from "./unfinished-tries.ts";
 import { studyRevisionsOn } from "./studies/revisions.ts";
 import { studyOperationsOn } from "./studies/studies.ts";
 
@@ -61,5 +62,6 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...procedureStepOperationsOn(db),
     ...retentionOperationsOn(db, sessions, pendingMatches, storedBytes),
     ...meta,
+    ...unfinishedTryOperationsOn(db),
   };
 }

@@ -92,7 +92,7 @@ export async function reassess(
       return done;
     });
   } finally {
-    await headers.close();
+    headers.close();
   }
 }
 

@@ -16,8 +16,8 @@ beforeAll(() => {
   headers = new HeaderReader();
 });
 
-afterAll(async () => {
-  await headers.close();
+afterAll(() => {
+  headers.close();
   fs.rmSync(folder, { recursive: true });
 });
 
@@ -105,14 +105,14 @@ test("sequences 3 000 deep exceed the time limit, and the next header is read", 
   const impatient = new HeaderReader({ quickMs: 100, longMs: 500 });
   expect(await read(hostileDataset(), impatient)).toEqual({ problem: "not read within 0.5 s" });
   expect(await read(dataset(), impatient)).toMatchObject({ header: { cutShort: null } });
-  await impatient.close();
+  impatient.close();
 });
 
 test("a slow header is read in the second attempt", async () => {
   const patient = new HeaderReader({ quickMs: 1, longMs: 60_000 });
   const long = encodeDataset(Array.from({ length: 30_000 }, (_, index) => [0x0011_1000 + index, "LO", "x"]));
   expect(await read(long, patient)).toMatchObject({ header: { cutShort: null } });
-  await patient.close();
+  patient.close();
 });
 
 test.each([6, 60])("a usual header and close() wait for none of %i hostile headers", async (count) => {
@@ -123,7 +123,7 @@ test.each([6, 60])("a usual header and close() wait for none of %i hostile heade
   );
   expect(await read(dataset(), patient)).toMatchObject({ header: { cutShort: null } });
   expect(resolved).toBe(0);
-  await patient.close();
+  patient.close();
   expect(await Promise.all(hostile)).toEqual(hostile.map(() => ({ problem: "the agent stops" })));
 });
 

@@ -11,6 +11,7 @@ import { type Picture, readPixelFormat, shrink } from "../../../agent/protocols/
 import { decodeRle } from "../../../agent/protocols/dicom/rle.ts";
 import { decoderOf } from "../../../agent/imaging/decode-frame.ts";
 import { drawFile, type Preview } from "../../../agent/imaging/render-frame.ts";
+import { ConfinedFiles } from "../../../agent/imaging/confined-files.ts";
 import { drawPreview } from "../../../agent/imaging/preview.ts";
 import { dcmtk, gdcm, run } from "../../support/dcmtk.ts";
 import { CR_STORAGE, EXPLICIT, IMPLICIT } from "../../support/dicom.ts";
@@ -418,11 +419,21 @@ describe("a picture", () => {
     await expect(drawPreview({ ...plain, file: `${plain.file}.no`, frame: 1, sideMax: 64 })).rejects.toThrow("ENOENT");
   });
 
-  test("a picture is drawn in a thread with a time limit", async () => {
+  test("a picture is drawn in another process with a time limit", async () => {
     const plain = locationOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
     const drawn = await drawPreview({ ...plain, frame: 1, sideMax: 64 });
     expect(drawn).toEqual(await draw(plain.file, 1, 64));
-    await expect(drawPreview({ ...plain, frame: 1, sideMax: 64 }, 1)).rejects.toThrow("not drawn within 0.001 s");
+    const hurried = new ConfinedFiles(1);
+    const slow = locationOf(
+      imageFile(
+        { photometric: "MONOCHROME2", others: [[0x0028_0010, "US", 45 * 2_000]] },
+        Array.from({ length: WIDTH * 45 * 2_000 }, () => 7),
+      ),
+    );
+    await expect(drawPreview({ ...slow, frame: 1, sideMax: 64 }, undefined, hurried)).rejects.toThrow(
+      "not read within 0.001 s",
+    );
+    hurried.close();
   });
 });
 

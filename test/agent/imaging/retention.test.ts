@@ -28,7 +28,7 @@ beforeEach(async () => {
   await used.spool.call("setDestinations", []);
   return async () => {
     store.close();
-    await headers.close();
+    headers.close();
   };
 });
 
@@ -277,5 +277,5 @@ test("an instance is refused before any write if too little space is free", asyn
   watcher.close();
   expect([names, inFolder()]).toEqual([[], []]);
   full.close();
-  await headers.close();
+  headers.close();
 });

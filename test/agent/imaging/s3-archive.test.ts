@@ -35,7 +35,7 @@ beforeEach(async () => {
   events = [];
   return async () => {
     images.close();
-    await headers.close();
+    headers.close();
     await server.stop();
   };
 });

@@ -114,7 +114,9 @@ async function settle(
   });
   wake(filing);
   await until("the study is settled", () => settled >= studies);
-  await Promise.all([filing.stop(), headers.close()]);
+  const stopped = filing.stop();
+  headers.close();
+  await stopped;
 }
 
 async function know(patient: Patient, ...identifiers: readonly string[]): Promise<void> {

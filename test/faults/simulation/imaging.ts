@@ -2,7 +2,7 @@ import type { DeviceConfig } from "../../../agent/config/schema.ts";
 import { DICOM } from "../../../agent/config/schema.ts";
 import { type AgentContext, type RunningDevice, startDevice } from "../../../agent/connection/device-service.ts";
 import type { HeaderReader } from "../../../agent/imaging/header-reader.ts";
-import type { HeaderResult } from "../../../agent/imaging/header-worker.ts";
+import type { HeaderResult } from "../../../agent/imaging/file-thread.ts";
 import { recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
 import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { parseHeader } from "../../../agent/imaging/parse-header.ts";

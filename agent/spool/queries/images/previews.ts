@@ -11,11 +11,14 @@ export interface QueuedPreview {
   readonly position: number;
   readonly headerBytes: number;
   readonly transferSyntax: string;
-  /** Drawings that began and did not end. */
-  readonly draws: number;
+  /** Why it was not drawn or sent before; null at first. */
+  readonly reason: string | null;
 }
 
-/** refused: by the server. undrawable: the image has no picture, or its file is gone. */
+/**
+ * refused: by the server. undrawable: the image has no picture, or its file is gone. The reason of a drawing that had no end twice is
+ * its PictureFault.
+ */
 type PreviewState = "sent" | "refused" | "undrawable";
 
 /** Part of operationsOn(). `picturesMax` is the limit of a study. */
@@ -31,12 +34,10 @@ export function previewOperationsOn(db: Database.Database, picturesMax: number) 
        ORDER BY link.message LIMIT @limit`,
     ),
     next: db.prepare(
-      `SELECT p.message, p.fp, p.position, i.header_bytes AS headerBytes, i.transfer_syntax_uid AS transferSyntax, p.draws
+      `SELECT p.message, p.fp, p.position, i.header_bytes AS headerBytes, i.transfer_syntax_uid AS transferSyntax, p.reason
        FROM preview p JOIN instance i ON i.message = p.message WHERE p.state = 'queued'
        ORDER BY p.attempts, p.message LIMIT 1`,
     ),
-    begin: db.prepare("UPDATE preview SET draws = draws + 1 WHERE message = ? AND fp = ?"),
-    end: db.prepare("UPDATE preview SET draws = 0 WHERE message = ? AND fp = ?"),
     settle: db.prepare("UPDATE preview SET state = ?, reason = ? WHERE message = ? AND fp = ?"),
     delay: db.prepare("UPDATE preview SET attempts = attempts + 1, reason = ? WHERE message = ? AND fp = ?"),
   };
@@ -50,14 +51,6 @@ export function previewOperationsOn(db: Database.Database, picturesMax: number) 
     /** The queued picture with the fewest attempts, the oldest first; null if none is queued. */
     nextPreview(): QueuedPreview | null {
       return (sql.next.get() as QueuedPreview | undefined) ?? null;
-    },
-
-    beginDrawing({ message, fp }: QueuedPreview): void {
-      sql.begin.run(message, fp);
-    },
-
-    endDrawing({ message, fp }: QueuedPreview): void {
-      sql.end.run(message, fp);
     },
 
     settlePreview({ message, fp }: QueuedPreview, state: PreviewState, reason: string | null): void {

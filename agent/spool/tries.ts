@@ -1,0 +1,55 @@
+import type { SpoolCalls } from "./spool.ts";
+
+// Work that may end the agent: each try is marked before it, and an item whose tries had no end is set aside. Its bytes stay, and a
+// person can try it again. Without the mark the agent would end at each start by the same item.
+
+export type Work = "draw" | "forward" | "image study" | "message" | "session";
+
+const TRIES_MAX = 2;
+
+/** The reason of an item that is set aside. */
+export const SET_ASIDE = "the agent ended each time it worked on this, so it was set aside";
+
+/** The tries of one kind of work. */
+export class Tries {
+  readonly #spool: SpoolCalls;
+  readonly #work: Work;
+  #alone: Promise<unknown> = Promise.resolve();
+
+  constructor(spool: SpoolCalls, work: Work) {
+    this.#spool = spool;
+    this.#work = work;
+  }
+
+  /** Marks a try. @returns false if the item is set aside: two tries had no end @throws StorageError */
+  begin(item: string): Promise<boolean> {
+    return this.#spool.call("beginTry", this.#work, item, TRIES_MAX);
+  }
+
+  /** Removes the marks of an item that is done, whatever came of it. */
+  end(item: string): void {
+    this.#spool.callLater("endTries", this.#work, item);
+  }
+
+  /**
+   * Runs the work on an item. Items that were worked on when the agent ended come one by one, because only one of them is the cause.
+   * @returns null if the item is set aside; call end() once that is stored
+   * @throws StorageError, and what the work throws
+   */
+  async run<Result>(item: string, work: () => Promise<Result>): Promise<Result | null> {
+    const isSuspect = await this.#spool.call("hasTries", this.#work, item);
+    if (!isSuspect) return this.#run(item, work);
+    const turn = this.#alone.then(() => this.#run(item, work));
+    this.#alone = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #run<Result>(item: string, work: () => Promise<Result>): Promise<Result | null> {
+    if (!(await this.begin(item))) return null;
+    try {
+      return await work();
+    } finally {
+      this.end(item);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import http from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { recover } from "../../agent/connection/recovery.ts";
+import { profileById } from "../../agent/devices/index.ts";
+import type { Profile } from "../../agent/devices/profile.ts";
+import { ForwardQueue } from "../../agent/imaging/forwarding.ts";
+import type { HeaderReader } from "../../agent/imaging/header-reader.ts";
+import { StudyAssembly } from "../../agent/imaging/study-assembly.ts";
+import { createServerClient } from "../../agent/push/server-client.ts";
+import { realTimer } from "../../agent/runtime/timer.ts";
+import { Spool } from "../../agent/spool/spool.ts";
+import { Filing } from "../../agent/study/filing.ts";
+import { Directory } from "../../agent/study/patient-directory.ts";
+
+// A start of one stage of the agent on a data folder: `node killed-work.ts STAGE FOLDER`. An item named "bad" kills this process.
+
+const [, , stage = "", folder = ""] = process.argv;
+const die = (): never => {
+  process.kill(process.pid, "SIGKILL");
+  for (;;); // until the signal arrives
+};
+
+const spool = await Spool.open(folder);
+const directory = new Directory(
+  spool,
+  createServerClient("http://127.0.0.1:9", () => "sk_live_test", 100),
+);
+const fault = (...values: readonly unknown[]) => {
+  throw values.at(-1);
+};
+const lookup = { spool, directory, matchPatientsByName: false };
+
+const stages: Record<string, () => Promise<unknown>> = {
+  async message() {
+    const device = { profile: profileById("generic-astm")!, timeZone: "UTC", model: null };
+    const deviceById = (id: string) => (id === "bad" ? die() : device);
+    const filing = new Filing(spool, directory, deviceById, { outcomeStored: () => undefined, fault });
+    await filing.acceptStored();
+    await filing.idle();
+  },
+  session: () => {
+    const deadly = new Proxy({} as Profile, { get: (_, name) => (name === "id" ? "bad" : die()) });
+    return recover(spool, (id) => (id === "bad" ? deadly : profileById(id)));
+  },
+  async images() {
+    const read = async ({ file }: { file: string }) => (file.includes("bad") ? die() : { problem: "none" });
+    const device = { timeZone: "UTC", modality: null };
+    const headers = { read } as unknown as HeaderReader;
+    const events = { settled: () => undefined, fault };
+    const assembly = new StudyAssembly({ data: folder, headers, deviceById: () => device, lookup }, events);
+    assembly.wake();
+    while ((await spool.call("nextImageStudy", Date.now(), [])) !== null) await wait(20);
+    await assembly.stop();
+  },
+  async forward() {
+    // The archive takes the connection, and the process ends within the request.
+    const archive = http.createServer(die).listen(0, "127.0.0.1");
+    await once(archive, "listening");
+    const { port } = archive.address() as AddressInfo;
+    const target = { id: "pacs", way: "stow", url: `http://127.0.0.1:${port}`, authorizationFile: null } as const;
+    const quiet = () => undefined;
+    const events = { sent: quiet, refused: quiet, failed: quiet, recovered: quiet };
+    const queue = new ForwardQueue(folder, spool, target, events, { setTimer: realTimer, random: Math.random });
+    queue.wake();
+    while ((await spool.call("queuedForwards", "pacs", 1)).length > 0) await wait(20);
+    await queue.stop();
+    archive.close();
+  },
+};
+
+await stages[stage]!();
+await spool.close();
