@@ -25,7 +25,7 @@ import { toPlaceRoutes } from "./dashboard/routes/to-place.ts";
 import { todayRoutes } from "./dashboard/routes/today.ts";
 import { userRoutes } from "./dashboard/routes/users.ts";
 import { webhookRoutes } from "./dashboard/routes/webhooks.ts";
-import { writeOnce } from "./dashboard/write-once.ts";
+import { writeOnce } from "./dashboard/routes/write-once.ts";
 import { type AuditTrail, auditRequests } from "./http/audit/audit-trail.ts";
 import { parseJsonBodies } from "./http/json-body.ts";
 import type { FastifyInstance } from "fastify";

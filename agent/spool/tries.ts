@@ -1,9 +1,8 @@
+import type { Work } from "./queries/unfinished-tries.ts";
 import type { SpoolCalls } from "./spool.ts";
 
 // Work that may end the agent: each try is marked before it, and an item whose tries had no end is set aside. Its bytes stay, and a
 // person can try it again. Without the mark the agent would end at each start by the same item.
-
-export type Work = "draw" | "forward" | "image study" | "message" | "session";
 
 const TRIES_MAX = 2;
 

@@ -1,7 +1,8 @@
 import type Database from "better-sqlite3";
-import type { Work } from "../tries.ts";
 
 // The marks of work that began and did not end (see tries.ts).
+
+export type Work = "draw" | "forward" | "image study" | "message" | "session";
 
 /** Part of operationsOn(). */
 export function unfinishedTryOperationsOn(db: Database.Database) {

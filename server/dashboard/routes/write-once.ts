@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
-import { printable } from "../../shared/runtime/printable.ts";
-import { ApiError } from "../http/errors.ts";
-import type { Session } from "../store/database/query.ts";
-import type { Store } from "../store/database/store.ts";
-import { findDone, keepDone } from "../store/dashboard/done-writes.ts";
-import { userOf } from "./auth/guard.ts";
+import { printable } from "../../../shared/runtime/printable.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { Session } from "../../store/database/query.ts";
+import type { Store } from "../../store/database/store.ts";
+import { findDone, keepDone } from "../../store/dashboard/done-writes.ts";
+import { userOf } from "../auth/guard.ts";
 import { digestOf, seal, unseal } from "./sealed-answer.ts";
 
 // Plugin: a write of a clinic that is sent again with the id of its first request is not done again, and gets the first answer.
@@ -13,7 +13,7 @@ import { digestOf, seal, unseal } from "./sealed-answer.ts";
 // under way the second waits for the first.
 
 /** Header of the page (draft-ietf-httpapi-idempotency-key-header): an id of the request, the same when it is sent again. */
-export const ID_HEADER = "idempotency-key";
+const ID_HEADER = "idempotency-key";
 
 /** Header of an answer that was given before. */
 const REPEATED_HEADER = "idempotency-replayed";
