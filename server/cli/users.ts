@@ -99,9 +99,11 @@ function actor(now: number, clinicId?: number) {
 
 const userTable: Table<UserDescription> = {
   head: ["ID", "STATE", "SECOND FACTOR", "ROLES", "NAME"],
-  cells: ({ id, name, clinics, second_factor, disabled_at }) => {
+  cells: ({ id, name, clinics, second_factor, recovery_codes, password_known_at, disabled_at }) => {
     const places = clinics.map(({ fp, role }) => `${role} of ${fp}`).join(", ");
     const state = disabled_at === null ? "active" : `disabled ${disabled_at}`;
-    return [id, state, `second factor ${second_factor ? "on" : "off"}`, places || "no clinic", name];
+    const factor = second_factor ? `on, ${recovery_codes} recovery codes` : "off";
+    const known = password_known_at === null ? "" : `, password known to somebody since ${password_known_at}`;
+    return [id, state + known, `second factor ${factor}`, places || "no clinic", name];
   },
 };

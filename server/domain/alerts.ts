@@ -25,6 +25,8 @@ export interface ClinicFacts {
   readonly toPlace: { readonly count: number; readonly oldest: number | null };
   /** PCs on which the last update from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
+  /** Users whose password somebody else knows. */
+  readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];
   /** Studies with critical values that nobody saw. */
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
@@ -38,6 +40,11 @@ export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
     ...facts.failedUpdates.map(failedUpdate),
+    ...facts.knownPasswords.map(
+      ({ public_id, name, since }): Condition => ({
+        ...{ key: `password-known ${public_id}`, kind: "password-known", subject: name, since },
+      }),
+    ),
   ];
 }
 

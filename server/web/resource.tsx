@@ -126,6 +126,7 @@ const sessionErrors = [
   "SESSION.SETUP_CODE",
   "SESSION.TOO_MANY_ATTEMPTS",
   "SESSION.SECOND_FACTOR",
+  "SESSION.SECOND_FACTOR_ENDED",
   "SESSION.FORBIDDEN",
   "OFFLINE",
 ] as const;
@@ -154,6 +155,9 @@ const t = texts(
     "SESSION.SETUP_CODE": "The set-up code is wrong, or a user exists already.",
     "SESSION.TOO_MANY_ATTEMPTS": "Too many attempts. Wait 15 minutes.",
     "SESSION.SECOND_FACTOR": "The code is wrong or was used already. Wait for the next one.",
+    "SESSION.SECOND_FACTOR_ENDED":
+      "Ten wrong codes followed the right password: somebody else knows it, and codes of the app end here. Use a recovery code or a " +
+      "browser in which you signed in before, and change the password, or ask an admin for a new one.",
     "SESSION.FORBIDDEN": "An admin of the clinic can change your role.",
     OFFLINE: "Check the network. The page tries again.",
   },
@@ -170,6 +174,9 @@ const t = texts(
     "SESSION.SETUP_CODE": "Kurulum kodu yanlış veya zaten bir kullanıcı var.",
     "SESSION.TOO_MANY_ATTEMPTS": "Çok fazla deneme yapıldı. 15 dakika bekleyin.",
     "SESSION.SECOND_FACTOR": "Kod yanlış veya daha önce kullanıldı. Sonraki kodu bekleyin.",
+    "SESSION.SECOND_FACTOR_ENDED":
+      "Doğru parolanın ardından on yanlış kod girildi: parolayı başka biri biliyor ve uygulamanın kodları burada artık geçmiyor. Bir " +
+      "kurtarma kodu ya da daha önce oturum açtığınız bir tarayıcı kullanıp parolanızı değiştirin veya yöneticiden yeni parola isteyin.",
     "SESSION.FORBIDDEN": "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
     OFFLINE: "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor.",
   },

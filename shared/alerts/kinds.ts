@@ -29,6 +29,8 @@ export const kinds = {
   "disk-full": { lastsMs: 0, goneMs: 0 },
   "clock-wrong": { lastsMs: 2 * MINUTE_MS, goneMs: 0 },
   "key-ends": { lastsMs: 0, goneMs: 0 },
+  /** Ten wrong codes followed the right password of a user. Only a new password ends it. */
+  "password-known": { lastsMs: 0, goneMs: 0 },
   "backup-failed": { lastsMs: 0, goneMs: 0 },
   /** The new version did not work on a PC, and the one before runs. */
   "update-failed": { lastsMs: 0, goneMs: 0 },

@@ -40,6 +40,7 @@ const paths: Record<AlertKind, string> = {
   "disk-full": "/devices",
   "clock-wrong": "/devices",
   "key-ends": "/settings/keys",
+  "password-known": "/settings/users",
   "backup-failed": "",
   "update-failed": "/devices",
 };
@@ -84,6 +85,11 @@ const english: Record<AlertKind, KindText> = {
   "key-ends": {
     title: "The API key {subject} ends soon",
     advice: "Renew it under Settings, API keys. Without it, its program is refused.",
+  },
+  "password-known": {
+    title: "Somebody else knows the password of {subject}",
+    advice:
+      "Ten wrong codes followed it. {subject} changes it under “Your account”, or an admin gives a new one under Settings, Users.",
   },
   "backup-failed": {
     title: "The last backup of {subject} failed",
@@ -136,6 +142,11 @@ const turkish: Record<AlertKind, KindText> = {
   "key-ends": {
     title: "{subject} API anahtarının süresi yakında doluyor",
     advice: "Ayarlar, API anahtarları altında yenileyin. Anahtarsız program kabul edilmez.",
+  },
+  "password-known": {
+    title: "{subject} parolasını başka biri biliyor",
+    advice:
+      "Parolanın ardından on yanlış kod girildi. {subject} parolasını “Hesabınız” altında değiştirir ya da bir yönetici Ayarlar, Kullanıcılar altında yenisini verir.",
   },
   "backup-failed": {
     title: "{subject} için son yedekleme başarısız oldu",

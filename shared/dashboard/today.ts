@@ -26,7 +26,7 @@ export interface TodayState {
   silent: SilentSource[];
   /** Keys that end soon, for admins. */
   keys: EndingKey[];
-  /** Open alerts, the oldest first. Those of keys for admins. */
+  /** Open alerts, the oldest first. Those of keys and passwords for admins. */
   alerts: AlertShown[];
   newest: NewResult[];
   /** Number of studies that the database has damaged, and that the list therefore leaves out. */

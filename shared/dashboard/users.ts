@@ -13,6 +13,8 @@ export interface UserOfClinic {
   role: Role;
   is_disabled: boolean;
   has_second_factor: boolean;
+  /** Whether ten wrong codes followed the right password: somebody else knows it. */
+  is_password_known: boolean;
   /** Number of sessions that have not ended, and the last use of one. */
   sessions: number;
   last_used_at: string | null;

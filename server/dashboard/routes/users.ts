@@ -61,6 +61,7 @@ function listRoute(app: FastifyInstance, { store, now }: DashboardContext): void
         role: member.role,
         is_disabled: member.disabled_at !== null,
         has_second_factor: member.totp_secret !== null,
+        is_password_known: member.factors_ended_at !== null,
         sessions: member.sessions,
         last_used_at: member.last_used_at === null ? null : new Date(member.last_used_at).toISOString(),
         is_you: member.id === admin.userId,

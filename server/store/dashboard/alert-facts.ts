@@ -2,6 +2,7 @@ import type { ClinicFacts } from "../../domain/alerts.ts";
 import { failedPcs } from "../../domain/rollout.ts";
 import { CRITICAL_HOURS } from "../../../shared/dashboard/today.ts";
 import type { Session } from "../database/query.ts";
+import { knownPasswords } from "./members.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readHeardAgents } from "./devices.ts";
 import { critical, criticalByFp, keysInUse, toPlace } from "./today.ts";
@@ -29,6 +30,7 @@ export async function readAlertFacts(
     ...heard,
     failedUpdates: stored === undefined ? [] : failedPcs(stored.rollout, agents),
     keys: await session.all(keysInUse, { clinicId }),
+    knownPasswords: await session.all(knownPasswords, { clinicId }),
     toPlace: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
     critical: await unseenCritical(session, { clinicId, now, openCritical }),
   };

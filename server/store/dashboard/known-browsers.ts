@@ -3,7 +3,7 @@ import { query, type Session, uncachedWrite } from "../database/query.ts";
 // Browsers in which users signed in before. The store holds a digest of each cookie, which all users of the browser share.
 
 /** Tries with a cookie, since the user's last sign-in with it. Later ones count as those of a stranger. */
-export const BROWSER_TRIES_MAX = 10;
+const BROWSER_TRIES_MAX = 10;
 
 /** Time for which a browser is known after a sign-in: as long as browsers keep a cookie (RFC 6265bis §5.5). */
 export const KNOWN_MS = 400 * 86_400_000;

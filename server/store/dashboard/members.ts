@@ -10,6 +10,7 @@ export interface Member {
   role: Role;
   disabled_at: number | null;
   totp_secret: string | null;
+  factors_ended_at: number | null;
 }
 
 /** Lists the users of a clinic by name, with their sessions that have not ended. */
@@ -37,6 +38,11 @@ export async function adminsOf(session: Session, clinicId: number): Promise<numb
   return (await session.all(admins, { clinicId })).map(({ user_id }) => user_id);
 }
 
+const memberColumns = [
+  ...(["user.id", "user.public_id", "user.name", "membership.role"] as const),
+  ...(["user.disabled_at", "user.totp_secret", "user.factors_ended_at"] as const),
+] as const;
+
 const all = query((db, p: { clinicId: number; now: number }) =>
   db
     .selectFrom("dashboard_user_clinic as membership")
@@ -44,13 +50,13 @@ const all = query((db, p: { clinicId: number; now: number }) =>
     .leftJoin("dashboard_session as session", (join) =>
       join.onRef("session.user_id", "=", "user.id").on("session.expires_at", ">", p.now),
     )
-    .select(["user.id", "user.public_id", "user.name", "membership.role", "user.disabled_at", "user.totp_secret"])
+    .select(memberColumns)
     .select(({ fn }) => [
       fn.count<number>("session.id").as("sessions"),
       fn.max<number | null>("session.last_used_at").as("last_used_at"),
     ])
     .where("membership.clinic_id", "=", p.clinicId)
-    .groupBy(["user.id", "user.public_id", "user.name", "membership.role", "user.disabled_at", "user.totp_secret"])
+    .groupBy(memberColumns)
     .groupBy("user.sign_in_name")
     .orderBy("user.sign_in_name"),
 );
@@ -59,7 +65,7 @@ const one = query((db, p: { clinicId: number; publicId: string }) =>
   db
     .selectFrom("dashboard_user_clinic as membership")
     .innerJoin("dashboard_user as user", "user.id", "membership.user_id")
-    .select(["user.id", "user.public_id", "user.name", "membership.role", "user.disabled_at", "user.totp_secret"])
+    .select(memberColumns)
     .where("membership.clinic_id", "=", p.clinicId)
     .where("user.public_id", "=", p.publicId),
 );
@@ -84,4 +90,20 @@ const admins = query((db, p: { clinicId: number }) =>
     .where("membership.clinic_id", "=", p.clinicId)
     .where("membership.role", "=", "admin")
     .where("user.disabled_at", "is", null),
+);
+
+/** Selects the users of a clinic after whose password ten wrong second factors came. */
+export const knownPasswords = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("dashboard_user as user")
+    .innerJoin("dashboard_user_clinic as membership", "membership.user_id", "user.id")
+    .select((select) => [
+      "user.public_id",
+      "user.name",
+      select.fn.coalesce("user.factors_ended_at", select.lit(0)).as("since"),
+    ])
+    .where("membership.clinic_id", "=", p.clinicId)
+    .where("user.factors_ended_at", "is not", null)
+    .where("user.disabled_at", "is", null)
+    .orderBy("user.id"),
 );

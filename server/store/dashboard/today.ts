@@ -1,3 +1,4 @@
+import type { AlertKind } from "../../../shared/alerts/kinds.ts";
 import { type Kysely, sql } from "kysely";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { OpenAlert } from "../../../shared/alerts/step.ts";
@@ -31,6 +32,9 @@ const NEWEST_DAYS = 14;
 /** Critical studies and conflicts in the list. The page counts the listed ones, so that its count ends here too. */
 const LISTED_MAX = 100;
 
+/** Alerts for admins alone. */
+const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known"];
+
 /** Reads what needs a person. Only admins get the keys that end. */
 export async function readToday(
   session: Session,
@@ -50,7 +54,7 @@ export async function readToday(
     silent: silentSources(agents, keys),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
-      .filter(({ kind }) => isAdmin || kind !== "key-ends")
+      .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))
       .map(toAlertShown),
     newest: newestRows.map(toNewResult),
     // A damaged study may be in both lists.

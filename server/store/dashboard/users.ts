@@ -2,7 +2,7 @@ import { newUlid } from "../../../shared/api/fp.ts";
 import type { ClinicOfUser, Role } from "../../../shared/dashboard/session.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { forgetBrowsersOf } from "./known-browsers.ts";
-import { setSecondFactor } from "./second-factors.ts";
+import { countRecoveryCodes, setSecondFactor } from "./second-factors.ts";
 import { removeSessionsOf } from "./sessions.ts";
 
 // Users of the dashboard and the clinics they belong to.
@@ -85,6 +85,10 @@ export interface UserDescription {
   name: string;
   clinics: { fp: string; name: string; role: Role }[];
   second_factor: boolean;
+  /** Unused ones. */
+  recovery_codes: number;
+  /** When ten wrong codes had followed the right password; null if they did not. */
+  password_known_at: string | null;
   created_at: string;
   disabled_at: string | null;
 }
@@ -93,11 +97,13 @@ export interface UserDescription {
 export async function describeUsers(session: Session): Promise<UserDescription[]> {
   const users = await session.all(allUsers, {});
   return Promise.all(
-    users.map(async ({ id, public_id, name, totp_secret, created_at, disabled_at }) => ({
+    users.map(async ({ id, public_id, name, totp_secret, factors_ended_at, created_at, disabled_at }) => ({
       id: public_id,
       name,
       clinics: (await clinicsOfUser(session, id)).map(({ fp, name: clinic, role }) => ({ fp, name: clinic, role })),
       second_factor: totp_secret !== null,
+      recovery_codes: await countRecoveryCodes(session, id),
+      password_known_at: factors_ended_at === null ? null : new Date(factors_ended_at).toISOString(),
       created_at: new Date(created_at).toISOString(),
       disabled_at: disabled_at === null ? null : new Date(disabled_at).toISOString(),
     })),
@@ -133,7 +139,7 @@ const byId = query((db, p: { id: number }) =>
 const allUsers = query((db) =>
   db
     .selectFrom("dashboard_user")
-    .select(["id", "public_id", "name", "totp_secret", "created_at", "disabled_at"])
+    .select(["id", "public_id", "name", "totp_secret", "factors_ended_at", "created_at", "disabled_at"])
     .orderBy("sign_in_name"),
 );
 

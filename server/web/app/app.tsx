@@ -8,7 +8,7 @@ import { Menu } from "./menu.tsx";
 import { screens } from "./screens.ts";
 import { Empty } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
-import { language, texts } from "../text.ts";
+import { dateTime, language, texts } from "../text.ts";
 
 // The frame of the dashboard: who may see which screen, the menu, and banners. Each screen is loaded when it is first shown.
 
@@ -86,8 +86,10 @@ function Nowhere() {
 
 function Banners() {
   const isPlain = location.protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+  const knownAt = session.value?.state === "signed in" ? session.value.user.password_known_at : null;
   return (
     <>
+      {knownAt !== null && <Banner kind="warning">{t("passwordKnown", { time: dateTime(knownAt) })}</Banner>}
       {isPlain && <Banner kind="warning">{t("unencrypted")}</Banner>}
       {(isOffline.value || isLiveLost.value) && <Banner kind="offline">{t("offline")}</Banner>}
     </>
@@ -111,6 +113,8 @@ const t = texts(
     loadAgain: "Go on with the new sign-in",
     nowhere: "There is no such page",
     home: "Go to Today",
+    passwordKnown:
+      "Somebody else knows your password: on {time}, ten wrong codes followed it. Click your name and change the password.",
     unencrypted: "This connection is not encrypted: others in the network can read passwords and results.",
     offline: "The server does not answer. This page shows what it knew last and tries again.",
   },
@@ -122,6 +126,8 @@ const t = texts(
     loadAgain: "Yeni oturumla devam et",
     nowhere: "Böyle bir sayfa yok",
     home: "Bugün sayfasına git",
+    passwordKnown:
+      "Parolanızı başka biri biliyor: {time}, parolanın ardından on yanlış kod girildi. Adınıza tıklayıp parolayı değiştirin.",
     unencrypted: "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",
     offline: "Sunucu yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
   },

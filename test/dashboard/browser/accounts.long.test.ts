@@ -1,10 +1,13 @@
 import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { endFactorTries } from "../../../server/store/dashboard/second-factors.ts";
+import { findUserByName } from "../../../server/store/dashboard/users.ts";
+import type { NewSecondFactor, RecoveryCodes } from "../../../shared/dashboard/account.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
-import { makeUser, openPage, startDashboard } from "../harness.ts";
+import { givePassword, makeUser, openPage, startDashboard } from "../harness.ts";
 
 // Goal: the way of a clinic's first admin, from the set-up code to a second factor and further users.
 
@@ -75,7 +78,19 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("This code is wrong.").waitFor();
     await dialog.getByLabel("Code that the app shows").fill(totp.generate({ timestamp: server.clock.now }));
     await dialog.getByRole("button", { name: "Switch on" }).click();
+    const shown = dialog.getByRole("textbox", { name: "Recovery codes" });
+    const codes = (await shown.inputValue()).split("\n");
+    expect(codes).toHaveLength(10);
+    await checkScreen(page);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("heading", { name: "Your account" }).isVisible()).toBe(false);
+    expect(await shown.isVisible()).toBe(true);
+    await page.emulateMedia({ media: "screen" });
+    await dialog.getByRole("button", { name: "Copy" }).click();
+    await dialog.getByText(/^(Copied|This browser does not)/).waitFor();
+    await dialog.getByRole("button", { name: "I have kept them" }).click();
     await page.getByText("On: signing in also needs a code").waitFor();
+    await page.getByText("Unused recovery codes: 10").waitFor();
     await expect.poll(() => page.locator(":focus").count()).toBe(1);
 
     await button(page, "Sign out everywhere").click();
@@ -93,8 +108,75 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
     await button(page, "Switch off").click();
     await dialog.getByLabel("Password").fill("four brown dogs");
+    await dialog.getByLabel("Code that the app shows").fill("000000");
+    await dialog.getByRole("button", { name: "Switch off" }).click();
+    await dialog.getByText("The code is wrong or was used already.").waitFor();
+    server.clock.now += 30_000;
+    await dialog.getByLabel("Code that the app shows").fill(totp.generate({ timestamp: server.clock.now }));
+    await checkScreen(page);
     await dialog.getByRole("button", { name: "Switch off" }).click();
     await page.getByText("Off. With a second factor").waitFor();
+  });
+
+  test("a user without the phone signs in with a recovery code, is told how many are left, and makes new ones", async () => {
+    const fp = newFp("clinic");
+    const server = await startDashboard(clinic(fp));
+    const user = await makeUser(server, "reader", fp);
+    await givePassword(server, user.id, "four brown dogs");
+    const FACTOR = "/clinic/v1/account/second-factor";
+    const { secret } = (await user.call<NewSecondFactor>("POST", `${FACTOR}/secret`, {})).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: server.clock.now });
+    const body = { secret, code, password: "four brown dogs" };
+    const { recovery_codes: codes } = (await user.call<RecoveryCodes>("POST", `${FACTOR}/on`, body)).body;
+    const page = await openPage(browser, server.url);
+    await page.goto(`${server.url}/dashboard/account`);
+    await signIn(page, user.name, "four brown dogs");
+    await button(page, "Use a recovery code").click();
+    await page.getByLabel("Recovery code", { exact: true }).fill(codes[0] ?? "");
+    await checkScreen(page);
+    await button(page, "Sign in").click();
+    await page.getByText("Codes left: 9.").waitFor();
+    await checkScreen(page);
+    await button(page, "Go on").click();
+    await heading(page, "Your account");
+
+    const dialog = page.getByRole("dialog");
+    await button(page, "New recovery codes").click();
+    await dialog.getByLabel("Password").fill("four brown dogs");
+    await dialog.getByLabel("Code that the app shows").fill(codes[1] ?? "");
+    await checkScreen(page);
+    await dialog.getByRole("button", { name: "New recovery codes" }).click();
+    await dialog.getByRole("button", { name: "I have kept them" }).click();
+    await page.getByText("Unused recovery codes: 10").waitFor();
+  });
+
+  test("a user whose password somebody else knows is told on every page until it is changed, and admins see it", async () => {
+    const fp = newFp("clinic");
+    const { openAs, ...server } = await startDashboard(clinic(fp));
+    const admin = await makeUser(server, "admin", fp);
+    await admin.call("POST", "/users", { name: "Deniz", role: "reader", password: "sea and sand" });
+    const page = await openPage(browser, server.url);
+    await page.goto(`${server.url}/dashboard/account`);
+    await signIn(page, "Deniz", "sea and sand");
+    await heading(page, "Your account");
+    const { id } = (await findUserByName(server.store, "Deniz")) ?? { id: 0 };
+    await server.store.transaction((session) => endFactorTries(session, id, server.clock.now));
+    const told = page.getByText("Somebody else knows your password");
+    expect(await told.count()).toBe(0);
+    await page.goto(`${server.url}/dashboard`);
+    await told.waitFor();
+    await checkScreen(page);
+    const users = await openAs(browser, "admin", fp, "/settings/users");
+    await users.getByText("Somebody else knows the password: give a new one.").waitFor();
+    await checkScreen(users);
+
+    await page.getByRole("link", { name: "Deniz" }).click();
+    await page.getByLabel("Present password").fill("sea and sand");
+    await page.getByLabel("New password", { exact: true }).fill("wind and waves");
+    await page.getByLabel("New password again").fill("wind and waves");
+    await button(page, "Change the password").click();
+    await page.getByText("The password is changed.").waitFor();
+    await told.waitFor({ state: "detached" });
   });
 
   test("a user changes the password and ends a session of another browser", async () => {

@@ -18,6 +18,7 @@ const empty: ClinicFacts = {
   toPlace: { count: 0, oldest: null },
   critical: [],
   failedUpdates: [],
+  knownPasswords: [],
 };
 
 const device: DeviceShown = {

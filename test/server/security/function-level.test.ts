@@ -65,6 +65,7 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /clinic/v1/account/second-factor/secret": "session",
   "POST /clinic/v1/account/second-factor/on": "session",
   "POST /clinic/v1/account/second-factor/off": "session",
+  "POST /clinic/v1/account/second-factor/recovery-codes": "session",
   ...ofClinic("reader", [
     ...["GET events", "GET today", "GET devices", "GET rollout", "GET ranges", "GET ranges/file"],
     ...["GET patients", "GET patients/:fp", "GET patients/:fp/results", "GET codes", "GET codes/analytes"],
@@ -170,7 +171,7 @@ async function callers(world: Awaited<ReturnType<typeof startTwoClinics>>): Prom
 }
 
 /** Routes whose call by the right caller ends that caller's session, or never ends. They are tested beside their code. */
-const NOT_CALLED = /\/(events|sign-out|sign-out-everywhere|second-factor\/\w+)$/;
+const NOT_CALLED = /\/(events|sign-out|sign-out-everywhere|second-factor\/[\w-]+)$/;
 
 test("every route of the server has one row in the table, and every row a route", async () => {
   const { server } = await startTwoClinics();

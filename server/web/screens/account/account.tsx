@@ -1,5 +1,6 @@
 import type { AccountState } from "../../../../shared/dashboard/account.ts";
 import { Loaded, useResource } from "../../resource.tsx";
+import { refreshSession } from "../../session.ts";
 import { PasswordForm } from "./password-form.tsx";
 import { SecondFactor } from "./second-factor.tsx";
 import { Sessions } from "./sessions.tsx";
@@ -9,15 +10,17 @@ import "./account.css";
 /** The signed-in user's own account: password, second factor, sessions. */
 export function Account() {
   const account = useResource<AccountState>("/account", "");
+  // The banner about a known password ends with that password.
+  const passwordChanged = async () => void (await Promise.all([account.reload(), refreshSession()]));
   return (
     <div class="account">
       <h1>{t("account")}</h1>
       <Loaded of={account}>
-        {({ name, has_second_factor, sessions }) => (
+        {({ name, sessions, ...factor }) => (
           <>
             <p>{t("signedInAs", { name })}</p>
-            <PasswordForm name={name} changed={account.reload} />
-            <SecondFactor isOn={has_second_factor} changed={account.reload} />
+            <PasswordForm name={name} changed={passwordChanged} />
+            <SecondFactor of={factor} changed={account.reload} />
             <Sessions sessions={sessions} changed={account.reload} />
           </>
         )}

@@ -1,4 +1,4 @@
-import type { SessionState, SetUpBody, SignInBody } from "../../../../shared/dashboard/session.ts";
+import type { SessionState, SetUpBody, SignedInAnswer, SignInBody } from "../../../../shared/dashboard/session.ts";
 import { PASSWORD_CHARS_MIN } from "../../../../shared/dashboard/session.ts";
 import { useState } from "preact/hooks";
 import { call, isSignedOut, RequestError } from "../../api.ts";
@@ -21,20 +21,23 @@ export function SignIn({ state }: { state: Exclude<SessionState, { state: "signe
 
 function SignInForm() {
   const { run, error, isRunning } = useAction();
-  const [needsCode, setNeedsCode] = useState(false);
+  const [asked, setAsked] = useState<"app" | "recovery" | null>(null);
+  const [left, setLeft] = useState<number | null>(null);
   const submit = (event: SubmitEvent) =>
     void run(async () => {
       const body = formValues(event) as unknown as SignInBody;
       try {
-        await call("POST", "/sign-in", body);
+        const { recovery_codes_left } = await call<SignedInAnswer>("POST", "/sign-in", body);
+        if (recovery_codes_left !== null) return setLeft(recovery_codes_left);
       } catch (failed) {
         const isAsked = failed instanceof RequestError && failed.code === "SESSION.SECOND_FACTOR";
         if (!isAsked || body.totp !== undefined) throw failed;
-        setNeedsCode(true);
+        setAsked("app");
         return;
       }
       await refreshSession();
     });
+  if (left !== null) return <RecoveryCodeUsed left={left} />;
   return (
     <form onSubmit={submit}>
       <h2>{t("signIn")}</h2>
@@ -45,16 +48,48 @@ function SignInForm() {
       <Field label={t("password")}>
         <input name="password" type="password" autocomplete="current-password" required />
       </Field>
-      {needsCode && (
-        <Field label={t("totp")} hint={t("totpHint")}>
-          <input name="totp" inputMode="numeric" autocomplete="one-time-code" maxLength={20} autofocus required />
-        </Field>
-      )}
+      {asked !== null && <CodeField of={asked} choose={setAsked} />}
       {error !== undefined && <Problem error={error} />}
       <button type="submit" class="primary" disabled={isRunning}>
         {t("signIn")}
       </button>
     </form>
+  );
+}
+
+type CodeKind = "app" | "recovery";
+
+function CodeField({ of: kind, choose }: { of: CodeKind; choose: (kind: CodeKind) => void }) {
+  return (
+    <div key={kind}>
+      {kind === "app" ? (
+        <Field label={t("totp")} hint={t("totpHint")}>
+          <input name="totp" inputMode="numeric" autocomplete="one-time-code" maxLength={20} autofocus required />
+        </Field>
+      ) : (
+        <Field label={t("recovery")} hint={t("recoveryHint")}>
+          <input name="totp" autocomplete="off" autocapitalize="characters" maxLength={20} autofocus required />
+        </Field>
+      )}
+      <button type="button" onClick={() => choose(kind === "app" ? "recovery" : "app")}>
+        {kind === "app" ? t("useRecovery") : t("useApp")}
+      </button>
+    </div>
+  );
+}
+
+/** Tells how many recovery codes are left, before the first screen is shown. */
+function RecoveryCodeUsed({ left }: { left: number }) {
+  const { run, error, isRunning } = useAction();
+  return (
+    <div role="status">
+      <h2>{t("recoveryUsed")}</h2>
+      <p>{t("recoveryLeft", { count: left })}</p>
+      {error !== undefined && <Problem error={error} />}
+      <button type="button" class="primary" disabled={isRunning} onClick={() => void run(refreshSession)} autofocus>
+        {t("goOn")}
+      </button>
+    </div>
   );
 }
 
@@ -99,6 +134,13 @@ const t = texts(
     password: "Password",
     totp: "Code of your second factor",
     totpHint: "The six digits that your authenticator app shows now",
+    recovery: "Recovery code",
+    recoveryHint: "One of the ten codes that you printed or kept. Each works once.",
+    useRecovery: "Use a recovery code",
+    useApp: "Use the app",
+    recoveryUsed: "You used a recovery code",
+    recoveryLeft: "Codes left: {count}. You make new ones under “Your account”.",
+    goOn: "Go on",
     setUp: "Set up the dashboard",
     setUpWhy: "The first user becomes the admin. The set-up code proves that you have access to the server's machine.",
     code: "Set-up code",
@@ -114,6 +156,13 @@ const t = texts(
     password: "Parola",
     totp: "İkinci adım kodunuz",
     totpHint: "Doğrulama uygulamanızın şu anda gösterdiği altı rakam",
+    recovery: "Kurtarma kodu",
+    recoveryHint: "Yazdırdığınız ya da sakladığınız on koddan biri. Her biri bir kez geçerlidir.",
+    useRecovery: "Kurtarma kodu kullan",
+    useApp: "Uygulamayı kullan",
+    recoveryUsed: "Bir kurtarma kodu kullandınız",
+    recoveryLeft: "Kalan kod: {count}. Yenilerini “Hesabınız” altında oluşturursunuz.",
+    goOn: "Devam et",
     setUp: "Paneli kurun",
     setUpWhy: "İlk kullanıcı yönetici olur. Kurulum kodu, sunucunun makinesine erişiminiz olduğunu gösterir.",
     code: "Kurulum kodu",

@@ -26,7 +26,12 @@ import {
   setDisabled,
   setRole,
 } from "../../../../server/store/dashboard/users.ts";
-import { setSecondFactor, takeStep } from "../../../../server/store/dashboard/second-factors.ts";
+import {
+  endFactorTries,
+  setRecoveryCodes,
+  setSecondFactor,
+  takeStep,
+} from "../../../../server/store/dashboard/second-factors.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
@@ -138,13 +143,26 @@ test("members, their sessions and admins are those of one clinic", async () => {
   expect(await findMember(store, there, ayse.public_id)).toMatchObject({ role: "reader" });
 });
 
-test("a reset changes the password, ends the sessions and switches the second factor off", async () => {
+test("a reset changes the password, ends the sessions and recovery codes, and switches the second factor off", async () => {
   const { store } = await start();
   const { id } = await makeUser(store, "Ayşe");
   await makeSession(store, id, "a", noon, noon + 1000);
   await store.transaction((session) => setSecondFactor(session, id, { secret: "A".repeat(32), step: 100 }));
-  expect(await describeUsers(store)).toMatchObject([{ name: "Ayşe", clinics: [], second_factor: true }]);
+  await store.transaction((session) => setRecoveryCodes(session, id, ["x", "y"]));
+  await store.transaction((session) => endFactorTries(session, id, noon));
+  expect(await describeUsers(store)).toMatchObject([
+    {
+      name: "Ayşe",
+      clinics: [],
+      second_factor: true,
+      recovery_codes: 2,
+      password_known_at: new Date(noon).toISOString(),
+    },
+  ]);
   await store.transaction((session) => resetUser(session, id, "another"));
+  expect(await describeUsers(store)).toMatchObject([
+    { second_factor: false, recovery_codes: 0, password_known_at: null },
+  ]);
   expect(await findUser(store, id)).toMatchObject({ password: "another", totp_secret: null });
   expect(await findSession(store, "a", noon)).toBeUndefined();
 });

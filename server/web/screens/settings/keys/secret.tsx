@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { closeDialog } from "../../../ui/action-form.tsx";
+import { copyText } from "../../../ui/copy-text.ts";
 import { t } from "./texts.ts";
 
 /** Shows a new key or secret, once, with a button that copies it. */
@@ -30,21 +31,4 @@ export function Secret({ of: secret, label, note }: { of: string; label: string;
       </p>
     </>
   );
-}
-
-/**
- * Copies the text of a field. Browsers have no clipboard interface on plain http beyond this machine; there the field is selected
- * and the older command copies the selection. @returns false if neither works; the selection stays for the user's own keys
- */
-async function copyText(field: HTMLInputElement): Promise<boolean> {
-  field.select();
-  // TypeScript takes the interface for always present.
-  const { clipboard } = navigator as { clipboard?: Clipboard };
-  try {
-    if (clipboard === undefined) return document.execCommand("copy");
-    await clipboard.writeText(field.value);
-    return true;
-  } catch {
-    return false;
-  }
 }

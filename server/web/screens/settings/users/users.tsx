@@ -65,6 +65,7 @@ function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: Us
           <th scope="row">
             {user.name}
             {user.is_you && <span class="quiet user-note"> {t("you")}</span>}
+            {user.is_password_known && <div class="fault user-note">{t("passwordKnown")}</div>}
             {user.is_disabled && <div class="quiet user-note">{t("disabled")}</div>}
           </th>
           <td>{t(user.role)}</td>
