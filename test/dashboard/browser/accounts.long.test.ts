@@ -147,7 +147,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await checkScreen(page);
     await dialog.getByRole("button", { name: "New recovery codes" }).click();
     await dialog.getByRole("button", { name: "I have kept them" }).click();
-    await page.getByText("Unused recovery codes: 10").waitFor();
+    await expect.poll(() => page.getByText("Unused recovery codes: 10").count()).toBe(1);
   });
 
   test("a user whose password somebody else knows is told on every page until it is changed, and admins see it", async () => {
