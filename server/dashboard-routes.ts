@@ -7,6 +7,7 @@ import { auditRoutes } from "./dashboard/routes/audit.ts";
 import { calendarRoutes } from "./dashboard/routes/calendar.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/clinic-settings.ts";
 import { codeRoutes } from "./dashboard/routes/codes.ts";
+import { connectionRoutes } from "./dashboard/routes/connections.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
@@ -48,6 +49,7 @@ export async function dashboardRoutes(
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
   patientRoutes(scope, context);
+  connectionRoutes(scope, context);
   keyRoutes(scope, context);
   auditRoutes(scope, context);
   rangeRoutes(scope, context);

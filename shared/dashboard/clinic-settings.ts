@@ -5,4 +5,6 @@ export interface ClinicSettings {
   language: Language | null;
   /** IANA name. */
   time_zone: string | null;
+  /** Whether connections of other clinics to its patients wait for its confirmation. Absent, it stays as it is. */
+  confirms_connections?: boolean;
 }

@@ -2,6 +2,7 @@ import type { EventStatus, EventType } from "../api/calendar.ts";
 import type { Patient } from "../api/patient.ts";
 import type { SoapStatus } from "../api/soap.ts";
 import type { Modality, Result } from "../api/study.ts";
+import type { OtherClinic } from "./connections.ts";
 
 // The list of a clinic's patients, and the page of one patient.
 
@@ -26,8 +27,10 @@ export interface ListedPatient extends Pick<Patient, "fp" | "name" | "species" |
 export interface PatientOverview {
   patient: Patient;
   identifiers: string[];
-  /** Connections that users of this clinic opened and closed, the newest first. */
-  connection_changes: { active: boolean; changed_at: string; by: string }[];
+  /** Openings and ends of this clinic's connection, the newest first. `by` is a user; null if another clinic ended it. */
+  connection_changes: { active: boolean; changed_at: string; by: string | null }[];
+  /** Other clinics that asked for the patient since this one is connected, the newest request first. */
+  other_clinics: OtherClinic[];
   /** The newest first. */
   records: PatientRecord[];
   /** Appointments in this clinic, the newest first. */
@@ -81,12 +84,6 @@ export interface ResultValue extends Result {
   high: number | null;
   /** The device's name for a code of its own. */
   device_label: string | null;
-}
-
-/** The body of `PUT .../patients/:fp/connection`. */
-export interface OpenConnectionBody {
-  /** The user confirms that the patient's owner agreed. */
-  consent: true;
 }
 
 const DAY_MS = 86_400_000;

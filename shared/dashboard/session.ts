@@ -22,6 +22,8 @@ export interface ClinicOfUser {
   language: Language | null;
   /** IANA name; null if the clinic chose none: the browser's then. */
   time_zone: string | null;
+  /** Whether connections of other clinics to its patients wait for its confirmation. */
+  confirms_connections: boolean;
 }
 
 /** The answer of `GET /clinic/v1/session`. */

@@ -1,6 +1,7 @@
 import type { Reason } from "../api/reason.ts";
 import type { AlertKind } from "../alerts/kinds.ts";
 import type { Flag, Result } from "../api/study.ts";
+import type { ConnectionNews } from "./connections.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
 
@@ -28,6 +29,8 @@ export interface TodayState {
   keys: EndingKey[];
   /** Open alerts, the oldest first. Those of keys and passwords for admins. */
   alerts: AlertShown[];
+  /** Other clinics that wait for this one, or see a patient of it since nobody looked. */
+  connections: ConnectionNews[];
   newest: NewResult[];
   /** Number of studies that the database has damaged, and that the list therefore leaves out. */
   left_out: number;

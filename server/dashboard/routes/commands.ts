@@ -6,7 +6,7 @@ import { clinicOf, userOf } from "../auth/guard.ts";
 // Commands of a user on records of the clinic.
 
 /** The user of a request, for the audit of a command. */
-export function actorOf(request: FastifyRequest, now: number): AuditActor {
+export function actorOf(request: FastifyRequest, now: number): Required<AuditActor> {
   const { userId, name } = userOf(request);
   return { by: name, now, userId, clinicId: clinicOf(request).id };
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import { isFp } from "../../../shared/api/fp.ts";
 import {
   type PatientList,
@@ -9,14 +8,12 @@ import {
 } from "../../../shared/dashboard/patients.ts";
 import { ApiError } from "../../http/errors.ts";
 import { choice, pageParameters, readParameters, text, yesOrNo } from "../../http/query-parameters.ts";
-import { changeConnection } from "../../store/dashboard/patient-connections.ts";
 import { PatientLists } from "../../store/dashboard/patient-list.ts";
 import { patientOverview, patientResults } from "../../store/dashboard/patient-page.ts";
-import { clinicOf, userOf } from "../auth/guard.ts";
-import { bodyReader } from "../body.ts";
+import { clinicOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
 
-// The clinic's patients, one patient with its results, and the clinic's connection to it.
+// The clinic's patients, and one patient with its results.
 
 const listParameters = {
   search: text("Words of the name or of an identifier, or a whole fp."),
@@ -29,14 +26,7 @@ const resultParameters = {
   analyte: text("Code of the only analyte whose values are listed."),
 };
 
-const openBody = bodyReader({ consent: Type.Literal(true) });
-
-export function patientRoutes(app: FastifyInstance, context: DashboardContext): void {
-  readingRoutes(app, context);
-  connectionRoutes(app, context);
-}
-
-function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void {
+export function patientRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   const lists = new PatientLists(store);
   app.get(
     "/clinic/v1/clinics/:clinic/patients",
@@ -48,7 +38,7 @@ function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void 
     "/clinic/v1/clinics/:clinic/patients/:fp",
     { config: { access: "reader" } },
     async (request): Promise<PatientOverview> =>
-      found(await patientOverview(store, clinicOf(request).id, patientFp(request))),
+      found(await patientOverview(store, { clinicId: clinicOf(request).id, fp: patientFp(request), now: now() })),
   );
   app.get(
     "/clinic/v1/clinics/:clinic/patients/:fp/results",
@@ -60,31 +50,14 @@ function readingRoutes(app: FastifyInstance, { store }: DashboardContext): void 
   );
 }
 
-function connectionRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  async function change(request: FastifyRequest, active: boolean): Promise<{ name: string }> {
-    const { userId, name: by } = userOf(request);
-    const { id: clinicId } = clinicOf(request);
-    const fp = patientFp(request);
-    return found(
-      await store.transaction((session) => changeConnection(session, fp, active, { clinicId, userId, by, now: now() })),
-    );
-  }
-  const url = "/clinic/v1/clinics/:clinic/patients/:fp/connection";
-  app.put(url, { config: { access: "staff" } }, (request) => {
-    openBody(request.body);
-    return change(request, true);
-  });
-  app.route({ method: "DELETE", url, config: { access: "staff" }, handler: (request) => change(request, false) });
-}
-
-function patientFp({ params }: FastifyRequest): string {
+export function patientFp({ params }: FastifyRequest): string {
   const { fp } = params as { fp: string };
   if (!isFp("patient", fp)) throw missing();
   return fp;
 }
 
 /** A patient of others, one without a connection, and one that does not exist give one answer. */
-function found<T>(value: T | undefined): T {
+export function found<T>(value: T | undefined): T {
   if (value === undefined) throw missing();
   return value;
 }

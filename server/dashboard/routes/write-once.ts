@@ -5,7 +5,6 @@ import { ApiError } from "../../http/errors.ts";
 import type { Session } from "../../store/database/query.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findDone, keepDone } from "../../store/dashboard/done-writes.ts";
-import { userOf } from "../auth/guard.ts";
 import { digestOf, seal, unseal } from "./sealed-answer.ts";
 
 // Plugin: a write of a clinic that is sent again with the id of its first request is not done again, and gets the first answer.
@@ -50,11 +49,13 @@ export function writeOnce(scope: FastifyInstance, { store, now }: { store: Store
     route.handler = async function (request, reply) {
       const run = async (): Promise<unknown> => handler.call(this, request, reply);
       const id = idOf(request);
-      if (id === undefined) return run();
+      const { signedIn } = request.context;
+      if (id === undefined || signedIn === null) return run();
+      const { userId } = signedIn;
       const work = async (session: Session): Promise<Answer> => {
         const state: Writing = { session };
         try {
-          return await answerOnce(session, { request, id, now: now() }, () => writing.run(state, run));
+          return await answerOnce(session, { request, userId, id, now: now() }, () => writing.run(state, run));
         } finally {
           state.session = null;
         }
@@ -97,10 +98,9 @@ interface Answer {
 
 async function answerOnce(
   session: Session,
-  { request, id, now }: { request: FastifyRequest; id: string; now: number },
+  { request, userId, id, now }: { request: FastifyRequest; userId: number; id: string; now: number },
   run: () => Promise<unknown>,
 ): Promise<Answer> {
-  const { userId } = userOf(request);
   const idDigest = digestOf(id);
   const requestDigest = digestOf(request.method, request.url, JSON.stringify(request.body ?? null));
   const done = await findDone(session, { userId, idDigest, now });

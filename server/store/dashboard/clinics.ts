@@ -20,9 +20,11 @@ export async function insertClinic(session: Session, { fp, name }: { fp: string;
   return { id: row.id, fp, name };
 }
 
-/** Stores the language and the time zone in which the dashboard shows a clinic. Null stands for the choice of each browser. */
+/** Stores what an admin chose for a clinic. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
-  await session.all(upsertSettings, { clinicId, language: settings.language, timeZone: settings.time_zone });
+  const { language, time_zone: timeZone, confirms_connections: confirms } = settings;
+  await session.all(upsertSettings, { clinicId, language, timeZone });
+  if (confirms !== undefined) await session.all(setConfirms, { clinicId, confirms: confirms ? 1 : 0 });
 }
 
 const all = query((db) => db.selectFrom("clinic").select(["id", "fp", "name"]).orderBy("name").orderBy("fp"));
@@ -40,4 +42,8 @@ const upsertSettings = uncachedWrite(
       .onConflict((conflict) =>
         conflict.column("clinic_id").doUpdateSet({ language: p.language, time_zone: p.timeZone }),
       ),
+);
+
+const setConfirms = uncachedWrite((db, p: { clinicId: number; confirms: number }) =>
+  db.updateTable("clinic_settings").set({ confirms_connections: p.confirms }).where("clinic_id", "=", p.clinicId),
 );

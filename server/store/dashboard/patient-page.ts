@@ -10,6 +10,7 @@ import { leftOut } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { findPatient } from "../patients/patients.ts";
+import { listOtherClinics } from "./connection-answers.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
 // The page of one patient. A clinic sees what the read API shows it: the patients with an active connection.
@@ -25,8 +26,7 @@ const SUMMARY_CHARS_MAX = 160;
 /** @returns undefined if the patient is unknown or deleted, or the clinic has no active connection */
 export async function patientOverview(
   session: Session,
-  clinicId: number,
-  fp: string,
+  { clinicId, fp, now }: { clinicId: number; fp: string; now: number },
 ): Promise<PatientOverview | undefined> {
   const found = await findPatient(session, clinicId, fp);
   if (found?.connected !== true) return undefined;
@@ -41,6 +41,7 @@ export async function patientOverview(
     connection_changes: changes.map(({ active, changed_at, by }) => {
       return { active: active === 1, changed_at: timestampOf(changed_at), by };
     }),
+    other_clinics: await listOtherClinics(session, { ...ids, now }),
     records: records.map(
       (row): PatientRecord => ({
         fp: row.fp,
@@ -105,7 +106,7 @@ const identifiersOf = query((db, p: { patientId: number }) =>
 const connectionChanges = query((db, p: { clinicId: number; patientId: number }) =>
   db
     .selectFrom("connection_change as change")
-    .innerJoin("dashboard_user as user", "user.id", "change.user_id")
+    .leftJoin("dashboard_user as user", "user.id", "change.user_id")
     .select(["change.active", "change.changed_at", "user.name as by"])
     .where("change.clinic_id", "=", p.clinicId)
     .where("change.patient_id", "=", p.patientId)

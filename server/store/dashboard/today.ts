@@ -18,6 +18,7 @@ import { leftOut } from "../database/damaged-records.ts";
 import { query, type Session } from "../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readAlertBook } from "../alerts.ts";
+import { connectionNews } from "./connection-answers.ts";
 import { readHeardAgents } from "./devices.ts";
 import type { Tables } from "../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
@@ -56,6 +57,7 @@ export async function readToday(
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))
       .map(toAlertShown),
+    connections: await connectionNews(session, clinicId, now),
     newest: newestRows.map(toNewResult),
     // A damaged study may be in both lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows)),

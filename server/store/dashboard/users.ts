@@ -1,6 +1,7 @@
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { ClinicOfUser, Role } from "../../../shared/dashboard/session.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
+import { confirms } from "./connection-requests.ts";
 import { forgetBrowsersOf } from "./known-browsers.ts";
 import { countRecoveryCodes, setSecondFactor } from "./second-factors.ts";
 import { removeSessionsOf } from "./sessions.ts";
@@ -116,7 +117,8 @@ export interface Membership extends ClinicOfUser {
 
 /** Lists the clinics of a user by name. */
 export async function clinicsOfUser(session: Session, userId: number): Promise<Membership[]> {
-  return session.all(memberships, { userId });
+  const rows = await session.all(memberships, { userId });
+  return rows.map(({ confirms: stored, ...clinic }) => ({ ...clinic, confirms_connections: stored === 1 }));
 }
 
 const count = query((db) =>
@@ -181,7 +183,7 @@ const memberships = query((db, p: { userId: number }) =>
     .innerJoin("clinic", "clinic.id", "membership.clinic_id")
     .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
     .select(["membership.clinic_id", "clinic.fp", "clinic.name", "membership.role"])
-    .select(["settings.language", "settings.time_zone"])
+    .select(["settings.language", "settings.time_zone", confirms.as("confirms")])
     .where("membership.user_id", "=", p.userId)
     .orderBy("clinic.name")
     .orderBy("clinic.fp"),

@@ -35,7 +35,8 @@ const clinics = ({ id, orderedText }: Engine) => `
   create table clinic_settings (
     clinic_id bigint not null primary key references clinic (id),
     language text,
-    time_zone text
+    time_zone text,
+    confirms_connections integer not null default 1
   );
   create table clinic_alerts (
     clinic_id bigint not null primary key references clinic (id),
@@ -438,9 +439,29 @@ const dashboard = ({ id, orderedText }: Engine) => `
     patient_id bigint not null references patient (id),
     active integer not null,
     changed_at bigint not null,
-    user_id bigint not null references dashboard_user (id)
+    user_id bigint references dashboard_user (id)
   );
   create index connection_change_of_patient on connection_change (patient_id, clinic_id);
+  create table connection_request (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    patient_fp ${orderedText} not null,
+    user_id bigint not null references dashboard_user (id),
+    state text not null,
+    asked_at bigint not null,
+    opened_at bigint,
+    ended_at bigint
+  );
+  create index connection_request_of_clinic on connection_request (clinic_id, patient_fp);
+  create table connection_host (
+    request_id bigint not null references connection_request (id),
+    clinic_id bigint not null references clinic (id),
+    patient_id bigint not null references patient (id),
+    state text not null,
+    user_id bigint references dashboard_user (id),
+    primary key (request_id, clinic_id)
+  );
+  create index connection_host_of_patient on connection_host (clinic_id, patient_id);
   create table study_seen (
     clinic_id bigint not null references clinic (id),
     study_id bigint not null references study (id),

@@ -3,6 +3,7 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Currency } from "../../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Language, Role } from "../../../shared/dashboard/session.ts";
+import type { HostState, RequestState } from "../../../shared/dashboard/connections.ts";
 import type { DeliveryState, WebhookEventType } from "../../../shared/dashboard/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
@@ -155,7 +156,13 @@ export interface Tables {
     address: string | null;
     browser: string | null;
   };
-  clinic_settings: { clinic_id: number; language: Language | null; time_zone: string | null };
+  clinic_settings: {
+    clinic_id: number;
+    language: Language | null;
+    time_zone: string | null;
+    /** Whether connections of other clinics to its patients wait for its confirmation. */
+    confirms_connections: Generated<number>;
+  };
   /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
   code_mapping: {
     clinic_id: number;
@@ -172,7 +179,28 @@ export interface Tables {
     patient_id: number;
     active: number;
     changed_at: number;
+    /** Null if another clinic ended the connection. */
+    user_id: number | null;
+  };
+  /** Requests of clinics for connections to patients of others; see dashboard/connection-requests.ts. */
+  connection_request: {
+    id: Generated<number>;
+    clinic_id: number;
+    /** Of a patient, or of none. */
+    patient_fp: string;
     user_id: number;
+    state: RequestState;
+    asked_at: number;
+    opened_at: number | null;
+    ended_at: number | null;
+  };
+  /** The clinics that are connected to the patient of a request. */
+  connection_host: {
+    request_id: number;
+    clinic_id: number;
+    patient_id: number;
+    state: HostState;
+    user_id: number | null;
   };
   /** The last revision of a study that a user of a clinic saw. */
   study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };

@@ -206,8 +206,8 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectAccessible(page);
   });
 
-  test("staff connects a patient of another clinic by its fp and consent, and closes the connection again", async () => {
-    const { own, pamuk, entities } = world();
+  test("staff asks for a patient of another clinic, which confirms it on Today and ends it on the patient's page", async () => {
+    const { own, other, pamuk, entities } = world();
     const server = await startDashboard(...entities);
     const key = await server.makeKey(own, keyPermissions);
     const status = async () => (await server.get(key, `/api/v1/patients/${pamuk.fp}`)).status;
@@ -217,18 +217,83 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const dialog = page.getByRole("dialog");
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await dialog.getByLabel("Fingerprint").fill("patient_01K9DEM0000000000000P00099");
+    const absent = "patient_01K9DEM0000000000000P00099";
+    await dialog.getByLabel("Fingerprint").fill(absent);
     await dialog.getByRole("button", { name: "Connect" }).click();
     // Without consent the browser sends nothing.
     expect(await dialog.getByRole("checkbox").evaluate((box) => (box as unknown as Box).validity.valid)).toBe(false);
     await dialog.getByRole("checkbox").check();
     await dialog.getByRole("button", { name: "Connect" }).click();
-    await dialog.getByText("This patient does not exist.").waitFor();
+    await page.getByText("It waits for the clinic that has the patient.").waitFor();
+    // An fp that nobody has waits like Pamuk's.
+    await page.getByRole("button", { name: `Withdraw: ${absent}` }).click();
+    await page.getByRole("heading", { name: "Connections asked for" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Connect a patient" }).click();
     await dialog.getByLabel("Fingerprint").fill(` ${pamuk.fp} `);
+    await dialog.getByRole("checkbox").check();
     await dialog.getByRole("button", { name: "Connect" }).click();
+    await page.getByText(/waits for confirmation by the clinic that has the patient/).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    expect(await status()).toBe(403);
+
+    const host = await server.openAs(browser, "staff", other);
+    await host.getByText("asks to see it").waitFor();
+    await expectAccessible(host);
+    await expectFitsPhone(host);
+    await host.getByRole("button", { name: /^Confirm: .*Pamuk$/ }).click();
+    await host.getByText(/It says that the owner agreed/).waitFor();
+    await expectAccessible(host);
+    await host.getByRole("dialog").getByRole("button", { name: "Confirm" }).click();
+    await host.getByText("Other clinics and your patients").waitFor({ state: "detached" });
+    await page.goto(`${server.url}/dashboard/patients/${pamuk.fp}`);
     await page.getByRole("heading", { name: "Pamuk" }).waitFor();
     await page.getByText(/staff \w+ opened the connection\./).waitFor();
     expect(await status()).toBe(200);
+
+    await host.goto(`${server.url}/dashboard/patients/${pamuk.fp}`);
+    await host.getByRole("heading", { name: "Other clinics" }).waitFor();
+    await host.getByText(/sees this patient\. By staff \w+\./).waitFor();
+    await expectAccessible(host);
+    await expectFitsPhone(host);
+    await host.getByRole("button", { name: /^End the connection: / }).click();
+    await host.getByRole("dialog").getByRole("button", { name: "End the connection" }).click();
+    await host.getByText(/was ended\. By staff/).waitFor();
+    expect(await status()).toBe(403);
+    await page.goto(`${server.url}/dashboard/patients`);
+    await page.getByText(/ended the connection on/).waitFor();
+  });
+
+  test("staff connects a patient of a clinic that confirms nothing, and closes the connection again", async () => {
+    const { own, other, pamuk, entities } = world();
+    const server = await startDashboard(...entities);
+    const admin = await server.openAs(browser, "admin", other, "/settings/clinic");
+    const choice = admin.getByLabel(/Other clinics wait for our confirmation/);
+    await choice.waitFor();
+    expect(await choice.isChecked()).toBe(true);
+    await expectAccessible(admin);
+    await expectFitsPhone(admin);
+    await choice.uncheck();
+    await admin.getByRole("button", { name: "Save" }).click();
+    await admin.getByText("Saved.").waitFor();
+    await admin.reload();
+    await choice.waitFor();
+    expect(await choice.isChecked()).toBe(false);
+
+    const page = await server.openAs(browser, "staff", own, "/patients");
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Connect a patient" }).click();
+    await dialog.getByLabel("Fingerprint").fill("patient_01K9DEM0000000000000P00099");
+    await dialog.getByRole("checkbox").check();
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await dialog.getByText("This patient does not exist.").waitFor();
+    await dialog.getByLabel("Fingerprint").fill(pamuk.fp);
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "Pamuk" }).waitFor();
+    await admin.goto(`${server.url}/dashboard`);
+    await admin.getByText("sees it now").waitFor();
+    await admin.getByRole("button", { name: /^Seen: / }).click();
+    await admin.getByText("sees it now").waitFor({ state: "detached" });
 
     await page.getByRole("button", { name: "Close the connection" }).click();
     await page.getByText(/no longer sees the patient/).waitFor();
@@ -237,7 +302,6 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByText("The connection to Pamuk is closed.").waitFor();
     await expect.poll(() => page.locator("tbody th").allTextContents()).toEqual([HOSTILE, "Karabaş"]);
     expect(new URL(page.url()).pathname).toBe("/dashboard/patients");
-    expect(await status()).toBe(403);
     await page.getByRole("link", { name: "Karabaş" }).click();
     await page.getByRole("link", { name: "All patients" }).click();
     await page.getByRole("heading", { name: "Patients" }).waitFor();

@@ -127,6 +127,7 @@ const repeated: Readonly<Record<string, string>> = {
   "POST /clinic/v1/account/password": "the old password proves it, and ends with the first",
   "POST /clinic/v1/account/second-factor/secret": "it changes nothing",
   "POST /clinic/v1/account/second-factor/on": "a second factor that is on is refused",
+  "POST /clinic/v1/account/second-factor/recovery-codes": "the codes shown last are the ones that count",
   "POST /clinic/v1/account/second-factor/off": "a second factor that is off stays off",
   [`POST ${OF_CLINIC}results/:fp/seen`]: "a study that was seen stays seen",
   [`POST ${OF_CLINIC}manual-study/preview`]: "it changes nothing",

@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PatientList, PatientOverview, PatientResults } from "../../../shared/dashboard/patients.ts";
 import { listRowsOf } from "../../../server/store/audit.ts";
-import { clinic, connection, importText, patient, startServer, study } from "../../server/harness.ts";
+import {
+  clinic,
+  connection,
+  importText,
+  needNoConfirmation,
+  patient,
+  startServer,
+  study,
+} from "../../server/harness.ts";
 import { event, soap } from "../../server/records.ts";
 import { makeUser } from "../harness.ts";
 
@@ -22,6 +30,7 @@ async function world() {
 
 test("the read API serves a patient from the opening of the connection until its closing", async () => {
   const { own, other, pamuk, cds, server } = await world();
+  await needNoConfirmation(server.store);
   const staff = await makeUser(server, "staff", own);
   const key = await server.makeKey(own, ["clinic.patient.view", "clinic.lab.view"]);
   const otherKey = await server.makeKey(other, ["clinic.patient.view"]);
@@ -74,6 +83,8 @@ test("the read API serves a patient from the opening of the connection until its
   const commands = (await listRowsOf(server.store, pamuk.fp)).filter(({ method }) => method === "COMMAND");
   expect(commands.map(({ route, address }) => [route, address])).toEqual([
     ["open connection", staff.name],
+    ["connection opened", "A clinic"],
+    ["connection closed", "A clinic"],
     ["close connection", staff.name],
   ]);
   // The history outlives the closing.
@@ -84,6 +95,7 @@ test("the read API serves a patient from the opening of the connection until its
 
 test("a deleted patient can be neither read nor connected", async () => {
   const { own, pamuk, server } = await world();
+  await needNoConfirmation(server.store);
   const staff = await makeUser(server, "staff", own);
   await importText(server.store, JSON.stringify({ ...pamuk, deleted_at: "2026-11-21T10:00:00.000Z" }));
   expect((await staff.call("PUT", `/patients/${pamuk.fp}/connection`, { consent: true })).status).toBe(404);

@@ -34,7 +34,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST users/add": { name: named.member, role: "reader" },
       "PATCH users/:user": { role: "staff" },
       "POST users/:user/reset": { password: "ten letters" },
-      "PUT settings/clinic": { language: "en", time_zone: null },
+      "PUT settings/clinic": { language: "en", time_zone: null, confirms_connections: true },
       "POST ranges/preview": { text: ranges },
       "PUT ranges": { text: ranges, low_quality: false, replaces: null },
       "PUT codes": { device_id: device, code: `${marker}-code`, analyte: "ALT" },

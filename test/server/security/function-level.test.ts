@@ -72,10 +72,11 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET results", "GET results-devices", "GET results.csv", "GET results/:fp", "GET results/:fp/report.pdf"],
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
     ...["GET to-place", "GET to-place/patients", "GET to-place/:fp", "GET to-place/:fp/preview/:patient"],
-    ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp"],
+    ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
+    ...["confirm", "refuse", "end", "seen"].map((answer) => `POST patients/:fp/other-clinics/:other/${answer}`),
     ...["POST results/:fp/move", "POST results/:fp/undo-move", "POST results/:fp/flag-again"],
     ...["POST to-place/:fp/assign", "POST to-place/:fp/reject", "POST to-place/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],

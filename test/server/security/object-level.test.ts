@@ -18,8 +18,8 @@ import {
 // nothing in that clinic.
 
 /**
- * The caller brings the patient's fp as the consent of its owner, and the connection opens. That is the one way from clinic to
- * clinic: test/dashboard/routes/patients.test.ts.
+ * The caller asks another clinic for a connection, of which that clinic is told. That is the one way from clinic to clinic, and
+ * answers the same for an absent patient: test/server/store/dashboard/connections.test.ts.
  */
 const BY_CONSENT = "PUT /clinic/v1/clinics/:clinic/patients/:fp/connection";
 
@@ -96,7 +96,11 @@ test("the own id at the same routes is served, so that the refusals above are th
   // No release was published, no message sent yet, and the session is that of another user.
   const sessions = "DELETE /clinic/v1/account/sessions/:session";
   const resend = "POST /clinic/v1/clinics/:clinic/webhooks/:id/resend";
-  expect(missing.toSorted()).toEqual([sessions, "GET /agent/v1/releases/:file", resend]);
+  // No clinic asked for a connection.
+  const asked = ["confirm", "end", "refuse", "seen"].map(
+    (answer) => `POST /clinic/v1/clinics/:clinic/patients/:fp/other-clinics/:other/${answer}`,
+  );
+  expect(missing.toSorted()).toEqual([sessions, "GET /agent/v1/releases/:file", ...asked, resend]);
 });
 
 /** Puts ids of another clinic and absent ones into bodies. @returns what differs */

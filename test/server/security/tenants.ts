@@ -10,7 +10,7 @@ import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoCl
 // A seeded client of two clinics at once. It draws route, caller, ids, parameters, body and ETag, sends sixteen requests at a
 // time, and looks into every answer for the marker of the other clinic.
 
-/** A patient's fp is the consent of its owner, and opens a connection: the one lawful way from clinic to clinic. */
+/** To ask for a connection tells the other clinic of this one: the one lawful way from clinic to clinic. */
 const BY_CONSENT = /\/connection$/;
 /** An answer that never ends, and work of a second for a password. */
 const LEFT_OUT = /\/(events|set-up|sign-in|sign-out|sign-out-everywhere|docs.*|assets.*|users\/:user\/reset)$/;

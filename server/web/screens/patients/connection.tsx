@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
-import type { OpenConnectionBody } from "../../../../shared/dashboard/patients.ts";
+import type { AskedConnection, OpenConnectionBody } from "../../../../shared/dashboard/connections.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { texts } from "../../text.ts";
@@ -8,17 +8,22 @@ import { ActionForm } from "../../ui/action-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 
-/** A sentence that the list says once, after a connection was closed. */
+/** A sentence that the list says once, after a connection was asked for or closed. */
 export const notice = signal<string | null>(null);
 
-/** Asks for the fp of a patient of another clinic and connects it. There is no search: the owner or that clinic gives the fp. */
+/**
+ * Asks for the fp of a patient of another clinic, and for the connection to it. There is no search: the owner or that clinic gives the
+ * fp. While it waits the answer does not tell whether somebody has the fp.
+ */
 export function OpenConnection({ close }: { close: () => void }) {
   const { route } = useLocation();
   const open = async (fields: Record<string, string>) => {
     const fp = (fields["fp"] ?? "").trim();
     const body: OpenConnectionBody = { consent: true };
-    await call("PUT", connectionPath(fp), body);
-    route(`/dashboard/patients/${fp}`);
+    const { name } = await call<AskedConnection>("PUT", connectionPath(fp), body);
+    if (name !== null) return route(`/dashboard/patients/${fp}`);
+    notice.value = t("asked");
+    close();
   };
   return (
     <Dialog title={t("open")} close={close}>
@@ -57,14 +62,16 @@ export function CloseConnection({ fp, name, close }: { fp: string; name: string;
   );
 }
 
-function connectionPath(fp: string): string {
+export function connectionPath(fp: string): string {
   return `${clinicPath()}/patients/${encodeURIComponent(fp)}/connection`;
 }
 
 const t = texts(
   {
     open: "Connect a patient of another clinic",
-    openWhy: "This clinic then sees the patient with all its studies and records.",
+    openWhy:
+      "This clinic then sees the patient with all its studies and records. The clinic that has the patient is told, and may have to confirm first.",
+    asked: "The connection is asked for. It waits for the clinic that has the patient.",
     fp: "Fingerprint (fp)",
     fpHint: "As the other clinic gives it: patient_ and 26 characters",
     consent: "The patient's owner agreed that this clinic sees these records.",
@@ -77,7 +84,9 @@ const t = texts(
   },
   {
     open: "Başka kliniğin hastasını bağla",
-    openWhy: "Bu klinik bundan sonra hastayı tüm tetkik ve kayıtlarıyla görür.",
+    openWhy:
+      "Bu klinik bundan sonra hastayı tüm tetkik ve kayıtlarıyla görür. Hastanın kliniğine bildirilir; önce onaylaması gerekebilir.",
+    asked: "Bağlantı istendi. Hastanın kliniği bekleniyor.",
     fp: "Parmak izi (fp)",
     fpHint: "Diğer kliniğin verdiği biçimde: patient_ ve 26 karakter",
     consent: "Hasta sahibi, bu kliniğin bu kayıtları görmesini kabul etti.",

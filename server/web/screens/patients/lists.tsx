@@ -2,7 +2,9 @@ import type { ComponentChildren } from "preact";
 import type { EventStatus, EventType } from "../../../../shared/api/calendar.ts";
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
 import type { PatientOverview, PatientStudy } from "../../../../shared/dashboard/patients.ts";
+import { may } from "../../session.ts";
 import { date, dateTime, texts } from "../../text.ts";
+import { ConnectionAnswers } from "../../ui/connection-answer.tsx";
 import { studyWord } from "../../ui/study-word.ts";
 
 // The lists below the results of a patient.
@@ -73,15 +75,46 @@ export function Appointments({ appointments }: Pick<PatientOverview, "appointmen
   );
 }
 
-/** Lists the users who opened and closed the clinic's connection. Connections that came with a file have no user. */
+/** Lists the openings and ends of the clinic's connection. Connections that came with a file have none. */
 export function ConnectionHistory({ changes }: { changes: PatientOverview["connection_changes"] }) {
   return (
     <Section id="connection" title={t("connection")} empty={t("noChanges")} isEmpty={changes.length === 0}>
       {changes.map(({ active, changed_at, by }) => (
         <li key={changed_at}>
-          {t(active ? "opened" : "closed", { by })} <span class="quiet">{dateTime(changed_at)}</span>
+          {by === null ? t("endedByOther") : t(active ? "opened" : "closedBy", { by })}{" "}
+          <span class="quiet">{dateTime(changed_at)}</span>
         </li>
       ))}
+    </Section>
+  );
+}
+
+/** Lists the other clinics that asked for the patient, and what this one may do about each. */
+export function OtherClinics({ overview, reload }: { overview: PatientOverview; reload: () => Promise<void> }) {
+  const { patient, other_clinics } = overview;
+  if (other_clinics.length === 0) return null;
+  return (
+    <Section id="other-clinics" title={t("otherClinics")} empty="" isEmpty={false}>
+      {other_clinics.map((other) => {
+        const { clinic, state, asked_at, opened_at, ended_at, by } = other;
+        const answers = other.may === "answer" ? (["confirm", "refuse"] as const) : (["end"] as const);
+        const when = ended_at ?? opened_at ?? asked_at;
+        return (
+          <li key={`${clinic.fp} ${asked_at}`}>
+            {t(state, { clinic: clinic.name })} {by !== null && t("decidedBy", { by })}{" "}
+            <span class="quiet">{dateTime(when)}</span>{" "}
+            {other.may !== null && may("staff") && (
+              <ConnectionAnswers
+                fp={patient.fp}
+                patient={patient.name}
+                clinic={clinic}
+                answers={answers}
+                reload={reload}
+              />
+            )}
+          </li>
+        );
+      })}
     </Section>
   );
 }
@@ -124,7 +157,16 @@ const t = texts(
     connection: "Connection of this clinic",
     noChanges: "The connection came from the practice software. No user changed it.",
     opened: "{by} opened the connection.",
-    closed: "{by} closed the connection.",
+    closedBy: "{by} closed the connection.",
+    endedByOther: "Another clinic ended the connection.",
+    otherClinics: "Other clinics",
+    decidedBy: "By {by}.",
+    waiting: "{clinic} asks to see this patient.",
+    open: "{clinic} sees this patient.",
+    withdrawn: "{clinic} withdrew its request.",
+    closed: "{clinic} closed its connection.",
+    refused: "The connection was refused to {clinic}.",
+    ended: "The connection of {clinic} was ended.",
     ...({
       EXAMINATION: "Examination",
       DRAFT: "draft",
@@ -155,7 +197,16 @@ const t = texts(
     connection: "Bu kliniğin bağlantısı",
     noChanges: "Bağlantı klinik yazılımından geldi. Hiçbir kullanıcı değiştirmedi.",
     opened: "{by} bağlantıyı açtı.",
-    closed: "{by} bağlantıyı kapattı.",
+    closedBy: "{by} bağlantıyı kapattı.",
+    endedByOther: "Bağlantıyı başka bir klinik sonlandırdı.",
+    otherClinics: "Diğer klinikler",
+    decidedBy: "Kullanıcı: {by}.",
+    waiting: "{clinic} bu hastayı görmek istiyor.",
+    open: "{clinic} bu hastayı görüyor.",
+    withdrawn: "{clinic} isteğini geri çekti.",
+    closed: "{clinic} bağlantısını kapattı.",
+    refused: "{clinic} için bağlantı reddedildi.",
+    ended: "{clinic} kliniğinin bağlantısı sonlandırıldı.",
     EXAMINATION: "Muayene",
     DRAFT: "taslak",
     IN_PROGRESS: "sürüyor",

@@ -5,7 +5,7 @@ import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/left-out.tsx";
 import { may } from "../../session.ts";
 import { texts } from "../../text.ts";
-import { Appointments, ConnectionHistory, ImagingStudies, Records } from "./lists.tsx";
+import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
 import { CloseConnection } from "./connection.tsx";
 import { Matrix } from "./matrix.tsx";
 import "./patients.css";
@@ -30,6 +30,7 @@ export function PatientPage() {
             <Records fp={fp} records={data.records} />
             <Appointments appointments={data.appointments} />
             <ConnectionHistory changes={data.connection_changes} />
+            <OtherClinics overview={data} reload={overview.reload} />
           </>
         )}
       </Loaded>

@@ -7,6 +7,7 @@ import { date, texts } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Field } from "../../ui/field.tsx";
 import { notice, OpenConnection } from "./connection.tsx";
+import { OwnRequests } from "./own-requests.tsx";
 import "./patients.css";
 import { age, word } from "../../ui/words.ts";
 
@@ -38,6 +39,7 @@ export function Patients() {
           {notice.value}
         </p>
       )}
+      <OwnRequests />
       <Filters search={search} species={species} show={show} />
       <Loaded of={list}>
         {({ patients, total, page_size }) =>

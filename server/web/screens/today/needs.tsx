@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { ConnectionNews } from "../../../../shared/dashboard/connections.ts";
 import type { Result } from "../../../../shared/api/study.ts";
 import { alertPath, alertText } from "../../../../shared/alerts/texts.ts";
 import {
@@ -13,6 +14,7 @@ import {
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";
+import { ConnectionAnswers } from "../../ui/connection-answer.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { filingReason } from "../../ui/reasons.ts";
 import { markSeen } from "./seen.ts";
@@ -20,8 +22,8 @@ import { t } from "./texts.ts";
 
 /** The cards of everything that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { to_place, unknown_codes, critical, conflicts, silent, keys, alerts } = state;
-  const lists = [critical, conflicts, silent, keys, alerts].map(({ length }) => length);
+  const { to_place, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
+  const lists = [critical, conflicts, silent, keys, alerts, connections].map(({ length }) => length);
   const counts = [to_place.count, unknown_codes, ...lists];
   if (counts.every((count) => count === 0)) {
     return (
@@ -35,6 +37,7 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
     <section aria-label={t("needs")} class="needs">
       <Critical studies={critical} reload={reload} />
       <Alerts alerts={alerts} />
+      <Connections connections={connections} reload={reload} />
       <Need title={t("toPlace")} count={to_place.count}>
         {to_place.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(to_place.oldest_at) })}</p>}
         <a href="/dashboard/to-place">{t("toPlaceNext")}</a>
@@ -172,6 +175,34 @@ function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
             </li>
           );
         })}
+      </ul>
+    </Need>
+  );
+}
+
+/** Other clinics that ask for a patient of this one, or see it. */
+function Connections({ connections, reload }: { connections: readonly ConnectionNews[]; reload: () => Promise<void> }) {
+  return (
+    <Need title={t("connections")} count={connections.length}>
+      <p class="quiet">{t("connectionsWhy")}</p>
+      <ul>
+        {connections.map(({ patient, clinic, is_waiting, at }) => (
+          <li key={`${patient.fp} ${clinic.fp}`}>
+            <span class="grow">
+              <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
+              {t(is_waiting ? "asks" : "sees", { clinic: clinic.name })} <span class="quiet">{dateTime(at)}</span>
+            </span>
+            {may("staff") && (
+              <ConnectionAnswers
+                fp={patient.fp}
+                patient={patient.name}
+                clinic={clinic}
+                answers={is_waiting ? ["confirm", "refuse"] : ["seen", "end"]}
+                reload={reload}
+              />
+            )}
+          </li>
+        ))}
       </ul>
     </Need>
   );

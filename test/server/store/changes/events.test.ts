@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { query } from "../../../../server/store/database/query.ts";
 import { assignStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
-import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
+import { askConnection, closeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
 import {
   clinic,
   connection,
   importEntities,
   keyPermissions,
+  needNoConfirmation,
   noon,
   patient,
   startServer,
@@ -102,16 +103,17 @@ test("an opened connection tells of the patient and its studies, a closed one of
   const { push, key, news, store } = await world();
   const early = study({ patient_fp: single.fp });
   await push(key, early);
+  await needNoConfirmation(store);
   const clinicId = 2;
   const actor = { clinicId, userId: await addUser(store), by: "test", now: noon };
-  await store.transaction((session) => changeConnection(session, single.fp, true, actor));
+  await store.transaction((session) => askConnection(session, single.fp, actor));
   const opened = [
     { type: "patient.changed", fp: single.fp },
     { type: "study.filed", fp: early.fp },
   ];
   expect((await news()).other).toEqual(opened);
   await startSending(store);
-  await store.transaction((session) => changeConnection(session, single.fp, false, actor));
+  await store.transaction((session) => closeConnection(session, single.fp, actor));
   expect((await news()).other).toEqual([...opened, { type: "patient.changed", fp: single.fp }]);
   await startSending(store);
   await importEntities(store, { ...single, name: "Renamed", updated_at: "2026-11-20T08:00:00.000Z" });

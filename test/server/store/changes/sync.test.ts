@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
-import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
+import { askConnection, closeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
 import { query } from "../../../../server/store/database/query.ts";
 import { runningClock } from "../../../../server/store/database/running-clock.ts";
 import { joinOldCommits } from "../../../../server/store/database/stamps.ts";
@@ -21,6 +21,7 @@ import {
   importEntities,
   importText,
   keyPermissions,
+  needNoConfirmation,
   noon,
   onPostgres,
   patient,
@@ -151,6 +152,7 @@ test.each([1, 2])(
     const { stores, first, second, key } = await twoServers(...animals, ...shared);
     const clinicId = (await findClinic(stores[0], own))?.id ?? 0;
     const userId = await addUser(stores[0]);
+    await needNoConfirmation(stores[0]);
     const copies = [
       new Copy(first, key, "poll time"),
       new Copy(second, key, "newest stamp"),
@@ -187,7 +189,8 @@ test.each([1, 2])(
       for (let count = 0; count < 10; count += 1) {
         const { fp } = any();
         const actor = { clinicId, userId, by: "test", now: Date.now() - MINUTE_MS };
-        await store.transaction(async (session) => changeConnection(session, fp, dice(2) === 0, actor));
+        const change = dice(2) === 0 ? askConnection : closeConnection;
+        await store.transaction<unknown>((session) => change(session, fp, actor));
         await pause(dice(8));
       }
     }

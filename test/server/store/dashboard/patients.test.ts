@@ -3,7 +3,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import { PatientLists } from "../../../../server/store/dashboard/patient-list.ts";
 import { patientOverview, patientResults } from "../../../../server/store/dashboard/patient-page.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
-import { clinic, connection, importEntities, patient, startServer, study } from "../../harness.ts";
+import { clinic, connection, importEntities, noon, patient, startServer, study } from "../../harness.ts";
 import { event, soap } from "../../records.ts";
 
 // The queries of the patients' screens, on both engines.
@@ -98,7 +98,7 @@ test("the page shows records of all clinics, but appointments of its own alone",
     event(own, { title: "Of nobody" }),
     event(other, { patient_fp: rex.fp, title: "Elsewhere" }),
   );
-  const page = await patientOverview(store, clinicId, rex.fp);
+  const page = await patientOverview(store, { clinicId, fp: rex.fp, now: noon });
   expect(page?.records.map(({ is_own, summary }) => [is_own, summary])).toEqual([
     [false, "x".repeat(160)],
     [true, "Coughs."],

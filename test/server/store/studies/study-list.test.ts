@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { changeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
+import { askConnection, closeConnection } from "../../../../server/store/dashboard/patient-connections.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import { readVersions } from "../../../../server/store/database/cache-versions.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
@@ -17,6 +17,7 @@ import {
   connectTo,
   importEntities,
   keyPermissions,
+  needNoConfirmation,
   noon,
   onPostgres,
   patient,
@@ -103,10 +104,11 @@ test("the studies of a patient that is connected later are in the next run of th
   clock.now += 60_000;
   const clinicId = (await findClinic(store, other))?.id ?? 0;
   const actor = { clinicId, userId: await addUser(store), by: "test", now: clock.now };
-  await store.transaction((session) => changeConnection(session, single.fp, true, actor));
+  await needNoConfirmation(store);
+  await store.transaction((session) => askConnection(session, single.fp, actor));
   expect(await theirs.sync()).toEqual([a.fp, b.fp]);
   expect(await reader.sync()).toEqual([b.fp, a.fp]);
-  await store.transaction((session) => changeConnection(session, single.fp, false, actor));
+  await store.transaction((session) => closeConnection(session, single.fp, actor));
   await importEntities(store, { ...single, deleted_at: "2026-11-21T00:00:00.000Z" });
   expect(await new Reader(store, other).sync()).toEqual([b.fp]);
   expect(await new Reader(store, own).sync()).toEqual([b.fp]);

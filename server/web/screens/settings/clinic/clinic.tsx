@@ -11,14 +11,14 @@ import { useAction } from "../../../ui/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
 import "./clinic.css";
 
-/** Settings, Clinic: language and time zone. */
+/** Settings, Clinic: language, time zone, and whether other clinics wait for its confirmation. */
 export function ClinicSettings() {
   return (
     <SettingsFrame part="clinic">{clinic.value !== undefined && <SettingsForm of={clinic.value} />}</SettingsFrame>
   );
 }
 
-function SettingsForm({ of: { name, fp, language, time_zone } }: { of: ClinicOfUser }) {
+function SettingsForm({ of: { name, fp, language, time_zone, confirms_connections } }: { of: ClinicOfUser }) {
   const { run, error, isRunning } = useAction();
   const [isSaved, setSaved] = useState(false);
   const submit = (event: SubmitEvent) => {
@@ -26,6 +26,7 @@ function SettingsForm({ of: { name, fp, language, time_zone } }: { of: ClinicOfU
     const settings: Settings = {
       language: (chosen["language"] || null) as Language | null,
       time_zone: chosen["time_zone"] || null,
+      confirms_connections: chosen["confirms_connections"] !== undefined,
     };
     setSaved(false);
     void run(async () => {
@@ -70,6 +71,12 @@ function SettingsForm({ of: { name, fp, language, time_zone } }: { of: ClinicOfU
             ))}
           </select>
         </Field>
+        <label class="check">
+          <input type="checkbox" name="confirms_connections" checked={confirms_connections} />{" "}
+          <span>
+            {t("confirms")} <span class="quiet">{t("confirmsHint")}</span>
+          </span>
+        </label>
         {error !== undefined && <Problem error={error} />}
         <p class="actions">
           <button type="submit" class="primary" disabled={isRunning}>
@@ -96,6 +103,8 @@ const t = texts(
     languageHint: "Each user can choose another one in the menu.",
     timeZone: "Time zone",
     timeZoneHint: "The dashboard shows all times of the clinic in it.",
+    confirms: "Other clinics wait for our confirmation before they see a patient of ours.",
+    confirmsHint: "Without it they see the patient with the consent of its owner, and Today says so. You can end it.",
     ofBrowser: "That of each browser",
     save: "Save",
     saved: "Saved.",
@@ -107,6 +116,8 @@ const t = texts(
     languageHint: "Her kullanıcı menüden başka bir dil seçebilir.",
     timeZone: "Saat dilimi",
     timeZoneHint: "Panel, kliniğin bütün saatlerini bu dilimde gösterir.",
+    confirms: "Diğer klinikler hastamızı görmeden önce onayımızı bekler.",
+    confirmsHint: "Onaysız, hastayı sahibinin kabulüyle görürler ve Bugün bunu bildirir. Sonlandırabilirsiniz.",
     ofBrowser: "Her tarayıcının kendisininki",
     save: "Kaydet",
     saved: "Kaydedildi.",
