@@ -1,4 +1,5 @@
 import net from "node:net";
+import { connectionFault } from "../../shared/runtime/connection-fault.ts";
 import { APPLICATION_CONTEXT } from "../protocols/dicom/uids.ts";
 import type { Address } from "../transport/address.ts";
 import { type Agreement, Association, type AssociationAction } from "../protocols/dicom/association.ts";
@@ -75,7 +76,7 @@ export class DicomClient {
     this.#socket = socket;
     let problem: string | null = null;
     socket.once("timeout", () => socket.destroy(new Error(`no connection within ${CONNECT_MS / 1000} s`)));
-    socket.on("error", (error) => (problem = error.message));
+    socket.on("error", (error) => (problem = connectionFault(error)));
     socket.once("connect", () => {
       socket.setTimeout(0);
       this.#carryOut(this.#association.start());

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import type http from "node:http";
-import { isUnreached, sendRequest } from "../../shared/http-client/client.ts";
-import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { isUnsent, sendRequest } from "../../shared/http-client/client.ts";
+import { connectionFault } from "../../shared/runtime/connection-fault.ts";
 import type { StowTarget } from "../config/destination.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { STATUS } from "../protocols/dicom/dimse.ts";
@@ -102,6 +102,6 @@ async function post(
       text: text.replace(/\s+/g, " ").trim(),
     };
   } catch (error) {
-    throw new SendError(isUnreached(error) ? "transient" : "uncertain", errorMessage(error));
+    throw new SendError(isUnsent(error) ? "transient" : "uncertain", connectionFault(error as Error));
   }
 }

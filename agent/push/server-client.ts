@@ -5,7 +5,8 @@ import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { jsonFault } from "../../shared/api/json-scan.ts";
-import { currentProxy, isUnreached, sendRequest } from "../../shared/http-client/client.ts";
+import { currentProxy, isUnsent, sendRequest } from "../../shared/http-client/client.ts";
+import { connectionFault } from "../../shared/runtime/connection-fault.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
@@ -117,7 +118,8 @@ export function createServerClient(
       } catch (error) {
         if (signal.aborted) throw new SendError("uncertain", TOO_SLOW);
         // A refusal of the disk keeps its own words.
-        const isCut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        const { code, name } = error as NodeJS.ErrnoException;
+        const isCut = code === "ECONNRESET" || name === "TimeoutError";
         throw isCut ? await networkError(new URL(base), error as NodeJS.ErrnoException) : error;
       }
     },
@@ -215,9 +217,8 @@ async function networkError(url: URL, error: NodeJS.ErrnoException): Promise<Sen
     return new SendError("uncertain", "the server cannot be reached: no response in time");
   const wrong = await wrongScheme(url, error);
   if (wrong !== null) return new SendError("transient", wrong);
-  const why = error.code || errorMessage(error);
-  const kind = isUnreached(error) ? "transient" : "uncertain";
-  return new SendError(kind, `the server cannot be reached: ${why}`, { cause: error });
+  const kind = isUnsent(error) ? "transient" : "uncertain";
+  return new SendError(kind, `the server cannot be reached: ${connectionFault(error)}`, { cause: error });
 }
 
 function statusError({ status, headers, body }: ServerResponse): SendError {

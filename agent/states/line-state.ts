@@ -1,4 +1,5 @@
 import os from "node:os";
+import { firstFault, isNoWay } from "../../shared/runtime/connection-fault.ts";
 import { holderOfFile, holderOfPort } from "./port-holder.ts";
 
 // The state of the line to a device, in words. A fault says what to do about it.
@@ -95,17 +96,17 @@ export function dialFault(host: string, port: number, error: NodeJS.ErrnoExcepti
   return { is: "cannot connect", reason: dialReason(host, port, error), mayBeOff: true };
 }
 
-function dialReason(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
+function dialReason(host: string, port: number, error: NodeJS.ErrnoException): string {
   const place = `${host}:${port}`;
+  const { code = "", message } = firstFault(error);
+  if (isNoWay(code)) {
+    return `no route to ${host}: switch the device on, and look whether it is in the network of this machine`;
+  }
   switch (code) {
     case "ECONNREFUSED":
       return `refused by ${place}: switch the device on, and compare its port with ${port}`;
     case "ETIMEDOUT":
       return `timed out, no answer from ${place}: switch the device on, and compare its address with ${host}`;
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-    case "EHOSTDOWN":
-      return `no route to ${host}: switch the device on, and look whether it is in the network of this machine`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `unknown host name ${host}: take the device's address in its place`;

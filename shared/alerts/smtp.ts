@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isNoWay, isUnreachedCode } from "../runtime/connection-fault.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { printable } from "../runtime/printable.ts";
 import type { Delivery } from "./book.ts";
@@ -84,32 +85,36 @@ function isThisMachine(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Faults before a server could take anything. */
-const NOT_CONNECTED = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|Connection timeout|Greeting never received/;
+/** Faults before a server could take anything, in the words of the library. */
+const NOT_CONNECTED = /Connection timeout|Greeting never received/;
 
 interface SmtpFault {
   readonly code?: string;
+  /** The code of the connection, which the library replaced by one of its own. */
+  readonly originalCode?: string;
   readonly command?: string;
   /** The server's own words. */
   readonly response?: string;
 }
 
 function faultOf(error: unknown, place: string): Delivery {
-  const { code = "", command = "", response } = error as SmtpFault;
+  const { code = "", originalCode = "", command = "", response } = error as SmtpFault;
   const message = errorMessage(error);
-  const said = response === undefined ? message : `it answered "${short(response)}"`;
+  const said = response === undefined ? originalCode || message : `it answered "${short(response)}"`;
   // Without an answer, the server may have taken the e-mail before the connection broke.
   const isBroken = response === undefined && ["ECONNECTION", "ESOCKET", "ETIMEDOUT"].includes(code);
   return {
     ok: false,
-    reason: `${sentenceOf(code, command, message, place)} (${short(said)})`,
-    isUncertain: isBroken && !NOT_CONNECTED.test(message),
+    reason: `${sentenceOf(code === "ESOCKET" ? originalCode : code, command, place)} (${short(said)})`,
+    isUncertain: isBroken && !isUnreachedCode(originalCode) && !NOT_CONNECTED.test(message),
   };
 }
 
-function sentenceOf(code: string, command: string, message: string, place: string): string {
-  if (/ECONNREFUSED/.test(message)) return `No mail server listens at ${place}: check the host and the port`;
+function sentenceOf(code: string, command: string, place: string): string {
+  if (isNoWay(code)) return `There is no way to the mail server ${place}: check the network of this machine`;
   switch (code) {
+    case "ECONNREFUSED":
+      return `No mail server listens at ${place}: check the host and the port`;
     case "EDNS":
       return `The name of the mail server ${place} is unknown: check the host, and this machine's DNS`;
     case "ETIMEDOUT":

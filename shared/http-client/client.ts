@@ -6,6 +6,7 @@ import { isIPv6 } from "node:net";
 import { pipeline } from "node:stream/promises";
 import tls from "node:tls";
 import { urlToHttpOptions } from "node:url";
+import { firstFault, isUnreached } from "../runtime/connection-fault.ts";
 import {
   environmentProxies,
   portOf,
@@ -84,8 +85,12 @@ export async function sendRequest(url: URL, options: HttpRequest = {}): Promise<
   const isForwarded = proxy !== null && url.protocol === "http:" && options.addresses === undefined;
   const request = isForwarded ? forwarded(url, proxy, options) : direct(url, proxy, options);
   let current: http.ClientRequest | http.IncomingMessage = request;
+  const began = performance.now();
   return new Promise((resolve, reject) => {
-    const end = (reason: Error) => {
+    const end = (given: Error) => {
+      const isSilence = proxy !== null && current === request && given.name === "TimeoutError";
+      const ms = performance.now() - began;
+      const reason = isSilence ? proxySilence(proxy, url.host, ms, request.socket !== null) : given;
       // A request without a connection yet reports nothing.
       reject(reason);
       current.destroy(reason);
@@ -96,8 +101,8 @@ export async function sendRequest(url: URL, options: HttpRequest = {}): Promise<
     request.on("timeout", () => end(new DOMException(`no transfer within ${(idleMs ?? 0) / 1000} s`, "TimeoutError")));
     // Stays, because an error may follow the response or another error.
     request.on("error", (error) => {
-      const first = firstOf(error);
-      reject(isForwarded && isUnreached(first) ? proxyFault(proxy, first) : first);
+      const first = firstFault(error);
+      reject(isForwarded ? proxyFault(proxy, first, !isUnreached(first)) : first);
     });
     request.on("response", (response) => {
       current = response;
@@ -105,25 +110,27 @@ export async function sendRequest(url: URL, options: HttpRequest = {}): Promise<
       if (!isForwarded || ![407, 502, 504].includes(status)) return resolve(response);
       end(proxyRefusal(proxy, url.host, status, headers));
     });
-    if (typeof body === "function") pipeline(body, request).catch(reject);
+    if (typeof body === "function") pipeline(reporting(body, reject), request).catch(reject);
     else request.end(body);
   });
 }
 
-/** A connection that tried several addresses fails with the errors of all, and without words. */
-function firstOf(error: Error): Error {
-  return error instanceof AggregateError ? (error.errors[0] as Error) : error;
+/** Reports a fault of the body before the request ends with it. */
+function reporting(body: () => AsyncIterable<Uint8Array>, failed: (error: unknown) => void) {
+  return async function* () {
+    try {
+      yield* body();
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  };
 }
 
 /** Whether a request that failed with this error surely did not reach its target. */
-export function isUnreached(error: unknown): boolean {
-  if (error instanceof ProxyError) return true;
-  return error instanceof Error && "code" in error && NOT_CONNECTED.has(String(error.code));
+export function isUnsent(error: unknown): boolean {
+  return error instanceof ProxyError ? !error.isSent : isUnreached(error);
 }
-
-const NOT_CONNECTED: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
-]);
 
 /** A request to the target itself: at once, or through the tunnel of a proxy. */
 function direct(url: URL, proxy: Proxy | null, options: HttpRequest): http.ClientRequest {
@@ -201,9 +208,11 @@ function openTunnel(proxy: Proxy, target: string): Promise<Socket> {
       headers: { host: target, ...authorization(proxy) },
       ...trust,
     });
-    const late = setTimeout(() => request.destroy(proxySilence(proxy, PROXY_MS)), PROXY_MS);
+    const late = setTimeout(() => request.destroy(proxySilence(proxy, target, PROXY_MS, false)), PROXY_MS);
     request.on("close", () => clearTimeout(late));
-    request.on("error", (error) => reject(error instanceof ProxyError ? error : proxyFault(proxy, firstOf(error))));
+    request.on("error", (error) =>
+      reject(error instanceof ProxyError ? error : proxyFault(proxy, firstFault(error), false)),
+    );
     request.on("connect", ({ statusCode: status = 0, headers }, socket) => {
       clearTimeout(late);
       owned(socket);

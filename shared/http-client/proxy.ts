@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { connectionFault } from "../runtime/connection-fault.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 
 // Which requests go through a proxy, and the faults of one in words. No sentence holds its user or password.
@@ -30,8 +31,16 @@ export interface Proxy {
   readonly authorization: string | null;
 }
 
-/** A proxy did not take a request. Nothing reached the target. */
-export class ProxyError extends Error {}
+/** A proxy did not bring a request to its target, or no answer back. */
+export class ProxyError extends Error {
+  /** The request may have reached its target. */
+  readonly isSent: boolean;
+
+  constructor(message: string, isSent = false) {
+    super(message);
+    this.isSent = isSent;
+  }
+}
 
 /** Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. As in curl, lower case goes before upper case, and an empty text is none. */
 export function environmentProxies(env: NodeJS.ProcessEnv): ProxySettings {
@@ -130,7 +139,7 @@ export function proxyRefusal(proxy: Proxy, target: string, status: number, heade
     case 503:
     case 504: {
       const remedy = "check that address, and whether the proxy reaches it";
-      return new ProxyError(`the proxy ${name} got no answer from ${target} (${status}): ${remedy}`);
+      return new ProxyError(`the proxy ${name} got no answer from ${target} (${status}): ${remedy}`, true);
     }
     default:
       return new ProxyError(
@@ -148,16 +157,18 @@ function passwordFault({ source, authorization }: Proxy, offered: string): strin
     : `refuses the user or the password (407): correct them in ${source}`;
 }
 
-/** The proxy cannot be reached, or broke off. */
-export function proxyFault({ name, source }: Proxy, { code, message }: NodeJS.ErrnoException): ProxyError {
-  const why = code ?? message;
-  return new ProxyError(
-    `the proxy ${name} cannot be reached (${why}): check that it runs, and its address in ${source}`,
-  );
+/** The connection to the proxy failed. @param isSent the proxy had taken the request */
+export function proxyFault({ name, source }: Proxy, error: Error, isSent: boolean): ProxyError {
+  const remedy = `check that it runs, and its address in ${source}`;
+  return new ProxyError(`the proxy ${name} cannot be used, ${connectionFault(error)}: ${remedy}`, isSent);
 }
 
-/** The proxy took the connection, and then nothing came. */
-export function proxySilence({ name, source }: Proxy, ms: number): ProxyError {
-  const remedy = `check that it works, and its address in ${source}`;
-  return new ProxyError(`the proxy ${name} did not answer within ${ms / 1000} s: ${remedy}`);
+/** Nothing came back. @param isSent the proxy had taken the request */
+export function proxySilence({ name, source }: Proxy, target: string, ms: number, isSent: boolean): ProxyError {
+  const remedy = `check that it works and reaches that address, and its own address in ${source}`;
+  return new ProxyError(`the proxy ${name} brought no answer of ${target} within ${seconds(ms)} s: ${remedy}`, isSent);
+}
+
+function seconds(ms: number): number {
+  return ms < 1000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000);
 }

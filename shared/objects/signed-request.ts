@@ -3,7 +3,7 @@ import fs from "node:fs";
 import type http from "node:http";
 import { AwsV4Signer } from "aws4fetch";
 import { sendRequest } from "../http-client/client.ts";
-import { errorMessage } from "../runtime/error-message.ts";
+import { connectionFault } from "../runtime/connection-fault.ts";
 import { printable } from "../runtime/printable.ts";
 import { type Element, readXml, textOf } from "./answer-xml.ts";
 import { ObjectError } from "./object-error.ts";
@@ -107,7 +107,7 @@ export async function exchange<Value>(
     return await read(response);
   } catch (error) {
     if (error instanceof ObjectError) throw error;
-    throw new ObjectError(errorMessage(error), { cause: error });
+    throw new ObjectError(connectionFault(error as Error), { cause: error });
   } finally {
     clearTimeout(deadline);
     // The rest of a response that nobody reads would keep its connection.

@@ -3,6 +3,7 @@ import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { currentProxy, sendRequest } from "../http-client/client.ts";
 import { ProxyError } from "../http-client/proxy.ts";
+import { isNoWay } from "../runtime/connection-fault.ts";
 import { errorMessage } from "../runtime/error-message.ts";
 import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
@@ -56,7 +57,7 @@ export async function sendWebhook(
     response.destroy();
     return outcomeOf(response.statusCode ?? 0);
   } catch (error) {
-    if (deadline.aborted) {
+    if (deadline.aborted && !(error instanceof ProxyError)) {
       return failed(`No answer came within ${deadlineMs / 1000} s: let the receiver answer first and work afterwards.`);
     }
     return failed(faultText(error));
@@ -97,7 +98,7 @@ async function addressesOf(
     if (allowPrivate && url.protocol === "https:") return null;
     const reason = `this machine cannot look up the receiver's name, and leaves that to no proxy (${proxy.name})`;
     const remedy = "let it look up public names, or start the program with --allow-private-webhooks";
-    throw new ProxyError(`${reason}: ${remedy}`, { cause: error });
+    throw new ProxyError(`${reason}: ${remedy}`);
   }
 }
 
@@ -118,9 +119,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   ECONNRESET: "The receiver closed the connection without an answer: look into its log.",
   ENOTFOUND: "The receiver's name is unknown: check the URL, and this machine's DNS.",
   EAI_AGAIN: "The receiver's name could not be looked up: check this machine's DNS.",
-  EADDRNOTAVAIL: "There is no way to the receiver: check the network.",
-  EHOSTUNREACH: "There is no way to the receiver: check the network.",
-  ENETUNREACH: "There is no way to the receiver: check the network.",
   ETIMEDOUT: "The receiver's machine does not respond: check that it runs, and its firewall.",
   CERT_HAS_EXPIRED: "The receiver's certificate has expired: renew it.",
   ERR_TLS_CERT_ALTNAME_INVALID: "The receiver's certificate is for another name: enter the name of the certificate.",
@@ -138,5 +136,6 @@ function faultText(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const words = errorMessage(error);
   if (error instanceof ProxyError) return `${words[0]?.toUpperCase()}${words.slice(1)}.`;
+  if (isNoWay(code)) return "There is no way to the receiver: check the network.";
   return FAULTS[code] ?? `The receiver's answer is no HTTP: ${words}. Check the URL.`;
 }

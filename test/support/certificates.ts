@@ -5,7 +5,7 @@ import path from "node:path";
 
 export interface Certificates {
   readonly ca: string;
-  /** The agent's certificate for 127.0.0.1, signed by the authority. */
+  /** The agent's certificate for 127.0.0.1 and the host, signed by the authority. */
   readonly agent: { readonly certificate: string; readonly key: string };
   /** A device's certificate, signed by the authority. */
   readonly device: { readonly certificate: string; readonly key: string };
@@ -13,7 +13,7 @@ export interface Certificates {
   readonly untrusted: { readonly certificate: string; readonly key: string };
 }
 
-export function makeCertificates(folder: string): Certificates {
+export function makeCertificates(folder: string, host?: string): Certificates {
   const make = (name: string, ...args: readonly string[]) => {
     const files = { certificate: path.join(folder, `${name}.crt`), key: path.join(folder, `${name}.pem`) };
     const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", files.key];
@@ -25,7 +25,12 @@ export function makeCertificates(folder: string): Certificates {
   const signed = ["-CA", ca.certificate, "-CAkey", ca.key];
   return {
     ca: ca.certificate,
-    agent: make("agent", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
+    agent: make(
+      "agent",
+      ...signed,
+      "-addext",
+      `subjectAltName=IP:127.0.0.1${host === undefined ? "" : `,DNS:${host}`}`,
+    ),
     device: make("device", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
     untrusted: make("untrusted", "-addext", "subjectAltName=IP:127.0.0.1"),
   };

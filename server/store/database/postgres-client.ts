@@ -9,6 +9,7 @@ import {
   type QueryConfig,
   type QueryResult,
 } from "pg";
+import { connectionFault, isUnreached } from "../../../shared/runtime/connection-fault.ts";
 import { StoreUnavailable } from "./query.ts";
 import type { PoolState } from "./store.ts";
 
@@ -147,7 +148,7 @@ function isTemporary(error: unknown): boolean {
 export function unavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  const reason = [code, message].filter(Boolean).join(", ");
+  const reason = isUnreached(error) ? connectionFault(error as Error) : [code, message].filter(Boolean).join(", ");
   return new StoreUnavailable(`the database cannot be used now: ${reason}`, { cause: error });
 }
 

@@ -78,7 +78,7 @@ test("an unreachable server causes a warning", async () => {
   const listening = { connection: { listen: `127.0.0.1:${await freePort()}` } };
   await agent.runWith(`http://127.0.0.1:${await freePort()}`, [listening]);
   const { reason, since } = await agent.serverIn("cannot be reached");
-  expect(reason).toBe("the server cannot be reached: ECONNREFUSED");
+  expect(reason).toBe("the server cannot be reached: nothing listens there (ECONNREFUSED)");
   const warnings = [{ what: "server", reason: `cannot be reached: ${reason}`, since }];
   expect(await agent.readiness()).toEqual({ status: 200, ready: true, problems: [], warnings });
 });

@@ -135,7 +135,7 @@ test("addresses that are none, that nobody serves, or that another program serve
     expect(await faultOf(url)).toEqual(["server", expect.stringContaining("expected the address of the dashboard")]);
   expect(await faultOf(`http://127.0.0.1:${await freePort()}`)).toEqual([
     "server",
-    expect.stringMatching(/ECONNREFUSED: check the address and the network/),
+    expect.stringMatching(/\(ECONNREFUSED\): check the address and the network/),
   ]);
   const another = "another program than a Vetwire server answered";
   for (const step of [

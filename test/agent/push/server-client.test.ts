@@ -55,7 +55,7 @@ test.each<[string, http.RequestListener, string]>([
   [
     "that cuts the connection",
     (_, response) => void response.writeHead(200, { "content-length": 10 }).write("{", () => response.destroy()),
-    "the server cannot be reached: ECONNRESET",
+    "the server cannot be reached: the connection broke off (ECONNRESET)",
   ],
   [
     "that stops within its response",
@@ -100,7 +100,7 @@ test("an http url at a port with TLS fails with a hint, however the port refuses
 test("a port without TLS that closes the connection is an unreachable server", async () => {
   const place = await listening(http.createServer((request) => request.socket.destroy()));
   await expect(createServerClient(`http://${place}`, () => "key").post("/some", {})).rejects.toEqual(
-    new SendError("uncertain", "the server cannot be reached: ECONNRESET"),
+    new SendError("uncertain", "the server cannot be reached: the connection broke off (ECONNRESET)"),
   );
 });
 

@@ -64,7 +64,7 @@ test.each([
   ["socks5://user:secret@proxy.local:1080", "HTTP_PROXY names a proxy of socks5://, expected http:// or https://"],
   ["http://user:secret@:3128", "HTTP_PROXY names no proxy, expected such as http://proxy.example:3128"],
 ])("%s is refused without its password", (text, reason) => {
-  expect(() => named("http://cloud.example", { HTTP_PROXY: text })).toThrow(new Error(reason));
+  expect(() => named("http://cloud.example", { HTTP_PROXY: text })).toThrow(reason);
 });
 
 test.each([

@@ -296,7 +296,7 @@ describe("the store on PostgreSQL", () => {
     const { password } = new URL(database);
     for (const [url, sentence] of [
       [database.replace(password, `${password}x`), /cannot be used now: .*password authentication failed/],
-      [database.replace(/:\d+\//, ":1/"), /cannot be used now: ECONNREFUSED/],
+      [database.replace(/:\d+\//, ":1/"), /cannot be used now: nothing listens there \(ECONNREFUSED\)/],
       [database.replace(/[^/]+$/, "nothing"), /cannot be used now: 3D000/],
       [database.replace("@", "@["), /^invalid DATABASE_URL, expected a URL such as postgres:/],
     ] as const) {
