@@ -126,7 +126,7 @@ agent/host: agent agent/config agent/push agent/status agent/transport shared
 agent/imaging: agent/config agent/connection agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
 agent/orders: agent/devices agent/protocols agent/report agent/spool agent/study shared
 agent/page: agent/host agent/page/routes shared
-agent/page/routes: agent agent/config agent/devices agent/doctor agent/host agent/imaging agent/remote agent/report agent/setup agent/spool agent/states agent/tools agent/transport shared
+agent/page/routes: agent agent/config agent/devices agent/doctor agent/host agent/imaging agent/remote agent/report agent/setup agent/spool agent/states agent/tools shared
 agent/pairing: agent/config agent/push agent/runtime shared
 agent/protocols: agent/report shared
 agent/protocols/astm: agent/protocols agent/report shared
@@ -169,7 +169,7 @@ server/http: server/store shared
 server/http/audit: server/http server/store shared
 server/http/auth: server/domain server/http server/store shared
 server/http/openapi: server/http shared
-server/http/rate-limit: server/http server/store
+server/http/rate-limit: server/http server/store shared
 server/http/response-cache: server/http
 server/import: server/domain server/store shared
 server/metrics: server/http server/store shared
@@ -187,7 +187,7 @@ server/webhooks: server/store shared
 shared: agent agent/cli server shared/cli shared/runtime
 shared/alerts: shared/runtime shared/webhook
 shared/api: shared/runtime
-shared/care: shared/runtime
+shared/care: shared/api shared/runtime
 shared/cli: shared/api shared/runtime shared/service shared/upgrade
 shared/client:
 shared/clinical: shared/api shared/runtime
