@@ -148,7 +148,7 @@ agent/spool/queries/messages: agent/spool/queries/devices agent/spool/queries/ev
 agent/spool/queries/orders:
 agent/spool/queries/patients: agent/spool/queries/orders
 agent/spool/queries/studies: agent/report agent/spool/queries/devices agent/spool/queries/messages agent/spool/queries/patients shared
-agent/states:
+agent/states: shared
 agent/status: agent/spool agent/states agent/transport shared
 agent/study: agent/devices agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/detection agent/transport
