@@ -1,4 +1,3 @@
-import fs from "node:fs";
 import path from "node:path";
 import { Option } from "commander";
 import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
@@ -30,11 +29,13 @@ export function readConfig(options: ConfigOption): Config {
 
 /** Reads the file of `--config` with its problems. @throws CommandError for a missing file */
 export function readConfigFile({ config: file }: ConfigOption): ReturnType<typeof loadConfig> {
-  if (!fs.existsSync(file)) {
+  try {
+    return loadConfig(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     const expected = "expected the agent's configuration here or by --config";
     throw new CommandError(`${path.resolve(file)}: no such file, ${expected}`, EXIT_CONFIG);
   }
-  return loadConfig(file);
 }
 
 /** Creates the parser of a repeatable `--state` with one of the given states. */

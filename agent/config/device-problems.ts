@@ -1,6 +1,7 @@
 import net from "node:net";
 import path from "node:path";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
@@ -139,7 +140,7 @@ function operatorsProblem(file: string, isPoct1: boolean): string | null {
     readOperators(file);
     return null;
   } catch (error) {
-    return `names ${file}, which cannot be used: ${errorMessage(error)}`;
+    return `names ${file}, which cannot be used: ${rightsAdvice(error, file) ?? errorMessage(error)}`;
   }
 }
 

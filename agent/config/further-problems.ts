@@ -1,5 +1,6 @@
 import path from "node:path";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-target.ts";
 import { parseAddress } from "../transport/address.ts";
 import { deviceProblems } from "./device-problems.ts";
@@ -135,8 +136,12 @@ function authorizationProblem(file: string): string | null {
     const isKey = readSecret(file).includes("sk_live_");
     return isKey ? `names ${file}, which holds an API key of Vetwire, expected what the archive asks for` : null;
   } catch (error) {
-    return `names ${file}, which cannot be read: ${errorMessage(error)}`;
+    return unreadable(file, error);
   }
+}
+
+function unreadable(file: string, error: unknown): string {
+  return `names ${file}, which cannot be read: ${rightsAdvice(error, file) ?? errorMessage(error)}`;
 }
 
 function keyProblem(file: string): string | null {
@@ -144,6 +149,6 @@ function keyProblem(file: string): string | null {
     const key = readSecret(file);
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
-    return `names ${file}, which cannot be read: ${errorMessage(error)}`;
+    return unreadable(file, error);
   }
 }

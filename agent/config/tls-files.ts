@@ -3,6 +3,7 @@ import path from "node:path";
 import fs from "node:fs";
 import { X509Certificate } from "node:crypto";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import type { Security } from "../transport/tls.ts";
 import type { TlsFiles } from "./schema.ts";
 
@@ -34,6 +35,6 @@ export function tlsProblem(files: Record<string, unknown>, listens: boolean, fol
     if (security.ca !== undefined) void new X509Certificate(security.ca);
     return null;
   } catch (error) {
-    return `cannot be used: ${errorMessage(error)}`;
+    return `cannot be used: ${rightsAdvice(error) ?? errorMessage(error)}`;
   }
 }

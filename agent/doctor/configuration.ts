@@ -3,6 +3,7 @@ import { plural } from "../../shared/cli/output.ts";
 import { exposures } from "../config/exposures.ts";
 import type { Config } from "../config/schema.ts";
 import type { Check, Facts } from "./check.ts";
+import { rightsFault } from "../../shared/runtime/rights-advice.ts";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { ok, problem, warning } from "./finding.ts";
 
@@ -20,20 +21,16 @@ export const configuration: Check = {
   },
 };
 
-function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Finding {
+function unreadable(file: string, error: NodeJS.ErrnoException): Finding {
+  const { code, message } = error;
+  const rights = rightsFault(error, file);
+  if (rights !== null) return problem("configuration.no-permission", rights.fault, rights.remedy);
   switch (code) {
     case "ENOENT":
       return problem(
         "configuration.missing",
         `there is no configuration ${file}`,
         "start vetwire agent run --set-up and open its page, or name the file with --config",
-      );
-    case "EACCES":
-    case "EPERM":
-      return problem(
-        "configuration.no-permission",
-        `this user may not read ${file}`,
-        "run the doctor as the user of the agent, or give this user the right to read the file",
       );
     default:
       return problem("configuration.unreadable", `${file} cannot be read: ${message}`, "name a file with --config");

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
+import { rightsFault } from "../../shared/runtime/rights-advice.ts";
 import { type Config, DICOM } from "../config/schema.ts";
 import { requireFreeSpace } from "../imaging/free-space.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
@@ -41,21 +42,13 @@ function folderFault(folder: string): Finding | null {
   }
 }
 
-function writeFault(folder: string, { code, message }: NodeJS.ErrnoException): Finding {
+function writeFault(folder: string, error: NodeJS.ErrnoException): Finding {
+  const { code, message } = error;
+  const rights = rightsFault(error, folder);
+  if (rights !== null) {
+    return problem(code === "EROFS" ? "folder.read-only" : "folder.no-permission", rights.fault, rights.remedy);
+  }
   switch (code) {
-    case "EACCES":
-    case "EPERM":
-      return problem(
-        "folder.no-permission",
-        `this user may not write to ${folder}`,
-        "give the folder to the user of the agent, or name another folder as data in agent.yaml",
-      );
-    case "EROFS":
-      return problem(
-        "folder.read-only",
-        `the disk of ${folder} is read-only`,
-        "name a folder on another disk as data in agent.yaml, or mount the disk for writing",
-      );
     case "ENOSPC":
       return problem("folder.full", `the disk of ${folder} is full`, "delete or move files of other programs");
     default:

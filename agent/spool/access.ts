@@ -61,6 +61,8 @@ export function writeSpool<Result>(folder: string, write: (operations: Operation
 
 function spoolFile(folder: string): string {
   const file = path.join(folder, "spool.db");
-  if (!fs.existsSync(file)) throw new Error(`no spool in ${folder}: the agent has not run with it yet`);
+  // A folder that is closed to this user is no missing one.
+  const isMissing = fs.statSync(file, { throwIfNoEntry: false }) === undefined;
+  if (isMissing) throw new Error(`no spool in ${folder}: the agent has not run with it yet`);
   return file;
 }

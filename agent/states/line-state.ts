@@ -1,5 +1,6 @@
 import os from "node:os";
 import { firstFault, isNoWay } from "../../shared/runtime/connection-fault.ts";
+import { portAdvice } from "../../shared/runtime/rights-advice.ts";
 import { holderOfFile, holderOfPort } from "./port-holder.ts";
 
 // The state of the line to a device, in words. A fault says what to do about it.
@@ -75,7 +76,7 @@ function listenReason(host: string, port: number, { code, message }: NodeJS.Errn
     case "EADDRNOTAVAIL":
       return `${host} is not an address of this machine, which has ${ownAddresses().join(", ")}: take one of them, or 0.0.0.0 for all`;
     case "EACCES":
-      return `no permission for port ${port}: choose a port from 1024 up, or let the agent use lower ones (CAP_NET_BIND_SERVICE)`;
+      return portAdvice(port, "agent");
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `unknown host name ${host}: take an address of this machine, or 0.0.0.0 for all`;

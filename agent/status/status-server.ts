@@ -2,6 +2,7 @@ import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
 import { sendDataHeaders } from "../../shared/runtime/data-headers.ts";
+import { portAdvice } from "../../shared/runtime/rights-advice.ts";
 import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
 import { isLoopback } from "../../shared/runtime/network-address.ts";
 import type { Metrics } from "./metrics.ts";
@@ -84,7 +85,10 @@ export async function serveStatus(
   sendDataHeaders(server);
   shareAmongHosts(server, connectionsMax);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(new Error(`status cannot listen on ${host}:${port}: ${error.message}`)));
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EACCES" ? portAdvice(port, "agent") : error.message;
+      reject(new Error(`status cannot listen on ${host}:${port}: ${why}`));
+    });
     server.listen(port, host, resolve);
   });
   const bound = server.address();

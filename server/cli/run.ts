@@ -11,6 +11,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
+import { portAdvice } from "../../shared/runtime/rights-advice.ts";
 import { stopOrder } from "../../shared/upgrade/parent.ts";
 import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
@@ -204,6 +205,7 @@ async function run(options: RunOptions): Promise<void> {
     if (code === "EADDRINUSE") {
       throw new Error(`port ${port} of ${host} is in use, choose another with --port`, { cause: error });
     }
+    if (code === "EACCES") throw new Error(portAdvice(port, "server"), { cause: error });
     throw error;
   }
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 
 // The certificate of a server that speaks TLS itself, without a reverse proxy.
 
@@ -48,7 +49,7 @@ function readPem(option: string, file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : code === "EACCES" ? "this user may not read it" : message;
+    const why = code === "ENOENT" ? "there is no such file" : (rightsAdvice(error, file) ?? message);
     throw new Error(`${option} ${file}: ${why}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { sendDataHeaders } from "../../shared/runtime/data-headers.ts";
+import { portAdvice } from "../../shared/runtime/rights-advice.ts";
 import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
 import { isLoopback } from "../../shared/runtime/network-address.ts";
 
@@ -45,7 +46,10 @@ export async function serveMetrics({ host, port }: MetricsAddress, metrics: Metr
   sendDataHeaders(server);
   shareAmongHosts(server, CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(new Error(`--metrics cannot listen on ${host}:${port}: ${error.message}`)));
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EACCES" ? portAdvice(port, "server") : error.message;
+      reject(new Error(`--metrics cannot listen on ${host}:${port}: ${why}`));
+    });
     server.listen(port, host, resolve);
   });
   const bound = server.address();

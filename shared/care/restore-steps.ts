@@ -5,6 +5,7 @@ import { Compile } from "typebox/compile";
 import { lockFolder } from "../runtime/folder-lock.ts";
 import { asOwner } from "../runtime/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../runtime/private-folder.ts";
+import { storageAdvice } from "./storage-advice.ts";
 
 // The last steps of a restore: renames that replace the files of a data folder. A plan on the disk makes them one step. A kill
 // before the plan leaves the old state; after it, the next start or restore repeats the renames to the end.
@@ -60,6 +61,8 @@ export function settleRestore(folder: string): void {
   const release = lockFolder(folder, `a restore or another server is running with ${folder}: end it first`);
   try {
     asOwner(folder, finishRestore);
+  } catch (error) {
+    throw storageAdvice(error, folder);
   } finally {
     release();
   }

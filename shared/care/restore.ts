@@ -235,7 +235,11 @@ export function restoreConfig(file: string, { members }: Manifest, configFolder:
       written.push(place);
     }
   };
-  withBackup(file, (backup) => asOwner(root, (here) => restore(backup, here)));
+  try {
+    withBackup(file, (backup) => asOwner(root, (here) => restore(backup, here)));
+  } catch (error) {
+    throw storageAdvice(error, root);
+  }
   return written;
 }
 

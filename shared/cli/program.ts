@@ -1,6 +1,7 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
 import { errorMessage } from "../runtime/error-message.ts";
+import { rightsAdvice } from "../runtime/rights-advice.ts";
 import { VERSION } from "../runtime/program-files.ts";
 import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
 import { endsWithReader, printError } from "./output.ts";
@@ -104,7 +105,7 @@ function section(title: string, lines: readonly string[], prefix = ""): string {
 
 /** Returns the text of a failure: its message if it is expected, its stack if it is a fault of this program. */
 export function failureText(error: unknown): string {
-  return isFault(error) ? (error.stack ?? error.message) : errorMessage(error);
+  return isFault(error) ? (error.stack ?? error.message) : (rightsAdvice(error) ?? errorMessage(error));
 }
 
 function isFault(error: unknown): error is Error {

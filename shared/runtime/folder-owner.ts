@@ -32,6 +32,8 @@ export function asOwner<Result>(folder: string, work: (folder: string) => Result
  * @returns the file. @throws Error for a link, a file of somebody else, and a rollback journal that names another one
  */
 export function trustedDatabase(file: string): string {
+  // SQLite says only that it cannot open the file.
+  if (fs.existsSync(file)) fs.accessSync(file, fs.constants.R_OK);
   const folder = path.dirname(file);
   if (!isOfService(folder)) return file;
   const { uid } = fs.statSync(folder);

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { makePrivateFolder } from "./private-folder.ts";
+import { rightsAdvice } from "./rights-advice.ts";
 
 // A log file beside stdout, which starts again at a size. Writes are synchronous, so that the last lines before a crash are in it.
 
@@ -84,11 +85,12 @@ export class LogFile {
     this.#dropped += 1;
     this.#retryAt = performance.now() + this.#retryMs;
     this.#giveUp();
+    if (!isFirst) return;
+    const { file } = this.#options;
     const { code = "unknown" } = error as NodeJS.ErrnoException;
-    if (isFirst) {
-      const { file } = this.#options;
-      this.#notify("the log file cannot be written: make room on its disk, or correct its path", { file, code });
-    }
+    const reason = rightsAdvice(error, file);
+    const details = reason === null ? { file, code } : { file, code, reason };
+    this.#notify("the log file cannot be written: make room on its disk, or correct its path", details);
   }
 
   /** Closes the file without the part of a line that a full disk took. */

@@ -54,6 +54,7 @@ export function makePrivateFile(file: string): void {
   const folder = path.dirname(file);
   // SQLite itself reports a read-only disk.
   const handle = fs.existsSync(file) ? null : openNew(file);
+  if (handle === null) requireRights(file);
   try {
     const { uid, gid } = fs.statSync(folder);
     if (handle !== null && process.geteuid?.() === 0 && uid !== 0) fs.fchownSync(handle, uid, gid);
@@ -62,6 +63,17 @@ export function makePrivateFile(file: string): void {
   }
   // The process that made the file may have been killed before its sync.
   syncFolder(folder);
+}
+
+/** A command that root ran may have left files to root. SQLite says only that it cannot open them. @throws Error of the system */
+function requireRights(file: string): void {
+  for (const part of [file, `${file}-wal`, `${file}-shm`]) {
+    try {
+      fs.accessSync(part, fs.constants.R_OK | fs.constants.W_OK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EACCES") throw error;
+    }
+  }
 }
 
 /** @returns null if another process has made the file. @throws Error for a link to a missing file, which is not followed */

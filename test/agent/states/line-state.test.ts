@@ -1,6 +1,7 @@
 import os from "node:os";
 import { expect, test } from "vitest";
 import { dialFault, faultText, listenFault, serialFault } from "../../../agent/states/line-state.ts";
+import { portAdvice } from "../../../shared/runtime/rights-advice.ts";
 
 // Goal: the sentences of faults that a test cannot cause for real. The others are in device-service.slow.test.ts.
 
@@ -31,8 +32,7 @@ test.each<[string, NodeJS.Platform, string]>([
 });
 
 test("the fault of a port below 1024 without permission says what to do", () => {
-  const reason =
-    "no permission for port 104: choose a port from 1024 up, or let the agent use lower ones (CAP_NET_BIND_SERVICE)";
+  const reason = portAdvice(104, "agent");
   expect(listenFault("0.0.0.0", 104, failed("EACCES"))).toEqual({ is: "cannot listen", reason, mayBeOff });
 });
 
