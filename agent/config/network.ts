@@ -10,6 +10,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { asObject, type ReportProblem } from "./problem-report.ts";
 import { NetworkSchema } from "./schema.ts";
+import { sentFileProblem } from "./sent-file.ts";
 import { readSecret } from "./secret-file.ts";
 
 // How the agent's requests leave the clinic: `proxy`, `proxyPasswordFile`, `noProxy` and `ca` of agent.yaml.
@@ -66,15 +67,13 @@ export function networkProblems(root: Record<string, unknown>, folder: string, r
     if (fault !== null) report(["proxy"], fault);
   }
   if (typeof proxyPasswordFile === "string") {
-    const file = path.resolve(folder, proxyPasswordFile);
-    const fault = proxy === undefined ? "needs proxy" : unreadable(() => readSecret(file));
-    if (fault !== null)
-      report(["proxyPasswordFile"], fault === "needs proxy" ? fault : `names ${file}, which ${fault}`);
+    const fault = proxy === undefined ? "needs proxy" : passwordFault(proxyPasswordFile, folder);
+    if (fault !== null) report(["proxyPasswordFile"], fault);
   }
   if (typeof ca === "string") {
     const file = path.resolve(folder, ca);
-    const fault = unreadable(() => readAuthorities(file));
-    if (fault !== null) report(["ca"], `names ${file}, which ${fault}`);
+    const fault = unreadable(file, readAuthorities);
+    if (fault !== null) report(["ca"], fault);
   }
 }
 
@@ -87,13 +86,17 @@ function proxyFault(text: string, hasPasswordFile: boolean): string | null {
     : null;
 }
 
-function unreadable(read: () => unknown): string | null {
+function passwordFault(name: string, folder: string): string | null {
+  return sentFileProblem(name, folder) ?? unreadable(path.resolve(folder, name), readSecret);
+}
+
+function unreadable(file: string, read: (file: string) => unknown): string | null {
   try {
-    read();
+    read(file);
     return null;
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? "does not exist" : `cannot be used: ${errorMessage(error)}`;
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return `names ${file}, which ${isMissing ? "does not exist" : `cannot be used: ${errorMessage(error)}`}`;
   }
 }
 

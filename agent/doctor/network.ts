@@ -29,7 +29,7 @@ function wayOf({ name, url: text }: { readonly name: string; readonly url: strin
     if (proxy === null) return ok("network.direct", `requests to ${name}, ${url.host}, go there directly`);
     return ok(
       "network.proxy",
-      `requests to ${name}, ${url.host}, go through the proxy ${proxy.name} of ${proxy.source}`,
+      `requests to ${name}, ${url.host}, go through the proxy ${proxy.name} (${proxy.source})`,
     );
   } catch (error) {
     const { sentence, remedy } = splitAdvice(errorMessage(error), "correct the address of the proxy, or remove it");

@@ -3,6 +3,7 @@ import os from "node:os";
 import type Database from "better-sqlite3";
 import { currentProxy } from "../../shared/http-client/client.ts";
 import type { PushedStudy } from "../../shared/api/study.ts";
+import { urlOfDestination } from "../config/destination.ts";
 import type { Config } from "../config/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import { LOCAL_PATHS } from "../runtime/local-paths.ts";
@@ -67,18 +68,20 @@ function machineWords(config: Config | null): string[] {
   const own = [os.userInfo().username, os.hostname()].filter((name) => name !== "root" && name !== "localhost");
   if (config === null) return own;
   const hosts = [
-    new URL(config.server.url).hostname,
-    ...proxyHosts(config),
+    ...[config.server.url, ...config.destinations.map(urlOfDestination)].flatMap(hostsOnTheWay),
     ...config.devices.flatMap(({ connection: { dial } }) => parseAddress(dial ?? "")?.host ?? []),
   ];
   return [...own, ...hosts.filter((host) => net.isIP(host) === 0 && !isLoopback(host))];
 }
 
-function proxyHosts({ server: { url } }: Config): string[] {
+/** The host of a target, and that of its proxy. */
+function hostsOnTheWay(target: string | null): string[] {
+  if (target === null) return [];
+  const url = new URL(target);
   try {
-    return [currentProxy(new URL(url))?.url.hostname ?? []].flat();
+    return [url.hostname, currentProxy(url)?.url.hostname ?? url.hostname];
   } catch {
-    return []; // a wrong setting is shown nowhere
+    return [url.hostname]; // a wrong setting is shown nowhere
   }
 }
 

@@ -21,13 +21,21 @@ export async function tryWay(text: string): Promise<Way> {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  // The proxy looks the name up and connects, so that this machine alone may be unable to.
-  if (currentProxy(url) !== null) return { is: "open", found: [] };
+  // The proxy looks the name up and connects, so that this machine alone may be unable to. Another check judges its setting.
+  if (isProxied(url)) return { is: "open", found: [] };
   const unknown = await nameFault(host);
   if (unknown !== null) return { is: "closed", found: [unknown] };
   const refused = await portFault(host, port);
   if (refused !== null) return { is: "closed", found: [refused] };
   return url.protocol === "https:" ? tryTls(host, port) : { is: "open", found: [] };
+}
+
+function isProxied(url: URL): boolean {
+  try {
+    return currentProxy(url) !== null;
+  } catch {
+    return true;
+  }
 }
 
 async function nameFault(host: string): Promise<Finding | null> {

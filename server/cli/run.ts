@@ -7,6 +7,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { isRolledBack } from "../../shared/care/older-schema.ts";
+import { currentProxy } from "../../shared/http-client/client.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
@@ -210,6 +211,7 @@ async function run(options: RunOptions): Promise<void> {
   }
 
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
+  logProxy(logger);
   webhooks.start();
   alerts.start();
 
@@ -230,6 +232,16 @@ async function run(options: RunOptions): Promise<void> {
   await Promise.all([webhooks.stop(), alerts.stop()]);
   metricsServer?.close();
   await store.close();
+}
+
+/** Tells whoever runs the server how webhooks leave, since no page shows the environment. */
+function logProxy(logger: Logger): void {
+  try {
+    const proxy = currentProxy(new URL("https://receiver.example"));
+    if (proxy !== null) logger.info(`webhooks leave through the proxy ${proxy.name} (${proxy.source})`);
+  } catch (error) {
+    logger.warn({ reason: errorMessage(error) }, "no webhook can leave");
+  }
 }
 
 /** Ends the process at once at a further signal to stop. Stored data is durable; audit rows of the last half second are lost. */
