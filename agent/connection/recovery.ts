@@ -16,7 +16,7 @@ type UnfinishedSession = ReturnType<Operations["unfinishedSessions"]>[number];
 
 /** Replays the unfinished sessions of an earlier process and stores their messages. @returns the number of sessions */
 export async function recover(
-  spool: Pick<Spool, "call" | "callLater" | "now">,
+  spool: Pick<Spool, "call" | "now">,
   profileById: (id: string) => Profile | undefined,
 ): Promise<number> {
   const sessions = await spool.call("unfinishedSessions");

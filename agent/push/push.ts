@@ -126,8 +126,10 @@ export class Push {
       if (!(error instanceof SendError)) throw error;
       // One study must not block the others.
       const [study, ...others] = batch;
+      const isAnswered = !isUnanswered(error);
+      if (isAnswered) await this.#spool.call("noteAnswered", batch);
       if (others.length > 0 && isPerhapsOfOne(error)) return this.#sendEach(batch);
-      if (study !== undefined && isPerhapsOfOne(error)) {
+      if (study !== undefined && (isPerhapsOfOne(error) || (!isAnswered && study.unanswered > 0))) {
         await this.#spool.call("putBehind", study, error.message, this.#now());
       }
       this.#isOfStudies &&= isPerhapsOfOne(error);
@@ -186,16 +188,25 @@ export class Push {
       snapshot: JSON.parse(snapshot) as unknown,
     }));
     const response = await this.#server.post("/agent/v1/studies", { studies });
-    if (!Outcomes.Check(response)) throw new SendError("uncertain", "invalid response: expected a list of outcomes");
+    if (!Outcomes.Check(response))
+      throw new SendError("uncertain", "invalid response: expected a list of outcomes", { status: OK });
     const { outcomes } = response;
     const inOrder = outcomes.length === batch.length && outcomes.every(({ fp }, index) => fp === batch[index]?.fp);
     if (!inOrder)
       throw new SendError(
         "uncertain",
         `the server responded for ${outcomes.length} studies, expected ${batch.length} in order`,
+        { status: OK },
       );
     return outcomes;
   }
+}
+
+const OK = 200;
+
+/** The connection ended, or no answer came in time: the server may have ended by the request. */
+function isUnanswered({ kind, status }: SendError): boolean {
+  return kind === "uncertain" && status === null;
 }
 
 /** Returns whether one study of a request may be the cause of its failure. */

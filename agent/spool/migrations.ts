@@ -40,11 +40,12 @@ const BASELINE = `
   -- Keys with a counter or a time are adjacent across devices, so a commit writes fewer pages than with the device first.
   CREATE UNIQUE INDEX message_duplicate ON message (duplicate_key, device) WHERE duplicate_key IS NOT NULL;
 
-  -- Revisions of studies. send_attempts counts the sends to the server.
+  -- Revisions of studies. send_attempts counts the sends to the server, unanswered the last ones in a row without any answer.
   CREATE TABLE study (
     fp TEXT NOT NULL, revision INTEGER NOT NULL, dedupe_key TEXT NOT NULL, patient_fp TEXT,
     body TEXT NOT NULL, snapshot TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, code TEXT, existing_fp TEXT,
     created_at INTEGER NOT NULL, settled_at INTEGER, send_attempts INTEGER NOT NULL DEFAULT 0, last_sent_at INTEGER,
+    unanswered INTEGER NOT NULL DEFAULT 0,
     UNIQUE (fp, revision), UNIQUE (dedupe_key, revision)
   ) STRICT;
   CREATE INDEX study_existing ON study (existing_fp) WHERE existing_fp IS NOT NULL;

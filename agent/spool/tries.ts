@@ -1,5 +1,5 @@
 import type { Work } from "./queries/unfinished-tries.ts";
-import type { SpoolCalls } from "./spool.ts";
+import type { Spool } from "./spool.ts";
 
 // Work that may end the agent: each try is marked before it, and an item whose tries had no end is set aside. Its bytes stay, and a
 // person can try it again. Without the mark the agent would end at each start by the same item.
@@ -11,11 +11,11 @@ export const SET_ASIDE = "the agent ended each time it worked on this, so it was
 
 /** The tries of one kind of work. */
 export class Tries {
-  readonly #spool: SpoolCalls;
+  readonly #spool: Pick<Spool, "call">;
   readonly #work: Work;
   #alone: Promise<unknown> = Promise.resolve();
 
-  constructor(spool: SpoolCalls, work: Work) {
+  constructor(spool: Pick<Spool, "call">, work: Work) {
     this.#spool = spool;
     this.#work = work;
   }
@@ -27,7 +27,7 @@ export class Tries {
 
   /** Removes the marks of an item that is done, whatever came of it. */
   end(item: string): void {
-    this.#spool.callLater("endTries", this.#work, item);
+    this.#spool.call("endTries", this.#work, item).catch(() => undefined); // a mark that stays harms nobody
   }
 
   /**

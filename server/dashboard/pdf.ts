@@ -39,7 +39,7 @@ const fonts = {
   bolditalics: join(folder, "Roboto-MediumItalic.ttf"),
 };
 
-/** Makes the PDF of a document on A4. The first one loads pdfmake, which takes a third of the time of the server's start. */
+/** Makes the PDF of a document on A4, in the thread of pdf-worker.ts. */
 export async function renderPdf(document: PdfDocument): Promise<Buffer> {
   const { default: pdfmake } = await import("pdfmake");
   pdfmake.setFonts({ Roboto: fonts });

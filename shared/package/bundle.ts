@@ -15,6 +15,7 @@ const ENTRIES = [
   "agent/imaging/file-thread",
   "agent/imaging/worker",
   "agent/spool/worker",
+  "server/dashboard/pdf-worker",
   "server/main",
   "server/demo/child",
   "server/demo/main",

@@ -83,6 +83,7 @@ export class FilingClinic {
   /** Sends the queued revisions to a server that files those with a patient. @returns them, oldest first */
   async push(): Promise<Revision[]> {
     const { batch } = await this.#used.spool.call("takeQueued", 1_000, 100_000_000, Date.now());
+    await this.#used.spool.call("noteAnswered", batch);
     const outcomes = batch.map(({ fp, revision, patientFp }) => {
       const matched = patientFp !== null;
       return { fp, revision, outcome: matched ? "filed" : "unmatched", reason: null, matched } as const;

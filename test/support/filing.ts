@@ -122,6 +122,7 @@ export class TestFiling {
   /** @returns the ALT of each queued study */
   async queuedValues() {
     const { batch } = await this.spool.call("takeQueued", 100, 1_000_000, 0);
+    await this.spool.call("noteAnswered", batch);
     return batch.map(({ body }) => (JSON.parse(body) as { results: { value: number }[] }).results[0]!.value);
   }
 }

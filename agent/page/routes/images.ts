@@ -12,7 +12,7 @@ import { PageError } from "./page-error.ts";
 import { runningAgent } from "./running-agent.ts";
 import { Turns } from "./turns.ts";
 
-/** Adds the newest studies of images, and a picture of each frame. A thread with limits draws it. */
+/** Adds the newest studies of images, and a picture of each frame. A process with limits draws it. */
 export function imageRoutes(app: FastifyInstance, host: Host): void {
   app.get("/local/v1/images", (): LocalImages => readSpool(runningAgent(host).config.data, newestImageStudies));
 

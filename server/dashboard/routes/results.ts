@@ -28,8 +28,8 @@ import { findPatient } from "../../store/patients/patients.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
 import { csvLine } from "../csv.ts";
-import { renderPdf } from "../pdf.ts";
-import { studyCsvHeads, studyCsvRows, studyReport } from "../study-report.ts";
+import { PdfThread } from "../pdf-thread.ts";
+import { studyCsvHeads, studyCsvRows } from "../study-report.ts";
 
 // The list of results, one study, and both as files.
 
@@ -125,6 +125,7 @@ function listCells({ patient, outside, ...study }: ListedStudy) {
 }
 
 function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  const pdfs = new PdfThread();
   const read = async (request: FastifyRequest): Promise<StudyPage> => {
     const { fp } = request.params as { fp: string };
     const found = isFp("cds", fp) ? await readStudyPage(store, clinicOf(request).id, fp) : undefined;
@@ -138,14 +139,15 @@ function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
     const parameters = readParameters(request, reportParameters);
     const { id, language } = clinicOf(request);
     const clinic = (await clinicsOfUser(store, userOf(request).userId)).find(({ clinic_id }) => clinic_id === id);
-    const content = await renderPdf(
-      studyReport(study, {
+    const content = await pdfs.make({
+      study,
+      context: {
         language: parameters.language ?? language ?? "en",
         zone: parameters.zone,
         clinicName: clinic?.name ?? "",
         now: now(),
-      }),
-    );
+      },
+    });
     return sendFile(reply, { type: "application/pdf", name: `${study.fp}.pdf`, content });
   });
   app.get(`${url}/results.csv`, { config }, async (request, reply) => {

@@ -34,6 +34,12 @@ test("a study has its counts, its first images, and what became of it at each co
   spool.settleForward("pacs", ids[1]!, "refused", "no space", 2000);
   db.prepare("UPDATE instance SET removed_at = 3000 WHERE message = ?").run(ids[0]);
   db.prepare("UPDATE message SET state = 'quarantined', reason = 'no modality' WHERE id = ?").run(ids[2]);
+  for (const [number, reason] of ["IMAGE.MEMORY", "its dataset is deflated"].entries()) {
+    db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, 'cds_1', 1)").run(ids[number + 3]);
+    db.prepare(
+      "INSERT INTO preview (message, fp, position, state, reason) VALUES (?, 'cds_1', ?, 'undrawable', ?)",
+    ).run(ids[number + 3], number, reason);
+  }
   const { studies, has_older } = newestImageStudies(db);
   expect(has_older).toBe(false);
   expect(studies).toMatchObject([
@@ -42,7 +48,9 @@ test("a study has its counts, its first images, and what became of it at each co
   expect(studies[0]).toMatchObject({ images: 14, has_more: false, removed: 1 });
   expect(studies[0]!.states.toSorted()).toEqual(["pending", "quarantined"]);
   expect(studies[0]!.forwards).toEqual([{ destination: "pacs", queued: 12, sent: 1, refused: 1, reason: "no space" }]);
-  expect(studies[0]!.shown).toEqual(ids.slice(0, 12).map((id, index) => ({ id, is_removed: index === 0 })));
+  expect(studies[0]!.shown).toEqual(
+    ids.slice(0, 12).map((id, index) => ({ id, is_removed: index === 0, fault: index === 3 ? "IMAGE.MEMORY" : null })),
+  );
 });
 
 test("the newest 50 studies are listed, and the images of a large one are counted up to a bound", () => {

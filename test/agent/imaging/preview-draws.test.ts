@@ -19,7 +19,7 @@ test("an image that ended the agent twice while it was drawn is set aside, and t
   for (const _ of [0, 1]) expect(operations.beginTry("draw", "cds_1 M1", 2)).toBe(true);
   const run = operations as unknown as Record<string, (...values: unknown[]) => unknown>;
   const call = async (name: string, ...values: unknown[]) => run[name]!(...values);
-  const spool = { call, callLater: call } as unknown as Spool;
+  const spool = { call } as unknown as Spool;
   const events = { failed: () => undefined, recovered: () => undefined };
   const timing = { setTimer: () => ({}) as never, random: () => 1 };
   const upload = new PreviewUpload(folder, spool, async () => null, events, timing);

@@ -250,6 +250,44 @@ test("a study whose requests are refused stays queued behind the others, with th
   });
 });
 
+/** A server that ends at each request with that study. */
+const endingAt =
+  (fp: string | undefined) =>
+  (request: ScriptedRequest): Step =>
+    (request.body as { studies: { fp: string }[] }).studies.some((study) => study.fp === fp) ? "cut" : filed(request);
+
+test("a study that ends the server at each send stops no other, and is sent alone", async () => {
+  const fps = await queue(5);
+  const { push, server } = await pushTo(Array.from({ length: 40 }, () => endingAt(fps[2])));
+  const sent = () => server.requests.map(({ body }) => (body as { studies: unknown[] }).studies.length);
+  push.wake();
+  await until("the failure", () => failures.length);
+  clock.advance(1_000);
+  await until("the second failure", async () => (await used.spool.call("outbox")).reason !== null);
+  await until("the next wait", () => clock.pending.length);
+  clock.advance(2_000);
+  await allFiled(4);
+  await until("the third failure", () => sent().length === 7);
+  expect(sent()).toEqual([5, 1, 1, 1, 1, 1, 1]);
+  expect(await used.spool.call("outbox")).toMatchObject({
+    depth: 1,
+    reason: "the server cannot be reached: ECONNRESET",
+  });
+});
+
+test("studies during whose request the agent ended are sent one by one", async () => {
+  const fps = await queue(3);
+  await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
+  fps.push(...(await queue(2, 3)));
+  const { push, server } = await pushTo([]);
+  push.wake();
+  await allFiled(5);
+  const sent = server.requests.map(({ body }) =>
+    (body as { studies: { fp: string }[] }).studies.map(({ fp }) => fps.indexOf(fp)),
+  );
+  expect(sent).toEqual([[3, 4], [0], [1], [2]]);
+});
+
 test("a study that is alone in its refused request is behind the later ones, too", async () => {
   await queue(1);
   const { push } = await pushTo([{ status: 413, body: refusal("TEST.REFUSED") }]);

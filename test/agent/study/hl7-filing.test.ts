@@ -72,6 +72,7 @@ async function receive(
 /** @returns the latest revision of each study, with its analytes and values */
 async function studies(): Promise<{ results: string; revision: number }[]> {
   const { batch } = await used.spool.call("takeQueued", 1_000, 10_000_000, 0);
+  await used.spool.call("noteAnswered", batch);
   const latest = new Map(batch.map((study) => [study.fp, study]));
   return [...latest.values()].map(({ revision, body }) => {
     const { results } = JSON.parse(body) as { results: { analyte: string; value: number }[] };

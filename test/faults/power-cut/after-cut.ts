@@ -28,7 +28,7 @@ export async function agentProblems(data: string, acknowledged: readonly Acknowl
     const operations = operationsOn(db);
     const call = async (name: keyof typeof operations, ...args: readonly unknown[]) =>
       (operations[name] as (...values: readonly unknown[]) => unknown)(...args);
-    const spool = { call, callLater: call, now: Date.now } as unknown as Pick<Spool, "call" | "callLater" | "now">;
+    const spool = { call, now: Date.now } as unknown as Pick<Spool, "call" | "now">;
     await recover(spool, profileById);
     await recoverImageFolder(data, spool);
     return [

@@ -15,10 +15,17 @@ export interface QueuedStudy {
   readonly snapshot: string;
   /** Why it waits behind the others: the server deferred it, or gave no outcome for it alone. Null for a study that does not. */
   readonly deferred: string | null;
+  /** Sends in a row, before this one, during which the agent ended or the server did not answer. */
+  readonly unanswered: number;
 }
 
-const QUEUED =
-  "SELECT fp, revision, patient_fp AS patientFp, body, snapshot, reason AS deferred FROM study WHERE state = 'queued'";
+export interface QueuedBatch {
+  readonly batch: readonly QueuedStudy[];
+  readonly more: boolean;
+}
+
+const COLUMNS = "fp, revision, patient_fp AS patientFp, body, snapshot, reason AS deferred, unanswered";
+const QUEUED = "FROM study WHERE state = 'queued'";
 
 /** The state of a study by its place at the server. */
 const STATE_OF = { patient: "filed", desk: "unmatched", rejected: "dismissed" } as const;
@@ -36,17 +43,20 @@ export function outboxOperationsOn(
   previews: PreviewQueue,
 ) {
   const sql = {
-    queued: db.prepare(`${QUEUED} AND reason IS NULL ORDER BY rowid LIMIT ?`),
+    queued: db.prepare(`SELECT ${COLUMNS} ${QUEUED} AND reason IS NULL AND unanswered = 0 ORDER BY rowid LIMIT ?`),
     // A clinic that reached its limit still sends new revisions of older studies, so that these wait behind all others.
     // The one that was tried last comes last, so that no study stops those behind it.
-    deferred: db.prepare(`${QUEUED} AND reason IS NOT NULL ORDER BY last_sent_at, rowid LIMIT ?`),
+    behind: db.prepare(
+      `SELECT ${COLUMNS} ${QUEUED} AND (reason IS NOT NULL OR unanswered > 0) ORDER BY reason IS NOT NULL, last_sent_at, rowid LIMIT ?`,
+    ),
     putBehind: db.prepare(
       "UPDATE study SET reason = @reason, last_sent_at = @at WHERE fp = @fp AND revision = @revision AND state = 'queued'",
     ),
-    defer: db.prepare("UPDATE study SET reason = ? WHERE fp = ? AND revision = ? AND state = 'queued'"),
+    defer: db.prepare("UPDATE study SET reason = ?, unanswered = 0 WHERE fp = ? AND revision = ? AND state = 'queued'"),
     noteSend: db.prepare(
-      "UPDATE study SET send_attempts = send_attempts + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
+      "UPDATE study SET send_attempts = send_attempts + 1, unanswered = unanswered + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
     ),
+    noteAnswer: db.prepare("UPDATE study SET unanswered = MAX(0, unanswered - 1) WHERE fp = ? AND revision = ?"),
     outbox: db.prepare(
       `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt,
          (SELECT reason FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS reason
@@ -59,7 +69,7 @@ export function outboxOperationsOn(
     ),
     place: db.prepare("UPDATE study SET state = @state WHERE fp = @fp AND revision = @revision"),
     settleStudy: db.prepare(
-      "UPDATE study SET state = ?, reason = ?, code = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
+      "UPDATE study SET state = ?, reason = ?, code = ?, existing_fp = ?, settled_at = ?, unanswered = 0 WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
     // The server that lost the studies lost their pictures too. They are queued again when it has the study.
     forgetPreviews: db.prepare(
@@ -80,14 +90,6 @@ export function outboxOperationsOn(
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
     ),
   };
-  /** The oldest queued studies, then the deferred ones. */
-  function queuedStudies(limit: number): QueuedStudy[] {
-    const studies = sql.queued.all(limit) as QueuedStudy[];
-    return studies.length < limit
-      ? [...studies, ...(sql.deferred.all(limit - studies.length) as QueuedStudy[])]
-      : studies;
-  }
-
   return {
     /** Queues the studies again that the server refused because of their time, up to `until`. @returns their number */
     queueRefusedTimes(until: number): number {
@@ -105,17 +107,24 @@ export function outboxOperationsOn(
 
     /**
      * Returns the oldest queued studies, the deferred ones last, counts a send for each, and reports whether more are queued. A batch has at most
-     * `limit` studies and `maxChars` characters. A larger first study is returned alone.
+     * `limit` studies and `maxChars` characters. A larger first study is returned alone, and so is one whose last send had no answer,
+     * because it may be what ended the server or the agent.
      */
-    takeQueued(limit: number, maxChars: number, at: number): { batch: QueuedStudy[]; more: boolean } {
-      const queued = queuedStudies(limit + 1);
+    takeQueued(limit: number, maxChars: number, at: number): QueuedBatch {
+      const fresh = sql.queued.all(limit + 1) as QueuedStudy[];
+      const queued = [...fresh, ...(sql.behind.all(limit + 1 - fresh.length) as QueuedStudy[])];
       let total = 0;
-      const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
+      const batch = queued.slice(0, limit).filter(({ body, snapshot, unanswered }, index) => {
         total += body.length + snapshot.length;
-        return index === 0 || total <= maxChars;
+        return index === 0 || (total <= maxChars && unanswered === 0 && queued[0]?.unanswered === 0);
       });
       for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);
       return { batch, more: batch.length < queued.length };
+    },
+
+    /** Takes back that these studies were sent without an answer. */
+    noteAnswered(batch: readonly QueuedStudy[]): void {
+      for (const { fp, revision } of batch) sql.noteAnswer.run(fp, revision);
     },
 
     /** Puts a study behind all others, because the server gave no outcome for it alone. It stays queued. */

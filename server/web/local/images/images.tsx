@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { LocalForwards, LocalImages, LocalImageStudy } from "../../../../shared/local/images.ts";
+import type { LocalForwards, LocalImage, LocalImages, LocalImageStudy } from "../../../../shared/local/images.ts";
 import { Empty, Loaded, useLocal } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
 import { stateWord } from "../messages/texts.ts";
-import { LargePicture } from "./large-picture.tsx";
+import { LargePicture, NotDrawn } from "./large-picture.tsx";
 import { t } from "./texts.ts";
 import { usePicture } from "./use-picture.ts";
 import "./images.css";
@@ -57,12 +57,12 @@ function Study({ study }: { study: LocalImageStudy }) {
         <Forwards key={one.destination} of={one} />
       ))}
       <ul>
-        {shown.map(({ id, is_removed }, index) => (
-          <li key={id}>
-            {is_removed ? (
+        {shown.map((one, index) => (
+          <li key={one.id}>
+            {one.is_removed ? (
               <p class="image-removed">{t("removed")}</p>
             ) : (
-              <Thumbnail id={id} number={index + 1} count={images} open={() => setLarge(index)} />
+              <Thumbnail of={one} number={index + 1} count={images} open={() => setLarge(index)} />
             )}
           </li>
         ))}
@@ -83,7 +83,9 @@ function Forwards({ of: { destination, queued, sent, refused, reason } }: { of: 
   );
 }
 
-function Thumbnail({ id, number, count, open }: { id: string; number: number; count: number; open: () => void }) {
+/** A picture that was set aside is drawn again only when a person opens it. */
+function Thumbnail(props: { of: LocalImage; number: number; count: number; open: () => void }) {
+  const { of, number, count, open } = props;
   const button = useRef<HTMLButtonElement>(null);
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
@@ -94,7 +96,7 @@ function Thumbnail({ id, number, count, open }: { id: string; number: number; co
     observer.observe(button.current);
     return () => observer.disconnect();
   }, []);
-  const { url, frames, error } = usePicture(id, "small", 1, isSeen);
+  const { url, frames, error } = usePicture(of.id, "small", 1, isSeen && of.fault === null);
   return (
     <button type="button" ref={button} onClick={open}>
       {url !== null ? (
@@ -105,7 +107,12 @@ function Thumbnail({ id, number, count, open }: { id: string; number: number; co
       {frames > 1 && <span>{t("clip", { count: frames })}</span>}
       {error !== null && (
         <span>
-          {t("notDrawn")} <span lang="en">{error.message}</span>
+          <NotDrawn error={error} />
+        </span>
+      )}
+      {of.fault !== null && (
+        <span>
+          {t("notDrawn")} {t(of.fault)} {t("setAside")}
         </span>
       )}
     </button>

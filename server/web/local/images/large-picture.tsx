@@ -1,7 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
+import { PICTURE_FAULTS } from "../../../../shared/local/images.ts";
+import type { RequestError } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { t } from "./texts.ts";
 import { usePicture } from "./use-picture.ts";
+
+/** Why there is no picture: a fault in the reader's words, any other reason as the agent has it. */
+export function NotDrawn({ error: { code, message } }: { error: RequestError }) {
+  const fault = PICTURE_FAULTS.find((known) => known === code);
+  return (
+    <>
+      <strong>{t("notDrawn")}</strong> {fault === undefined ? <span lang="en">{message}</span> : t(fault)}
+    </>
+  );
+}
 
 /** An image in a dialog. A clip is turned by its frames. */
 export function LargePicture(props: { id: string; number: number; count: number; close: () => void }) {
@@ -25,7 +37,7 @@ export function LargePicture(props: { id: string; number: number; count: number;
           {url === null && error === null && <p role="status">{t("drawing")}</p>}
           {error !== null && (
             <p role="alert">
-              <strong>{t("notDrawn")}</strong> <span lang="en">{error.message}</span>
+              <NotDrawn error={error} />
               {error.status === 422 && ` ${t("notDrawnNext")}`}
             </p>
           )}

@@ -12,6 +12,7 @@ test("a batch has the oldest studies within the limits of a request, and each se
   }
   const keys = (limit: number, chars: number) => {
     const { batch, more } = spool.takeQueued(limit, chars, 7000);
+    spool.noteAnswered(batch);
     return [batch.map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key), more];
   };
   expect(keys(3, 1_000_000)).toEqual([["M1", "M2", "M3"], false]);

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { PdfThread } from "../../server/dashboard/pdf-thread.ts";
+import type { StudyPage, StudyRow } from "../../shared/dashboard/results.ts";
+
+const row = { analyte: "ALT", name: "Alanine aminotransferase", value: "143", number: 143, unit: "U/L" } as StudyRow;
+const rest = { reference_range: "10-118", flag: "high", side: null, device_range: null, device_flag: null } as const;
+const study = (rows: number) =>
+  ({
+    fp: "cds_1",
+    rows: Array.from({ length: rows }, () => ({ ...row, ...rest, code_source: null, comment: null, source: null })),
+    device_name: "Device",
+    modality: "BIOCHEMISTRY",
+    patient: null,
+    hint: null,
+    flagged_for: null,
+    sample_ids: [],
+    acquired_at: "2026-05-04T09:00:00.000Z",
+    received_at: "2026-05-04T09:00:00.000Z",
+    revision: 1,
+    comments: [],
+    notes: [],
+  }) as unknown as StudyPage;
+const context = { language: "en", zone: "UTC", clinicName: "Clinic", now: 0 } as const;
+
+test("the server answers others while a PDF of 1000 results is made", async () => {
+  const pdfs = new PdfThread();
+  let [longest, last] = [0, performance.now()];
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 10);
+  const began = performance.now();
+  const pdf = await pdfs.make({ study: study(1_000), context });
+  const tookMs = performance.now() - began;
+  clearInterval(beat);
+  expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+  expect(longest).toBeLessThan(tookMs / 3);
+});
+
+test("a PDF beyond its time is refused, the next one is made, and only some wait", async () => {
+  const pdfs = new PdfThread(3_000);
+  await pdfs.make({ study: study(1), context });
+  const refused = expect(pdfs.make({ study: study(20_000), context })).rejects.toMatchObject({
+    code: "RECORD.REFUSED",
+  });
+  const waiting = Array.from({ length: 9 }, () => pdfs.make({ study: study(1), context }));
+  await expect(pdfs.make({ study: study(1), context })).rejects.toMatchObject({ code: "SERVER.UNAVAILABLE" });
+  await refused;
+  expect(await Promise.all(waiting)).toHaveLength(9);
+});
