@@ -261,10 +261,11 @@ async function addStudies(app: FastifyInstance, send: Send, agentKey: string, en
   return { filed: filed.fp, image: image.fp, waiting: waiting.fp, placed: placed.fp, rejected: rejected.fp, typed: fp };
 }
 
-async function addSettings(send: Send, { ours, stray }: Records): Promise<void> {
+async function addSettings(send: Send, { ours, theirs, stray }: Records): Promise<void> {
   const own = `/clinic/v1/clinics/${ours}`;
   await send("PUT", `${own}/settings/clinic`, { language: "tr", time_zone: "Europe/Istanbul" });
   await send("PUT", `${own}/patients/${stray.fp}/connection`, { consent: true });
+  await send("POST", `/clinic/v1/clinics/${theirs}/patients/${stray.fp}/other-clinics/${ours}/confirm`, {});
   await send("DELETE", `${own}/patients/${stray.fp}/connection`);
   await send("POST", `${own}/webhooks`, { url: "https://example.com/hook", types: ["study.filed"] });
   await send("POST", `${own}/notifications/channels`, { type: "email", target: "nurse@clinic.example" });

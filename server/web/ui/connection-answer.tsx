@@ -27,17 +27,19 @@ export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: Answ
   }
   return (
     <>
-      {answers.map((answer) => (
-        <button
-          key={answer}
-          type="button"
-          disabled={isRunning}
-          aria-label={`${t(answer)}: ${names.clinic}, ${patient}`}
-          onClick={() => (answer === "seen" ? void run(() => send(answer)) : setAsked(answer))}
-        >
-          {t(answer)}
-        </button>
-      ))}
+      <span class="actions">
+        {answers.map((answer) => (
+          <button
+            key={answer}
+            type="button"
+            disabled={isRunning}
+            aria-label={`${t(answer)}: ${names.clinic}, ${patient}`}
+            onClick={() => (answer === "seen" ? void run(() => send(answer)) : setAsked(answer))}
+          >
+            {t(answer)}
+          </button>
+        ))}
+      </span>
       {error !== undefined && <Problem error={error} />}
       {asked !== null && (
         <Confirm
