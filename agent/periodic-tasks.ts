@@ -1,5 +1,7 @@
+import path from "node:path";
 import type { Logger } from "pino";
 import type { BackupState } from "../shared/care/backup-state.ts";
+import { watchLog } from "../shared/runtime/long-log.ts";
 import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
@@ -119,6 +121,11 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       warn("spool", "images cannot be removed"),
     ),
   ];
+  stops.push(
+    watchLog(path.join(config.data, "spool.db"), ({ code, bytes, fault, remedy }) =>
+      log.warn({ stage: "spool", code, bytes, remedy }, fault),
+    ),
+  );
   return () => {
     for (const stop of stops) stop();
   };

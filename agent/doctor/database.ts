@@ -6,6 +6,7 @@ import { newerRemedy } from "../../shared/care/schema-steps.ts";
 import { storedSchema } from "../../shared/care/sqlite-schema.ts";
 import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { longLog } from "../../shared/runtime/long-log.ts";
 import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
 import { moduleFile } from "../../shared/runtime/program-files.ts";
 import { SCHEMA_VERSION } from "../spool/schema.ts";
@@ -24,7 +25,10 @@ export const database = configCheck("database", "Stored results", async ({ data 
   if (!fs.existsSync(file)) return [skipped("database.none", "nothing is stored yet")];
   try {
     const opened = openedFindings(file);
-    return opened.some(({ status }) => status === "problem") ? opened : [...opened, ...(await integrity(file))];
+    if (opened.some(({ status }) => status === "problem")) return opened;
+    const log = longLog(file);
+    const long = log === null ? [] : [warning(log.code, log.fault, log.remedy)];
+    return [...opened, ...long, ...(await integrity(file))];
   } catch (error) {
     return [damaged(errorMessage(describeDamage(error, file)))];
   }

@@ -1,6 +1,7 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
+import { LOG_KEPT_BYTES } from "../../shared/runtime/long-log.ts";
 import { RESERVE_BYTES } from "./room.ts";
 import { migrate } from "./schema.ts";
 import type { WorkerOptions } from "./wire-format.ts";
@@ -25,7 +26,7 @@ export function openDatabase({ folder, bytesMax }: WorkerOptions): Database.Data
   db.pragma("journal_mode = WAL");
   db.pragma(`wal_autocheckpoint = ${LOG_PAGES.max}`);
   // Keep the file, because growing it makes commits slower.
-  db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
+  db.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`);
   try {
     migrate(db);
   } catch (error) {

@@ -11,6 +11,7 @@ import { currentProxy } from "../../shared/http-client/client.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
+import { watchLog } from "../../shared/runtime/long-log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { portAdvice } from "../../shared/runtime/rights-advice.ts";
 import { stopOrder } from "../../shared/upgrade/parent.ts";
@@ -148,6 +149,8 @@ async function run(options: RunOptions): Promise<void> {
     return;
   }
   if (isPostgresUrl(location)) void warnOfUnchecked(location, logger);
+  else
+    watchLog(join(data, "vetwire.db"), ({ code, bytes, fault, remedy }) => logger.warn({ code, bytes, remedy }, fault));
   const pepper = await loadStorePepper(store, data);
   const limits = { ...defaultLimits, ...rateLimit };
   const setupCode = await createSetupCode(store, data);

@@ -9,6 +9,7 @@ import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/priv
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Stamped, type Versions } from "./cache-versions.ts";
 import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { watchFiles } from "../../../shared/runtime/file-watch.ts";
+import { LOG_KEPT_BYTES } from "../../../shared/runtime/long-log.ts";
 import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
 import { sqlite } from "./sqlite-schema.ts";
 import { migrationsFor } from "./migrations.ts";
@@ -175,6 +176,8 @@ function writeQueue(
 export function connect(path: string, timeout: number): Sqlite.Database {
   const connection = new Sqlite(trustedDatabase(path), { timeout });
   connection.pragma("journal_mode = WAL");
+  // After a long reader the log shrinks again, also on a server that is never idle.
+  connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`);
   connection.pragma("synchronous = FULL");
   connection.pragma("foreign_keys = ON");
   return connection;

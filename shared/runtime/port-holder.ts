@@ -6,11 +6,11 @@ import path from "node:path";
 
 const UNKNOWN = "another program";
 
-/** @returns the program that has the file open, or "another program" */
-export function holderOfFile(file: string): string {
+/** @returns the programs that have the file open, this one as `self`; else "another program" */
+export function holderOfFile(file: string, self = "another device of this agent"): string {
   try {
     const real = fs.realpathSync(file);
-    return holderOf((link) => link === real);
+    return holderOf((link) => link === real, self);
   } catch {
     return UNKNOWN;
   }
@@ -19,7 +19,7 @@ export function holderOfFile(file: string): string {
 /** @returns the program that listens on the TCP port, or "another program" */
 export function holderOfPort(port: number): string {
   const sockets = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listening(table, port));
-  return sockets.length === 0 ? UNKNOWN : holderOf((link) => sockets.includes(link));
+  return sockets.length === 0 ? UNKNOWN : holderOf((link) => sockets.includes(link), "another device of this agent");
 }
 
 /** @returns the sockets that listen on the port, named as the links in /proc */
@@ -42,13 +42,18 @@ function linesOf(file: string): string[] {
 /** Max number of named programs. A file may be open in several, of which one has locked it. */
 const NAMED_MAX = 3;
 
-function holderOf(isIt: (link: string) => boolean): string {
+function holderOf(isIt: (link: string) => boolean, self: string): string {
   const pids = entries("/proc").filter((name) => /^\d+$/.test(name) && opens(path.join("/proc", name, "fd"), isIt));
-  return pids.slice(0, NAMED_MAX).map(programName).join(", ") || UNKNOWN;
+  return (
+    pids
+      .slice(0, NAMED_MAX)
+      .map((pid) => programName(pid, self))
+      .join(", ") || UNKNOWN
+  );
 }
 
-function programName(pid: string): string {
-  if (Number(pid) === process.pid) return "another device of this agent";
+function programName(pid: string, self: string): string {
+  if (Number(pid) === process.pid) return self;
   try {
     // The name in /proc/PID/comm is that of a thread, which is "MainThread" for Node.
     return `${path.basename(fs.readlinkSync(`/proc/${pid}/exe`))} (process ${pid})`;
