@@ -92,6 +92,7 @@ async function reads({ server, ours, pamuk, record, filed, asker }: World): Prom
     `/patients/${pamuk.fp}`,
     `/patients/${pamuk.fp}/results`,
     "/results",
+    "/results.csv",
     `/results/${filed.fp}`,
     "/records",
     `/records/${record.fp}`,
