@@ -176,7 +176,7 @@ interface ServerConnection {
  * @returns the client of the server; every change of the server's state goes to the spool and the log
  */
 function connectServer(
-  { url, keyFile }: Config["server"],
+  { url, keyFile, pin }: Config["server"],
   { startedAt, spool, time, log }: { startedAt: number; spool: Spool; time: AgreedTime; log: Logger },
   clockJudged: () => void,
 ): ServerConnection {
@@ -193,6 +193,7 @@ function connectServer(
       keepAgreedTime();
       clockJudged();
     },
+    pin,
   );
   const server = watchServer(client, (state) => {
     current = state;

@@ -37,6 +37,7 @@ import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
 import { SyncPoints } from "./store/changes/sync-point.ts";
 import { SteadyTime } from "./store/steady-time.ts";
+import type { Network } from "./network/network.ts";
 import type { Store } from "./store/database/store.ts";
 
 export interface AppOptions {
@@ -48,8 +49,10 @@ export interface AppOptions {
   limits?: Limits;
   /** Rate-limit counters. By default in the database if other servers share it, otherwise in memory. */
   counters?: SharedCounters;
-  /** Addresses and CIDR ranges of reverse proxies. X-Forwarded-For is read from these alone. */
+  /** Addresses and CIDR ranges of reverse proxies. X-Forwarded-For is read from these alone, and from those of `network`. */
   trustProxy?: readonly string[];
+  /** How other machines reach the server. By default only a test does. */
+  network?: Network | null;
   /** Responds 404 instead of 403 for a record of a patient without a connection to the clinic. */
   concealUnconnected?: boolean;
   /** Studies that a clinic may store. By default there is no limit. */
@@ -81,6 +84,7 @@ export function buildApp(
     limits = defaultLimits,
     counters = store.shared ? storeCounters(store) : memoryCounters(),
     trustProxy = [],
+    network = null,
     concealUnconnected = false,
     clinicStudiesMax = null,
     setupCode,
@@ -93,7 +97,7 @@ export function buildApp(
     drain = new Drain(),
   }: AppOptions,
 ): FastifyInstance {
-  const app = createHttpServer({ logger, timeouts, trustProxy, certificate });
+  const app = createHttpServer({ logger, timeouts, trustProxy: network?.trusts ?? trustProxy, certificate });
   store.damaged.report = ({ message, table, subject }, count) =>
     logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
   const operations = collectOperations(app);
@@ -135,7 +139,7 @@ export function buildApp(
   });
   app.register(async (pairing) => {
     auditRequests(pairing, trail, now);
-    pairingRoutes(pairing, { store, now, pepper, countTry: createPairingLimit(counters) });
+    pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
   });
   const forDashboard = {
     store,
@@ -148,6 +152,7 @@ export function buildApp(
     allowPrivateWebhooks,
     alerts,
     releaseFolder,
+    network,
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));

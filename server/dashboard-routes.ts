@@ -12,6 +12,7 @@ import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { keyRoutes } from "./dashboard/routes/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/manual-study.ts";
+import { networkRoutes } from "./dashboard/routes/network.ts";
 import { notificationRoutes } from "./dashboard/routes/notifications.ts";
 import { patientRoutes } from "./dashboard/routes/patients.ts";
 import { previewRoutes } from "./dashboard/routes/previews.ts";
@@ -71,4 +72,5 @@ export async function dashboardRoutes(
   previewRoutes(scope, context);
   webhookRoutes(scope, context);
   notificationRoutes(scope, context);
+  networkRoutes(scope, context);
 }

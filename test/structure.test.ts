@@ -157,9 +157,9 @@ agent/tools/offline: agent/config agent/connection agent/devices agent/imaging a
 agent/tools/simulator: agent/imaging agent/protocols agent/report agent/transport shared
 agent/transport: agent/runtime agent/states
 agent/upgrade: agent/host agent/push agent/runtime shared
-server: server/alerts server/cli server/dashboard server/http server/metrics server/routes server/store shared
+server: server/alerts server/cli server/dashboard server/http server/metrics server/network server/routes server/store shared
 server/alerts: server/domain server/store shared
-server/cli: server server/alerts server/dashboard server/domain server/http server/import server/metrics server/releases server/store server/webhooks shared
+server/cli: server server/alerts server/dashboard server/domain server/http server/import server/metrics server/network server/releases server/store server/webhooks shared
 server/dashboard: server/http server/store shared
 server/dashboard/auth: server/dashboard server/http server/store shared
 server/dashboard/routes: server/dashboard server/domain server/http server/import server/releases server/store shared
@@ -173,6 +173,7 @@ server/http/rate-limit: server/http server/store shared
 server/http/response-cache: server/http
 server/import: server/domain server/store shared
 server/metrics: server/http server/store shared
+server/network: server/http shared
 server/releases: shared
 server/routes: server/domain server/http server/releases server/store shared
 server/store: server/domain server/store/agents server/store/database server/store/patients shared

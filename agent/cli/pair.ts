@@ -4,6 +4,8 @@ import { Command } from "commander";
 import { printError, printLine } from "../../shared/cli/output.ts";
 import { defaultPlace } from "../../shared/cli/places.ts";
 import { useNetworkOfFile } from "../config/network.ts";
+import { withServer } from "../config/edit.ts";
+import { readText, writeText } from "../host/config-file.ts";
 import { pair } from "../pairing/pair.ts";
 import { type ConfigOption, configOption } from "./options.ts";
 
@@ -28,8 +30,29 @@ interface PairOptions extends ConfigOption {
 
 async function run({ server, code, name, keyFile, config }: PairOptions): Promise<void> {
   useNetworkOfFile(path.resolve(config));
-  const { serverUrl, clinic, warnings } = await pair({ serverUrl: server, code, name, keyFile });
+  const { serverUrl, pin, clinic, warnings } = await pair({ serverUrl: server, code, name, keyFile });
   for (const warning of warnings) printError(`warning: ${warning}`);
   printLine(`paired with ${clinic.name} (${clinic.fp}) at ${serverUrl}`);
+  tellFile(path.resolve(config), path.resolve(keyFile), { url: serverUrl, pin });
   printError(`the key is in ${keyFile}, which its owner alone can read`);
+}
+
+/** Writes the server's address and pin into the configuration that uses the key file. */
+function tellFile(
+  config: string,
+  keyFile: string,
+  server: { readonly url: string; readonly pin: string | undefined },
+): void {
+  const text = readText(config);
+  if (text === null) {
+    const { url, pin } = server;
+    if (pin !== undefined)
+      printError(`write this into agent.yaml: server: { url: "${url}", keyFile: ${keyFile}, pin: "${pin}" }`);
+    return;
+  }
+  const isOurs = (named: string) => path.resolve(path.dirname(config), named) === keyFile;
+  const changed = withServer(text, { ...server, isOurs });
+  if (changed === null) return;
+  writeText(config, changed, text);
+  printError(`${config} names the server's address and certificate now: restart the agent`);
 }

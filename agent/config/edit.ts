@@ -7,6 +7,8 @@ import type { DeviceConfig } from "./schema.ts";
 export interface FirstSettings {
   readonly url: string;
   readonly keyFile: string;
+  /** The public key of the server, if no authority vouches for it. */
+  readonly pin?: string | undefined;
   readonly data: string;
   readonly timeZone: string;
   /** Address of the agent's page. */
@@ -14,10 +16,10 @@ export interface FirstSettings {
 }
 
 /** Writes the configuration of an agent without devices. */
-export function firstConfiguration({ url, keyFile, data, timeZone, listen }: FirstSettings): string {
+export function firstConfiguration({ url, keyFile, pin, data, timeZone, listen }: FirstSettings): string {
   return [
     `# The agent of this PC. Its page at http://${listen} changes this file and keeps its comments.`,
-    stringify({ server: { url, keyFile } }).trimEnd(),
+    stringify({ server: { url, keyFile, ...(pin !== undefined && { pin }) } }).trimEnd(),
     "# Messages, studies and images of this PC.",
     stringify({ data }).trimEnd(),
     "# Devices tell the time of this zone.",
@@ -43,6 +45,44 @@ export function withDevice(text: string, device: DeviceConfig): string {
   }
   if (last === undefined) throw new Error(NO_LIST);
   return asLines(text, rangeOf(last)[1], start - lineStart(text, start), device);
+}
+
+interface ServerPlace {
+  readonly url: string;
+  /** Undefined for none. */
+  readonly pin: string | undefined;
+  /** Whether the key file that the text names is the one of the pairing. */
+  readonly isOurs: (keyFile: string) => boolean;
+}
+
+/** Returns the text with another address and pin of the server. @returns null if they are these, or if the key is another one */
+export function withServer(text: string, { url, pin, isOurs }: ServerPlace): string | null {
+  const { contents } = parseDocument(text);
+  const server = isMap(contents) ? contents.get("server") : undefined;
+  const address = isMap(server) ? server.get("url", true) : undefined;
+  if (!isMap(server) || !isScalar(address) || !isOurs(String(server.get("keyFile")))) return null;
+  const before = server.toJSON() as { readonly url?: unknown; readonly pin?: unknown };
+  if (before.url === url && before.pin === pin) return null;
+  const known = server.items.find(({ key }) => isScalar(key) && key.value === "pin");
+  const [start, end] = rangeOf(address);
+  const edits = [{ from: start, to: end, by: JSON.stringify(url) }];
+  if (known !== undefined) {
+    const [from, to] = rangeOf(known.value);
+    edits.push(pin === undefined ? cut(text, rangeOf(known.key)[0], to) : { from, to, by: JSON.stringify(pin) });
+  } else if (pin !== undefined) {
+    const place = rangeOf(server)[0];
+    const divider = server.flow === true ? ", " : newlineOf(text) + " ".repeat(place - lineStart(text, place));
+    edits.push({ from: end, to: end, by: `${divider}pin: ${JSON.stringify(pin)}` });
+  }
+  edits.sort((one, other) => other.from - one.from);
+  return edits.reduce((edited, { from, to, by }) => edited.slice(0, from) + by + edited.slice(to), text);
+}
+
+/** Removes a value with what divides it from the next one or from the one before: a comma, or the end of a line. */
+function cut(text: string, from: number, to: number) {
+  const after = /^[ \t]*,[ \t]*/.exec(text.slice(to))?.[0].length ?? 0;
+  const before = after > 0 ? 0 : (/(,|\r?\n)?[ \t\r\n]*$/.exec(text.slice(0, from))?.[0].length ?? 0);
+  return { from: from - before, to: to + after, by: "" };
 }
 
 /** Returns the text with another profile of a device. @throws Error if the text has no such device */
@@ -76,12 +116,16 @@ function inserted(text: string, at: number, added: string): string {
 
 /** Inserts a device as lines after the line of a position. Its dash stands in the column `indent`. */
 function asLines(text: string, at: number, indent: number, device: DeviceConfig): string {
-  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const newline = newlineOf(text);
   const isLineEnd = at > 0 && text[at - 1] === "\n";
   const next = isLineEnd ? at : text.indexOf("\n", at) + 1;
   const lines = stringify([device]).trimEnd().split("\n");
   const block = lines.map((line) => " ".repeat(indent) + line).join(newline);
   return next === 0 ? text + newline + block + newline : inserted(text, next, block + newline);
+}
+
+function newlineOf(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
 function lineStart(text: string, at: number): number {

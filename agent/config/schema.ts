@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { PIN } from "../../shared/api/pairing.ts";
 import { ClosedObject } from "../../shared/api/schema.ts";
 import { Modality } from "../../shared/api/study.ts";
 import { type BackupSchedule, TIME_OF_DAY } from "../../shared/care/schedule.ts";
@@ -156,6 +157,10 @@ export const ConfigSchema = ClosedObject({
   server: ClosedObject({
     url: Type.String({ pattern: textForm("^https?://", "an address that begins with http:// or https://") }),
     keyFile: Type.String({ minLength: 1 }),
+    /** The public key of the server's authority, or of its certificate. Pairing writes it where no public authority is known. */
+    pin: Type.Optional(
+      Type.String({ pattern: textForm(PIN, "sha256/ and 44 characters of base64, as pairing writes it") }),
+    ),
   }),
   ...NetworkSchema.properties,
   data: Type.String({ minLength: 1 }),

@@ -22,8 +22,8 @@ const ANSWER_MS = 8_000;
 
 export const server = configCheck("server", "Server, key and clock", async (config, { isOffline }) => {
   if (isOffline) return [skipped("server.offline", "not asked, because of --offline")];
-  const { url, keyFile } = config.server;
-  const way = await tryWay(url);
+  const { url, keyFile, pin } = config.server;
+  const way = await tryWay(url, pin);
   if (way.is === "closed") return way.found;
   let offsetS: number | null = null;
   const clock = new ClockWatch({ changed: (changed) => (offsetS = changed), isWrong: () => undefined });
@@ -32,6 +32,7 @@ export const server = configCheck("server", "Server, key and clock", async (conf
     () => readSecret(keyFile),
     ANSWER_MS,
     (exchange) => clock.heard(exchange),
+    pin,
   );
   const answered = await askServer(client, config);
   return [...way.found, ...answered, ...clockFindings(offsetS)];

@@ -4,6 +4,8 @@ import net from "node:net";
 import tls from "node:tls";
 import type { Finding } from "../../shared/local/doctor.ts";
 import { currentProxy, trusted } from "../../shared/http-client/client.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { pinnedCertificate } from "../push/pinned-server.ts";
 import { ok, problem, warning } from "./finding.ts";
 
 // The way to the server, step by step: its name, its port, its certificate. No key leaves this machine.
@@ -16,8 +18,8 @@ const CERTIFICATE_MS = 14 * 24 * 60 * 60_000;
 /** The server can be asked, or the finding that ends the way to it. */
 export type Way = { readonly is: "open" | "closed"; readonly found: readonly Finding[] };
 
-/** Tries the way to a server. */
-export async function tryWay(text: string): Promise<Way> {
+/** Tries the way to a server. With a pin its certificate is the one of the pairing, or another machine answers. */
+export async function tryWay(text: string, pin?: string): Promise<Way> {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
@@ -27,7 +29,18 @@ export async function tryWay(text: string): Promise<Way> {
   if (unknown !== null) return { is: "closed", found: [unknown] };
   const refused = await portFault(host, port);
   if (refused !== null) return { is: "closed", found: [refused] };
-  return url.protocol === "https:" ? tryTls(host, port) : { is: "open", found: [] };
+  if (url.protocol !== "https:") return { is: "open", found: [] };
+  return pin === undefined ? tryTls(host, port) : tryPin(text, pin);
+}
+
+async function tryPin(url: string, pin: string): Promise<Way> {
+  try {
+    await pinnedCertificate(url, pin);
+    return { is: "open", found: [ok("server.pinned", "the server has the certificate of the pairing")] };
+  } catch (error) {
+    const remedy = "if the server was set up anew, pair this PC again; otherwise ask who set up the network";
+    return { is: "closed", found: [problem("server.other-certificate", errorMessage(error), remedy)] };
+  }
 }
 
 function isProxied(url: URL): boolean {

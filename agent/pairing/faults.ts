@@ -37,6 +37,7 @@ const certificateFaults: readonly [RegExp, (now: Date) => string][] = [
 export function pairingFault(error: SendError, server: string, now: Date): PairingError {
   const { envelope, status, message, cause } = error;
   if (cause instanceof ProxyError) return new PairingError("none", cause.message);
+  if (envelope?.code === "PAIRING.OTHER_CERTIFICATE") return new PairingError("server", envelope.message);
   if (envelope?.code.startsWith("PAIRING.")) return new PairingError("code", envelope.message);
   if (envelope?.code === "ROUTE.NOT_FOUND") return notForAgents(server);
   if (envelope !== null) return new PairingError("none", envelope.message);
@@ -54,6 +55,15 @@ function notForAgents(server: string): PairingError {
   const older =
     "if it is right, the server is too old for codes: update it, or make a key at its dashboard under Settings, Developer, API keys";
   return new PairingError("server", `the server has nothing for agents at ${server}: ${address}; ${older}`);
+}
+
+/** The machine that answered has a certificate that the dashboard's server did not confirm with the code. */
+export function unproven(server: string, pin: string): PairingError {
+  const remedy = "compare the address with the one that the dashboard shows, and ask who set up the network";
+  return new PairingError(
+    "server",
+    `${server} has a certificate with the public key ${pin}, and does not know the code: another machine answers in the server's place: ${remedy}`,
+  );
 }
 
 export function notVetwire(server: string): PairingError {

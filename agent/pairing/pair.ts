@@ -1,12 +1,14 @@
 import { Compile } from "typebox/compile";
 import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "../../shared/api/pairing.ts";
+import { isProof, proofKey, proofOf } from "../../shared/runtime/pairing-proof.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { storedText } from "../../shared/runtime/stored-text.ts";
 import { readableServer } from "../config/exposures.ts";
 import { clockSentence, ClockWatch } from "../push/clock-watch.ts";
+import { lookAt, pinOfServer } from "../push/pinned-server.ts";
 import { createServerClient } from "../push/server-client.ts";
 import { SendError } from "../runtime/send-error.ts";
-import { notVetwire, PairingError, pairingFault } from "./faults.ts";
+import { notVetwire, PairingError, pairingFault, unproven } from "./faults.ts";
 import { commitKey, draftKey } from "./key-draft.ts";
 import { readServerUrl } from "./server-address.ts";
 
@@ -26,6 +28,8 @@ interface PairingWish {
 export interface Pairing {
   /** The address for `server.url` of agent.yaml. */
   readonly serverUrl: string;
+  /** The public key of its certificate for `server.pin`; undefined if an authority of this PC vouches for it. */
+  readonly pin: string | undefined;
   /** The fp of this agent. */
   readonly agent: string;
   readonly clinic: { readonly fp: string; readonly name: string };
@@ -48,9 +52,10 @@ export async function pair({ serverUrl: typedUrl, code: typedCode, name, keyFile
   const readable = readableServer(serverUrl);
   if (readable !== null) warnings.push(readable);
   const key = onDisk(keyFile, () => draftKey(keyFile, serverUrl, code));
-  const { agent, clinic } = await exchange(serverUrl, key, { code, name: nameOf(name) }, warnings);
+  const pin = await unknownPin(serverUrl);
+  const { agent, clinic } = await exchange({ serverUrl, key, code, name: nameOf(name), pin }, warnings);
   onDisk(keyFile, () => commitKey(keyFile, key));
-  return { serverUrl, agent, clinic, warnings };
+  return { serverUrl, pin, agent, clinic, warnings };
 }
 
 /** The server refuses longer names, and half of a character at the cut. */
@@ -58,7 +63,22 @@ function nameOf(name: string): string {
   return storedText(name.trim().slice(0, PC_NAME_CHARS_MAX)) || "Clinic PC";
 }
 
-async function exchange(serverUrl: string, key: string, body: PairBody, warnings: string[]): Promise<Paired> {
+/** The pin of a server that this PC has no reason to trust yet; undefined if it has, or if the request will say what is wrong. */
+async function unknownPin(serverUrl: string): Promise<string | undefined> {
+  if (!serverUrl.startsWith("https:")) return undefined;
+  const seen = await lookAt(serverUrl).catch(() => null);
+  return seen?.isUnknown === true ? (pinOfServer(seen) ?? undefined) : undefined;
+}
+
+interface Exchange {
+  readonly serverUrl: string;
+  readonly key: string;
+  readonly code: string;
+  readonly name: string;
+  readonly pin: string | undefined;
+}
+
+async function exchange({ serverUrl, key, code, name, pin }: Exchange, warnings: string[]): Promise<Paired> {
   const clock = new ClockWatch({
     changed: () => undefined,
     isWrong: (offsetS) => warnings.push(...(offsetS === null ? [] : [clockSentence(offsetS)])),
@@ -68,10 +88,18 @@ async function exchange(serverUrl: string, key: string, body: PairBody, warnings
     () => key,
     undefined,
     (times) => clock.heard(times),
+    pin,
   );
+  const secret = pin === undefined ? null : await proofKey(code);
+  const meant = { pin: pin ?? "", apiKey: key };
+  const body: PairBody =
+    secret === null ? { code, name } : { proof: { pin: meant.pin, mac: proofOf("agent", secret, meant) }, name };
   try {
     const { data } = ((await client.post("/agent/v1/pair", body)) ?? {}) as { data?: unknown };
-    if (answer.Check(data)) return data;
+    if (answer.Check(data)) {
+      if (secret === null || isProof(data.proof ?? "", "server", secret, meant)) return data;
+      throw unproven(serverUrl, meant.pin);
+    }
   } catch (error) {
     throw error instanceof SendError ? pairingFault(error, serverUrl, new Date()) : error;
   }

@@ -10,6 +10,7 @@ import { connectionFault } from "../../shared/runtime/connection-fault.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
+import { isUnknownAuthority, pinnedCertificate } from "./pinned-server.ts";
 
 // The agent's HTTP client. It decides the kind of a failure, and the kind decides about the next attempt.
 
@@ -50,15 +51,27 @@ interface ServerResponse {
 
 /**
  * Creates the client. `key` is called for each request, so that a rolled key needs no restart. `heard` gets the times of each
- * request, also of a failed one. node:http instead of fetch(), which takes 10 MB of memory permanently.
+ * request, also of a failed one. With a pin no other certificate is accepted. node:http instead of fetch(), which takes 10 MB of memory permanently.
  */
 export function createServerClient(
   url: string,
   key: () => string,
   timeoutMs = TIMEOUT_MS,
   heard: (exchange: Exchange) => void = () => undefined,
+  pin?: string,
 ): ServerClient {
   const base = url.replace(/\/+$/, "");
+  let authority: Buffer | undefined;
+  const ca = async () => (pin === undefined ? undefined : (authority ??= await pinnedCertificate(base, pin)));
+  const failure = async (error: Error): Promise<SendError> => {
+    if (pin === undefined || !isUnknownAuthority(error)) return networkError(new URL(base), error);
+    // Somebody else answers since the last look. The next one says who.
+    authority = undefined;
+    return ca().then(
+      () => networkError(new URL(base), error),
+      (fault: Error) => (fault instanceof SendError ? fault : networkError(new URL(base), fault)),
+    );
+  };
   const send = async (
     method: string,
     path: string,
@@ -67,7 +80,13 @@ export function createServerClient(
   ): Promise<ServerResponse> => {
     const signal = AbortSignal.timeout(timeoutMs);
     const all = { ...headers, "x-api-key": keyOrThrow(key) };
-    const response = await sendRequest(new URL(`${base}${path}`), { method, headers: all, body, signal });
+    const response = await sendRequest(new URL(`${base}${path}`), {
+      method,
+      headers: all,
+      body,
+      signal,
+      ca: await ca(),
+    });
     const parts: Buffer[] = [];
     for await (const part of atMost(RESPONSE_BYTES_MAX)(response as AsyncIterable<Buffer>)) parts.push(part);
     const { statusCode: status = 0, headers: answered } = response;
@@ -80,7 +99,7 @@ export function createServerClient(
       response = await send(...parts);
       return response;
     } catch (error) {
-      throw error instanceof SendError ? error : await networkError(new URL(base), error as NodeJS.ErrnoException);
+      throw error instanceof SendError ? error : await failure(error as Error);
     } finally {
       const receivedAt = Date.now();
       const sentAt = receivedAt - (performance.now() - began);
@@ -108,10 +127,12 @@ export function createServerClient(
     async download(path, file, bytesMax) {
       // The bound on silence lets a slow line take its time. The other one ends a server that sends a byte now and then.
       const signal = AbortSignal.timeout(DOWNLOAD_MS);
-      const options = { headers: { "x-api-key": keyOrThrow(key) }, idleMs: timeoutMs, signal };
       try {
-        const response = await sendRequest(new URL(`${base}${path}`), options).catch(async (error: Error) => {
-          throw await networkError(new URL(base), error);
+        const headers = { "x-api-key": keyOrThrow(key) };
+        const begin = async () =>
+          sendRequest(new URL(`${base}${path}`), { headers, idleMs: timeoutMs, signal, ca: await ca() });
+        const response = await begin().catch(async (error: Error) => {
+          throw error instanceof SendError ? error : await failure(error);
         });
         if (response.statusCode !== 200) throw statusError(await readError(response));
         await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));

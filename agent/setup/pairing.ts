@@ -12,7 +12,7 @@ export function pairWith({ file }: Pick<Host, "file">): Pair {
     const name = `${path.parse(file).name}.key`;
     const keyFile = path.join(folderOf(file), name);
     useNetworkOfFile(path.resolve(file));
-    const { serverUrl, clinic, warnings } = await pair({ serverUrl: url, code, name: agentName, keyFile });
-    return { url: serverUrl, keyFile: name, clinic: clinic.name, warnings };
+    const { serverUrl, pin, clinic, warnings } = await pair({ serverUrl: url, code, name: agentName, keyFile });
+    return { url: serverUrl, keyFile: name, pin, clinic: clinic.name, warnings };
   };
 }

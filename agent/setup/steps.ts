@@ -31,6 +31,7 @@ interface Heard {
 export interface KnownServer {
   readonly url: string;
   readonly keyFile: string;
+  readonly pin?: string | undefined;
   readonly clinic: string | null;
   readonly warnings: readonly string[];
 }
@@ -109,9 +110,9 @@ function serverNext(answer: Answer<"server">, { check, page }: Facts): Next {
     : { fault: `${problem}: save the key of the dashboard in that file, as one line` };
 }
 
-function placeNext({ url, keyFile }: KnownServer, answer: Answer<"place">, { check, page }: Facts): Next {
+function placeNext({ url, keyFile, pin }: KnownServer, answer: Answer<"place">, { check, page }: Facts): Next {
   const [timeZone, data] = [answer.timeZone.trim(), answer.data.trim()];
-  const text = firstConfiguration({ url, keyFile, data, timeZone, listen: page });
+  const text = firstConfiguration({ url, keyFile, pin, data, timeZone, listen: page });
   const [problem] = check(text);
   return problem === undefined ? { work: { do: "apply", text, enter: { at: "line" } } } : { fault: problem };
 }

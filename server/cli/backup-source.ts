@@ -5,15 +5,18 @@ import type { BackupSource } from "../../shared/care/backup.ts";
 import type { RestoreTarget } from "../../shared/care/restore.ts";
 import { VERSION } from "../../shared/runtime/program-files.ts";
 import path from "node:path";
+import { AUTHORITY_FILE } from "../network/setting-file.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
 import { SCHEMA_VERSION } from "../store/database/migrations.ts";
 import { storeLocation } from "./with-store.ts";
 
-// The parts of a server that a backup holds. A new setup code is made at each start, and certificates are the operator's files.
+// The parts of a server that a backup holds. A new setup code is made at each start, and certificates are the operator's files. The
+// server's own authority is in it: phones and PCs that trust it would have to be set up again on the worst day of a clinic. Its key
+// signs names of local networks alone. The setting of the network is not: another machine opens no port by itself.
 
 export const SERVER_BACKUP = { program: "server", schema: SCHEMA_VERSION, database: "vetwire.db" } as const;
 
-/** The database and the pepper, without which no key works. @throws Error for PostgreSQL, with its tools */
+/** The database, the pepper, without which no key works, and the authority if there is one. @throws Error for PostgreSQL, with its tools */
 export function backupSource(data: string): BackupSource {
   requireSqlite(data);
   return {
@@ -22,9 +25,16 @@ export function backupSource(data: string): BackupSource {
     schema: SCHEMA_VERSION,
     folder: data,
     database: SERVER_BACKUP.database,
-    files: needsPepper(data) ? [{ name: "pepper", path: pepperOf(data) }] : [],
+    files: [
+      ...(needsPepper(data) ? [{ name: "pepper", path: pepperOf(data) }] : []),
+      ...(fs.existsSync(authorityOf(data)) ? [{ name: AUTHORITY_FILE, path: authorityOf(data) }] : []),
+    ],
     images: null,
   };
+}
+
+function authorityOf(data: string): string {
+  return path.join(data, AUTHORITY_FILE);
 }
 
 function pepperOf(data: string): string {
@@ -53,7 +63,7 @@ export function restoreTarget(data: string): RestoreTarget {
   return {
     ...SERVER_BACKUP,
     folder: data,
-    files: ["pepper"],
+    files: ["pepper", AUTHORITY_FILE],
     images: null,
     // A session that was ended after the backup must not begin again.
     prepare: (db) => {

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
@@ -19,10 +18,12 @@ import { AlertWatch } from "../alerts/watch.ts";
 import { createSetupCode } from "../dashboard/auth/setup-code.ts";
 import { type Certificate, certificateWarning, readCertificate } from "../http/certificate.ts";
 import { Drain } from "../http/drain.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
+import { isAddressRange, isLoopback } from "../../shared/runtime/network-address.ts";
 import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "../metrics/metrics-server.ts";
 import { RELEASES } from "../releases/release-folder.ts";
+import { AUTHORITY_FILE, NETWORK_FILE } from "../network/setting-file.ts";
+import { Network } from "../network/network.ts";
 import { isPostgresUrl } from "../store/database/open.ts";
 import { hasDataChecksums } from "../store/database/postgres.ts";
 import { copySqliteToOwnSchema } from "../store/database/sqlite.ts";
@@ -44,6 +45,7 @@ const SIGNAL_COPY_MS = 500;
 const RUNNING = "running.db";
 const DATA_FILES = [
   ...["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper", "setup-code", "lock.db", RUNNING, "backup.json"],
+  ...[NETWORK_FILE, AUTHORITY_FILE],
 ];
 
 export const runCommand = new Command("run")
@@ -119,6 +121,7 @@ async function warnOfUnchecked(url: string, logger: Logger): Promise<void> {
 async function run(options: RunOptions): Promise<void> {
   const { data, port, host, rateLimit, trustProxy, hideUnconnected = false, allowPrivateWebhooks = false } = options;
   const certificate = certificateOf(options);
+  let served = certificate;
   const [sendMail, dashboard] = [mailerOf(options), dashboardOf(options)];
   // A second line of defence: no log call of the server has headers.
   const redact = ["req.headers", "headers", "*.authorization", '*["x-api-key"]'];
@@ -164,6 +167,12 @@ async function run(options: RunOptions): Promise<void> {
   const { buildApp } = await import("../app.ts");
   const metrics = options.metrics && new (await import("../metrics/metrics.ts")).Metrics();
   const drain = new Drain();
+  const network = new Network({
+    ...{ folder: data, logger, now: Date.now, host, proxies: trustProxy },
+    mainCertificate: () => served,
+    fixedBy: ["host", "tlsCert", "trustProxy"].flatMap(givenOption),
+    publicUrl: dashboard && new URL(dashboard).origin,
+  });
   const app = buildApp(store, {
     metrics,
     drain,
@@ -171,7 +180,7 @@ async function run(options: RunOptions): Promise<void> {
     pepper,
     logger,
     limits,
-    trustProxy,
+    network,
     setupCode,
     concealUnconnected,
     clinicStudiesMax: options.maxClinicStudies ?? null,
@@ -179,7 +188,11 @@ async function run(options: RunOptions): Promise<void> {
     allowPrivateWebhooks,
     releaseFolder: join(data, RELEASES),
   });
-  if (certificate !== undefined) watchCertificate(options, certificate, app, logger);
+  if (certificate !== undefined) {
+    watchCertificate(options, certificate, app, logger, (renewed) => {
+      served = renewed;
+    });
+  }
 
   let metricsServer: MetricsServer | undefined;
   try {
@@ -192,6 +205,7 @@ async function run(options: RunOptions): Promise<void> {
     }
     const address = await app.listen({ port, host });
     logger.info(`listening on ${address}`);
+    await network.start(app, setupCode === undefined);
     if (certificate === undefined && !isLoopback(host) && trustProxy.length === 0) {
       logger.warn(
         "this server speaks plain http beyond this machine: others in the network can read passwords and results. " +
@@ -231,7 +245,7 @@ async function run(options: RunOptions): Promise<void> {
   logger.info({ signal: cause }, "closing");
   await backups?.stop();
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
-  await app.close();
+  await Promise.all([app.close(), network.stop()]);
   await Promise.all([webhooks.stop(), alerts.stop()]);
   metricsServer?.close();
   await store.close();
@@ -259,6 +273,12 @@ function endAtNextSignal(logger: Logger): void {
   }
 }
 
+/** The option of the command line, or of the service's file, as it was given; nothing for a default. */
+function givenOption(name: string): string[] {
+  const option = runCommand.options.find((each) => each.attributeName() === name);
+  return runCommand.getOptionValueSource(name) === "cli" ? [option?.long ?? name] : [];
+}
+
 /** Reads the certificate of the options; undefined without one. @throws Error for one option without the other */
 function certificateOf({ tlsCert, tlsKey }: RunOptions): Certificate | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
@@ -269,7 +289,13 @@ function certificateOf({ tlsCert, tlsKey }: RunOptions): Certificate | undefined
 }
 
 /** Warns of a certificate that ends, and reads a renewed one at SIGHUP, without closing a connection. */
-function watchCertificate(options: RunOptions, first: Certificate, { server }: FastifyInstance, logger: Logger): void {
+function watchCertificate(
+  options: RunOptions,
+  first: Certificate,
+  { server }: FastifyInstance,
+  logger: Logger,
+  use: (renewed: Certificate) => void,
+): void {
   const warn = (certificate: Certificate) => {
     const warning = certificateWarning(certificate, Date.now());
     if (warning !== null) logger.warn(warning);
@@ -279,6 +305,7 @@ function watchCertificate(options: RunOptions, first: Certificate, { server }: F
     try {
       const renewed = readCertificate(options.tlsCert ?? "", options.tlsKey ?? "");
       if (server instanceof TlsServer) server.setSecureContext(renewed);
+      use(renewed);
       logger.info("the certificate was read again");
       warn(renewed);
     } catch (error) {
@@ -326,11 +353,7 @@ function parseRateLimit(text: string, limits: Partial<Limits>): Partial<Limits> 
 
 /** Adds an address, or a range of addresses such as 10.0.0.0/8. */
 function parseProxies(text: string, proxies: readonly string[]): string[] {
-  const [address = "", bits, ...rest] = text.split("/");
-  const version = isIP(address);
-  const bitsMax = version === 6 ? 128 : 32;
-  const isRange = bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= bitsMax);
-  if (version === 0 || !isRange || rest.length > 0) {
+  if (!isAddressRange(text)) {
     throw new InvalidArgumentError("expected an address or a range, such as 127.0.0.1 or 10.0.0.0/8");
   }
   return [...proxies, text];

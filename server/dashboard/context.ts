@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery } from "../../shared/alerts/book.ts";
 import type { Receiver } from "../../shared/alerts/deliver.ts";
+import type { NetworkRefusal, NetworkSetting, NetworkState } from "../../shared/dashboard/network.ts";
 import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
 import type { SharedCounters } from "../store/rate-limit-counters.ts";
 import type { Store } from "../store/database/store.ts";
@@ -21,6 +22,15 @@ export interface AlertTester {
   test(clinicId: number, receiver: Receiver): Promise<Delivery>;
 }
 
+/** How other machines reach the server. */
+export interface NetworkControl {
+  state(): NetworkState;
+  /** @returns why nothing changed; null after the change */
+  change(setting: NetworkSetting): Promise<NetworkRefusal | null>;
+  /** The certificate of the server's own authority as PEM; null without one. */
+  readonly authority: string | null;
+}
+
 /** Dependencies of the dashboard's routes. */
 export interface DashboardContext {
   readonly store: Store;
@@ -39,4 +49,6 @@ export interface DashboardContext {
   readonly alerts: AlertTester;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
+  /** Null in a test. */
+  readonly network: NetworkControl | null;
 }

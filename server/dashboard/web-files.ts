@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-files.ts";
 import { ApiError } from "../http/errors.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
+import { isLocalName, isLoopback } from "../../shared/runtime/network-address.ts";
 
 // The files of the dashboard. Every path of the page gets index.html.
 
@@ -12,7 +12,8 @@ const HSTS_S = 31_536_000;
 export async function webFiles(app: FastifyInstance, folder = builtPages()): Promise<void> {
   app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
-    if (request.protocol === "https" && !isLoopback(request.hostname)) {
+    // A name of the local network is no promise: its certificate may be one that a person has to install again.
+    if (request.protocol === "https" && !isLoopback(request.hostname) && !isLocalName(request.hostname)) {
       reply.header("strict-transport-security", `max-age=${HSTS_S}`);
     }
     done();

@@ -78,6 +78,11 @@ const errorDefinitions = {
     403,
     () => "This code has ended. Make a new one at the dashboard under Devices, Add a clinic PC.",
   ),
+  "PAIRING.OTHER_CERTIFICATE": error(
+    403,
+    (pins) =>
+      `The PC sees a certificate with the public key ${pins}. Use an address that the dashboard shows under Devices, Add a clinic PC. Behind a proxy, name the file of its authority in NODE_EXTRA_CA_CERTS on the PC.`,
+  ),
   "PAIRING.TOO_MANY_ATTEMPTS": error(429, () => "Too many codes were tried. Wait 15 minutes, then use a new code."),
   "RECORD.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
   "RECORD.REFUSED": error(409, (problem) => problem),

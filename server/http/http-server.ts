@@ -1,4 +1,5 @@
-import { STATUS_CODES } from "node:http";
+import { createServer, type Server, STATUS_CODES } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -6,6 +7,7 @@ import type { Certificate } from "./certificate.ts";
 import { connectionShare, lackOfDescriptors } from "../../shared/runtime/descriptors.ts";
 import { DATA_HEADERS } from "../../shared/runtime/data-headers.ts";
 import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
+import { addressFinder } from "../../shared/runtime/network-address.ts";
 import { newUlid } from "../../shared/api/fp.ts";
 import { sendError } from "./error-handler.ts";
 import { fromClientError } from "./errors.ts";
@@ -42,27 +44,29 @@ export const defaultTimeouts: HttpTimeouts = {
 /** Max length of a path parameter in characters. It exceeds any fp, and stays below Node's 16 KiB for the headers. */
 const PARAMETER_CHARS_MAX = 4096;
 
-/** Max open connections, about 10 kB each. */
-const CONNECTIONS_MAX = 16_000;
+/** Max open connections of a port, about 10 kB each. */
+const CONNECTIONS_MAX = 8_000;
+/** The port of the command line and that of the clinic's network. */
+const PORTS = 2;
 /** A server with fewer connections than that says so. */
 const CONNECTIONS_ENOUGH = 256;
+
+/** Whether X-Forwarded-For of this address is believed. */
+export type TrustedProxy = (address: string) => boolean;
 
 interface HttpServerOptions {
   readonly logger: Logger;
   readonly timeouts: HttpTimeouts;
-  readonly trustProxy: readonly string[];
+  /** Addresses and ranges of reverse proxies, or a function that knows them. */
+  readonly trustProxy: readonly string[] | TrustedProxy;
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined;
 }
 
 /** Creates the Fastify instance, without hooks and routes. */
 export function createHttpServer({ logger, timeouts, trustProxy, certificate }: HttpServerOptions): FastifyInstance {
-  const limits = {
-    headersTimeout: timeouts.headersMs,
-    connectionsCheckingInterval: timeouts.checkMs,
-    // Node's response to a missing Host has no body. refuseUnknownRoutes sends the envelope.
-    requireHostHeader: false,
-  };
+  const trusts = typeof trustProxy === "function" ? trustProxy : addressFinder(trustProxy);
+  const limits = limitsOf(timeouts);
   const tls = { ...limits, ...certificate, handshakeTimeout: timeouts.headersMs };
   // The server of either kind has the same methods, so that the rest of the program knows one type.
   const transport = (certificate === undefined ? { http: limits } : { https: tls }) as { http: typeof limits };
@@ -73,7 +77,7 @@ export function createHttpServer({ logger, timeouts, trustProxy, certificate }: 
     requestTimeout: timeouts.requestMs,
     connectionTimeout: timeouts.idleMs,
     keepAliveTimeout: timeouts.keepAliveMs,
-    trustProxy: trustProxy.length > 0 && [...trustProxy],
+    trustProxy: trusts,
     routerOptions: { maxParamLength: PARAMETER_CHARS_MAX },
     // Open connections are served while the server closes. Fastify's 503 has no envelope.
     return503OnClosing: false,
@@ -84,12 +88,48 @@ export function createHttpServer({ logger, timeouts, trustProxy, certificate }: 
     },
     clientErrorHandler: (error, socket) => refuseConnection(error, socket, timeouts.lastResponseMs),
   });
-  const lack = lackOfDescriptors(1, CONNECTIONS_ENOUGH);
+  const lack = lackOfDescriptors(PORTS, CONNECTIONS_ENOUGH);
   if (lack !== null) logger.warn({ reason: lack }, "the server can serve few connections");
-  shareAmongHosts(app.server, connectionShare(1, CONNECTIONS_MAX), trustProxy);
-  // A server may ignore an unknown expectation (RFC 9110 §10.1.1). Node would respond 417 without a body.
-  app.server.on("checkExpectation", (request, response) => app.routing(request, response));
+  bound(app.server, app, trusts);
   return app;
+}
+
+/** Creates a further server for the same routes, with the same limits. It does not listen. */
+export function createFurtherServer(
+  app: FastifyInstance,
+  certificate: Certificate | undefined,
+  trusts: TrustedProxy,
+  timeouts = defaultTimeouts,
+): Server {
+  const limits = limitsOf(timeouts);
+  const serve = app.routing.bind(app);
+  const server =
+    certificate === undefined
+      ? createServer(limits, serve)
+      : createTlsServer({ ...limits, ...certificate, handshakeTimeout: timeouts.headersMs }, serve);
+  server.requestTimeout = timeouts.requestMs;
+  server.keepAliveTimeout = timeouts.keepAliveMs;
+  server.setTimeout(timeouts.idleMs);
+  server.on("clientError", (error: Error & { code?: string }, socket) =>
+    refuseConnection(error, socket as Socket, timeouts.lastResponseMs),
+  );
+  bound(server, app, trusts);
+  return server;
+}
+
+function limitsOf(timeouts: HttpTimeouts) {
+  return {
+    headersTimeout: timeouts.headersMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    // Node's response to a missing Host has no body. refuseUnknownRoutes sends the envelope.
+    requireHostHeader: false,
+  };
+}
+
+function bound(server: Server, app: FastifyInstance, trusts: TrustedProxy): void {
+  shareAmongHosts(server, connectionShare(PORTS, CONNECTIONS_MAX), trusts);
+  // A server may ignore an unknown expectation (RFC 9110 §10.1.1). Node would respond 417 without a body.
+  server.on("checkExpectation", (request, response) => app.routing(request, response));
 }
 
 /** Sends the envelope by hand, since there is no reply object before a valid request. */

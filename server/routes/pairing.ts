@@ -6,7 +6,7 @@ import { textProblems, problems } from "../../shared/api/problems.ts";
 import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import { KeyRefused } from "../http/auth/api-keys.ts";
 import { unauthorized } from "../http/auth/authorization.ts";
-import { pairAgent } from "../http/auth/pairing.ts";
+import { pairAgent, type ShownCode } from "../http/auth/pairing.ts";
 import type { PairingLimit } from "../http/auth/pairing-limit.ts";
 import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
@@ -24,9 +24,11 @@ export interface PairingContext extends Pick<RouteContext, "store" | "now"> {
   /** The secret of the digests. */
   readonly pepper: Buffer;
   readonly countTry: PairingLimit;
+  /** Knows the certificate that PCs get. */
+  readonly network: { readonly pin: string | null } | null;
 }
 
-export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countTry }: PairingContext): void {
+export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countTry, network }: PairingContext): void {
   parseJsonBodies(app);
   app.post(
     "/agent/v1/pair",
@@ -40,17 +42,29 @@ export function pairingRoutes(app: FastifyInstance, { store, now, pepper, countT
       if (typeof key !== "string" || !isWellFormedKey(key)) throw unauthorized("x-api-key");
       const faults = body.Check(request.body) ? textProblems(request.body) : problems(body, request.body, FAULTS_MAX);
       if (faults.length > 0) throw new ApiError("REQUEST.INVALID_BODY", `${faultList(faults)}.`);
-      const { code: typed, name } = request.body as PairBody;
-      const code = readCode(typed);
-      if (code === null) throw new ApiError("PAIRING.WRONG_CODE");
+      const { name, ...shown } = request.body as PairBody;
       const outcome = await refusedAsError(
-        pairAgent(store, pepper, { code, name, key, address: request.ip, now: now() }),
+        pairAgent(store, pepper, {
+          shown: shownCode(shown, network?.pin ?? null),
+          ...{ name, key, address: request.ip, now: now() },
+        }),
       );
       if (outcome === "wrong") throw new ApiError("PAIRING.WRONG_CODE");
       if (outcome === "ended") throw new ApiError("PAIRING.CODE_ENDED");
       return { success: true, data: outcome };
     },
   );
+}
+
+/** @throws ApiError for a proof of another certificate than this server's */
+function shownCode({ code: typed = "", proof }: Omit<PairBody, "name">, pin: string | null): ShownCode {
+  if (proof !== undefined) {
+    if (proof.pin === pin) return proof;
+    throw new ApiError("PAIRING.OTHER_CERTIFICATE", `${proof.pin}, and this server has ${pin ?? "none"}`);
+  }
+  const code = readCode(typed);
+  if (code === null) throw new ApiError("PAIRING.WRONG_CODE");
+  return { code };
 }
 
 async function refusedAsError<T>(paired: Promise<T>): Promise<T> {

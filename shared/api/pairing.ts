@@ -16,6 +16,9 @@ export const CODE_MINUTES = 15;
 /** Longest name of a clinic PC. */
 export const PC_NAME_CHARS_MAX = 100;
 
+/** A pin of a certificate (shared/runtime/public-key-pin.ts). */
+export const PIN = "^sha256/[A-Za-z0-9+/]{43}=$";
+
 /** Formats 12 numbers from 0 to 31 as a code. */
 export function codeOf(numbers: readonly number[]): string {
   return numbers.map((number) => LETTERS.charAt(number)).join("");
@@ -32,9 +35,20 @@ export function readCode(text: string): string | null {
   return code.length === CODE_CHARS && Array.from(code).every((letter) => LETTERS.includes(letter)) ? code : null;
 }
 
-/** The body of `POST /agent/v1/pair`. */
+/**
+ * The body of `POST /agent/v1/pair`. An agent sends the code where it knows who listens: to a certificate that it trusts already, or
+ * over plain http, which a person chose. To another certificate it sends the proof (shared/runtime/pairing-proof.ts).
+ */
 export const PairBody = ClosedObject({
-  code: Type.String({ maxLength: 40 }),
+  code: Type.Optional(Type.String({ maxLength: 40 })),
+  proof: Type.Optional(
+    ClosedObject({
+      /** The certificate that the agent sees. */
+      pin: Type.String({ pattern: PIN }),
+      /** The agent's MAC over it and the key. */
+      mac: Type.String({ maxLength: 44 }),
+    }),
+  ),
   /** The name by which people know the PC. */
   name: Type.String({ minLength: 1, maxLength: PC_NAME_CHARS_MAX, pattern: textForm("\\S", "text that is not blank") }),
 });
@@ -44,5 +58,7 @@ export type PairBody = Static<typeof PairBody>;
 export const Paired = Type.Object({
   agent: Type.String({ pattern: fpPattern("agent") }),
   clinic: Type.Object({ fp: Type.String({ pattern: fpPattern("clinic") }), name: Type.String() }),
+  /** The server's MAC, if the agent sent one. */
+  proof: Type.Optional(Type.String()),
 });
 export type Paired = Static<typeof Paired>;

@@ -13,6 +13,8 @@ export interface PairingCode {
   /** In three groups: `7KQM-X2HD-9FVT`. */
   code: string;
   expires_at: string;
+  /** The address under which PCs of the network reach the server; null if the page's own is the only one. */
+  server: string | null;
 }
 
 /**

@@ -153,9 +153,9 @@ function forwarded(url: URL, proxy: Proxy, { method, headers, idleMs }: HttpRequ
   });
 }
 
-/** What a TLS connection trusts. The certificate that a server was paired with belongs here. */
-function trustOf({ ca }: HttpRequest): Pick<tls.ConnectionOptions, "ca" | "secureContext"> {
-  return ca === undefined ? trust : { ca };
+/** What a TLS connection trusts. A certificate in place of the known ones may be one that another has signed. */
+function trustOf({ ca }: HttpRequest): tls.ConnectionOptions {
+  return ca === undefined ? trust : { ca, allowPartialTrustChain: true };
 }
 
 function keptAgent(protocol: string, proxy: Proxy | null): http.Agent {

@@ -1,13 +1,16 @@
-import net, { type Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { isLoopback, networkOf } from "./network-address.ts";
 
 /**
  * Bounds the open connections of a server so that no host shuts the others out. At the bound a new connection takes the place of the
  * oldest one of the host that has most, and is closed itself if its own host has as many. This machine and its proxies,
- * which are addresses and ranges, get in as long as another host has a connection, and never give way.
+ * get in as long as another host has a connection, and never give way.
  */
-export function shareAmongHosts(server: Server, most: number, proxies: readonly string[] = []): void {
-  const trusted = listOf(proxies);
+export function shareAmongHosts(
+  server: Server,
+  most: number,
+  isProxy: (address: string) => boolean = () => false,
+): void {
   /** The connections of each host in the order of their start. */
   const hosts = new Map<string, Set<Socket>>();
   let open = 0;
@@ -34,8 +37,7 @@ export function shareAmongHosts(server: Server, most: number, proxies: readonly 
 
   server.on("connection", (socket: Socket) => {
     const { remoteAddress: address = "", localAddress } = socket;
-    const isProxy = trusted.check(address, net.isIPv6(address) ? "ipv6" : "ipv4");
-    const host = isProxy || isLoopback(address) || address === localAddress ? OWN : networkOf(address);
+    const host = isProxy(address) || isLoopback(address) || address === localAddress ? OWN : networkOf(address);
     if (open >= most && !makeRoom(host)) return void socket.destroy();
     hosts.set(host, (hosts.get(host) ?? new Set()).add(socket));
     open += 1;
@@ -44,14 +46,3 @@ export function shareAmongHosts(server: Server, most: number, proxies: readonly 
 }
 
 const OWN = "this machine";
-
-function listOf(ranges: readonly string[]): net.BlockList {
-  const list = new net.BlockList();
-  for (const range of ranges) {
-    const [address = "", bits] = range.split("/");
-    const version = net.isIPv6(address) ? "ipv6" : "ipv4";
-    if (bits === undefined) list.addAddress(address, version);
-    else list.addSubnet(address, Number(bits), version);
-  }
-  return list;
-}

@@ -16,6 +16,33 @@ export function networkOf(address: string): string {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
 }
 
+/** Whether a text is an address or a range of addresses, such as 127.0.0.1 or 10.0.0.0/8. */
+export function isAddressRange(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = net.isIP(address);
+  const bitsMax = version === 6 ? 128 : 32;
+  const isRange = bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= bitsMax);
+  return version !== 0 && isRange && rest.length === 0;
+}
+
+/** Returns a function that finds addresses in ranges. IPv4 addresses in the form of IPv6 count as IPv4. */
+export function addressFinder(ranges: readonly string[]): (address: string) => boolean {
+  const list = new net.BlockList();
+  for (const range of ranges) {
+    const [address = "", bits = net.isIP(range.split("/")[0] ?? "") === 6 ? 128 : 32] = range.split("/");
+    list.addSubnet(address, Number(bits), net.isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+  return (address) => net.isIP(address) !== 0 && list.check(address, net.isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+/** Ends of host names that no public name has (RFC 6762, RFC 8375, ICANN's .internal), and those of common routers. */
+export const localSuffixes = ["localhost", "local", "lan", "home", "internal", "home.arpa", "localdomain"] as const;
+
+/** Whether a host name has a meaning in the local network alone. */
+export function isLocalName(host: string): boolean {
+  return !host.includes(".") || localSuffixes.some((suffix) => host.toLowerCase().endsWith(`.${suffix}`));
+}
+
 const LOOPBACK = new net.BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");

@@ -8,6 +8,7 @@ import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { AlertWatch } from "../../server/alerts/watch.ts";
 import { buildApp } from "../../server/app.ts";
+import { Network } from "../../server/network/network.ts";
 import { createSetupCode } from "../../server/dashboard/auth/setup-code.ts";
 import { createKey, type NewApiKey, type Permission } from "../../server/http/auth/api-keys.ts";
 import { loadPepper } from "../../server/http/auth/pepper.ts";
@@ -123,9 +124,25 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   const senders: TestSenders = { sendMail: null, webhooks: { allowPrivate: false } };
   const alerts = new AlertWatch({ store, now: () => clock.now, logger, senders });
   const releaseFolder = join(folder, RELEASES);
-  const app = buildApp(store, { pepper, now: () => clock.now, limits, setupCode, logger, alerts, releaseFolder });
+  const own = { names: ["clinic-pc", "clinic-pc.local"], addresses: ["192.168.77.10"] };
+  const network = new Network({
+    ...{ folder, logger, now: () => clock.now, host: "127.0.0.1", fixedBy: [], proxies: [], publicUrl: null },
+    mainCertificate: () => undefined,
+    own: () => own,
+  });
+  const app = buildApp(store, {
+    pepper,
+    now: () => clock.now,
+    limits,
+    setupCode,
+    logger,
+    alerts,
+    releaseFolder,
+    network,
+  });
   holdToContract(app);
   onTestFinished(async () => {
+    await network.stop();
     await app.close();
     await store.close();
   });
@@ -160,6 +177,10 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     /** Watches alerts when the test asks, and sends with `senders`. */
     alerts,
     senders,
+    folder,
+    network,
+    /** The names and addresses of the server's machine, as the test changes them. */
+    own,
     /** The code with which the first user is made. */
     setupCode: setupCode?.code ?? "",
     makeKey,

@@ -8,7 +8,7 @@ import type { DashboardContext } from "../context.ts";
 import { actorOf, refuse } from "./commands.ts";
 
 /** The clinic PCs with their devices, and the code that adds a PC. A PC's access is revoked as its key. */
-export function deviceRoutes(app: FastifyInstance, { store, now, pepper }: DashboardContext): void {
+export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network }: DashboardContext): void {
   app.get(
     "/clinic/v1/clinics/:clinic/devices",
     { config: { access: "reader" } },
@@ -27,7 +27,8 @@ export function deviceRoutes(app: FastifyInstance, { store, now, pepper }: Dashb
       const made = await makePairingCode(store, pepper, { clinicId, clinicFp, userId, actor });
       if (made === undefined)
         refuse("many clinics of this server add a PC just now: wait a few minutes, then try again");
-      return { code: spacedCode(made.code), expires_at: new Date(made.expiresAt).toISOString() };
+      const [server = null] = network?.state().addresses ?? [];
+      return { code: spacedCode(made.code), expires_at: new Date(made.expiresAt).toISOString(), server };
     },
   );
 }

@@ -1,11 +1,13 @@
-import { randomInt, timingSafeEqual } from "node:crypto";
+import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
 import { CODE_CHARS, CODE_MINUTES, codeOf, type Paired } from "../../../shared/api/pairing.ts";
+import { isProof, proofKey, proofOf } from "../../../shared/runtime/pairing-proof.ts";
 import { agentPermissions } from "../../../shared/dashboard/keys.ts";
 import { judge, selectorOf } from "../../domain/pairing-code.ts";
 import { agentOfKey, insertAgent } from "../../store/agents/agents.ts";
 import {
   countOpenCodes,
   findCode,
+  findCodes,
   forgetCodes,
   type FoundCode,
   putCode,
@@ -38,28 +40,25 @@ export async function makePairingCode(
   { clinicId, clinicFp, userId, actor }: { clinicId: number; clinicFp: string; userId: number; actor: AuditActor },
 ): Promise<{ code: string; expiresAt: number } | undefined> {
   const expiresAt = actor.now + CODE_MINUTES * 60_000;
-  return store.transaction(async (session) => {
-    await forgetCodes(session, actor.now - KEEP_MS);
-    if ((await countOpenCodes(session, clinicId, actor.now)) >= CODES_OPEN_MAX) return undefined;
-    const code = await drawCode(session, clinicId);
-    await putCode(session, {
-      clinic_id: clinicId,
-      selector: selectorOf(code),
-      digest: codeDigest(pepper, code),
-      expires_at: expiresAt,
-      api_key_id: null,
-      user_id: userId,
-    });
-    await auditCommand(session, "agents code", [clinicFp], actor);
-    return { code, expiresAt };
-  });
-}
-
-async function drawCode(session: Session, clinicId: number): Promise<string> {
   for (let draws = 0; draws < DRAWS_MAX; draws += 1) {
     const code = codeOf(Array.from({ length: CODE_CHARS }, () => randomInt(32)));
-    const taken = await findCode(session, selectorOf(code));
-    if (taken === undefined || taken.clinicId === clinicId) return code;
+    const codeHash = codeDigest(pepper, code);
+    // Before the transaction, which others wait for.
+    const proof_key = masked(pepper, codeHash, await proofKey(code)).toString("hex");
+    const outcome = await store.transaction(async (session) => {
+      await forgetCodes(session, actor.now - KEEP_MS);
+      if ((await countOpenCodes(session, clinicId, actor.now)) >= CODES_OPEN_MAX) return "too many";
+      const taken = await findCode(session, selectorOf(code));
+      if (taken !== undefined && taken.clinicId !== clinicId) return "taken";
+      await putCode(session, {
+        ...{ clinic_id: clinicId, selector: selectorOf(code), digest: codeHash, proof_key },
+        ...{ expires_at: expiresAt, api_key_id: null, user_id: userId },
+      });
+      await auditCommand(session, "agents code", [clinicFp], actor);
+      return "made";
+    });
+    if (outcome === "too many") return undefined;
+    if (outcome === "made") return { code, expiresAt };
   }
   throw new Error(`no free selector in ${DRAWS_MAX} draws, expected far fewer codes`);
 }
@@ -69,8 +68,17 @@ function codeDigest(pepper: Buffer, code: string): string {
   return digest(pepper, `pairing code ${code}`);
 }
 
+/** Encrypts or decrypts the proof key of a code: a copy of the database alone pairs nothing. Each code has a mask of its own. */
+function masked(pepper: Buffer, codeHash: string, key: Buffer): Buffer {
+  const mask = createHmac("sha256", pepper).update(`pairing proof ${codeHash}`).digest();
+  return mask.map((byte, index) => byte ^ (key[index] ?? 0)) as Buffer;
+}
+
+/** What shows that an agent knows the code: the code itself, or its MAC over the certificate that it sees. */
+export type ShownCode = { readonly code: string } | { readonly pin: string; readonly mac: string };
+
 export interface PairingRequest {
-  readonly code: string;
+  readonly shown: ShownCode;
   readonly name: string;
   /** The well-formed key that the agent made. */
   readonly key: string;
@@ -85,29 +93,54 @@ export async function pairAgent(
   request: PairingRequest,
 ): Promise<Paired | "wrong" | "ended"> {
   const keyDigest = digest(pepper, request.key);
-  const read = async (session: Session) => {
-    const found = await findCode(session, selectorOf(request.code));
-    const isRight = found !== undefined && isSame(found.digest, codeDigest(pepper, request.code));
-    return isRight ? found : undefined;
-  };
   // Guesses must not wait for the database's one writer, nor others for them.
-  if ((await read(store)) === undefined) return "wrong";
+  if ((await findShown(store, pepper, request)) === undefined) return "wrong";
   return store.transaction(async (session) => {
-    const found = await read(session);
-    if (found === undefined) return "wrong";
+    const shown = await findShown(session, pepper, request);
+    if (shown === undefined) return "wrong";
+    const { found, proof } = shown;
     switch (judge(found, { keyDigest, now: request.now })) {
       case "ended":
         return "ended";
       case "repeated":
-        return repeat(session, found, request.now);
+        return answered(await repeat(session, found, request.now), proof);
       case "right":
         // The right to pair ends with the right to make a code, and not a quarter of an hour later.
         if (!(await adminsOf(session, found.clinicId)).includes(found.userId)) return "ended";
         // Only a forged request has a key of somebody else.
         if ((await findKey(session, keyDigest)) !== undefined) return "ended";
-        return register(session, pepper, found, request);
+        return answered(await register(session, pepper, found, request), proof);
     }
   });
+}
+
+interface FoundByCode {
+  readonly found: FoundCode;
+  /** The server's own proof, if the agent sent one. */
+  readonly proof?: string;
+}
+
+/** Finds the code that an agent shows. A proof names none, so that it is compared with each: there are few. */
+async function findShown(
+  session: Session,
+  pepper: Buffer,
+  { shown, key }: PairingRequest,
+): Promise<FoundByCode | undefined> {
+  if ("code" in shown) {
+    const found = await findCode(session, selectorOf(shown.code));
+    const isRight = found !== undefined && isSame(found.digest, codeDigest(pepper, shown.code));
+    return isRight ? { found } : undefined;
+  }
+  const of = { pin: shown.pin, apiKey: key };
+  for (const found of await findCodes(session)) {
+    const secret = masked(pepper, found.digest, Buffer.from(found.proofKey, "hex"));
+    if (isProof(shown.mac, "agent", secret, of)) return { found, proof: proofOf("server", secret, of) };
+  }
+  return undefined;
+}
+
+function answered(paired: Paired | "ended", proof: string | undefined): Paired | "ended" {
+  return paired === "ended" || proof === undefined ? paired : { ...paired, proof };
 }
 
 function isSame(one: string, other: string): boolean {

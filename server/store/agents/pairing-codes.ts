@@ -1,12 +1,14 @@
+import type { Kysely } from "kysely";
 import type { StoredCode } from "../../domain/pairing-code.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
-import type { PairingCodeColumns } from "../database/schema.ts";
+import type { PairingCodeColumns, Tables } from "../database/schema.ts";
 
 // Pairing codes: at most one for each clinic, so that a new code ends the one before.
 
 export interface FoundCode extends StoredCode {
   readonly clinicId: number;
   readonly digest: string;
+  readonly proofKey: string;
   readonly clinic: { readonly fp: string; readonly name: string };
   /** The key that it was exchanged for. */
   readonly publicKeyId: string | null;
@@ -17,9 +19,17 @@ export interface FoundCode extends StoredCode {
 /** @returns the code with this selector, an ended one included */
 export async function findCode(session: Session, selector: string): Promise<FoundCode | undefined> {
   const row = await session.first(bySelector, { selector });
-  if (row === undefined) return undefined;
-  const { clinic_id: clinicId, user_id: userId, fp, name, key_digest: keyDigest, public_id, ...code } = row;
-  return { ...code, clinicId, userId, keyDigest, publicKeyId: public_id, clinic: { fp, name } };
+  return row && found(row);
+}
+
+/** @returns the codes that are not forgotten, ended ones included */
+export async function findCodes(session: Session): Promise<FoundCode[]> {
+  return (await session.all(eachCode, {})).map(found);
+}
+
+function found(row: NonNullable<(typeof eachCode)["row"]>): FoundCode {
+  const { clinic_id: clinicId, user_id: userId, fp, name, key_digest: keyDigest, public_id, proof_key, ...code } = row;
+  return { ...code, clinicId, userId, keyDigest, publicKeyId: public_id, proofKey: proof_key, clinic: { fp, name } };
 }
 
 /** Stores a code in place of the clinic's last one. */
@@ -42,20 +52,24 @@ export async function useCode(session: Session, clinicId: number, keyId: number)
   await session.all(use, { clinicId, keyId });
 }
 
-const bySelector = query((db, p: { selector: string }) =>
+const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom("pairing_code")
     .innerJoin("clinic", "clinic.id", "pairing_code.clinic_id")
     .leftJoin("api_key", "api_key.id", "pairing_code.api_key_id")
     .select(["pairing_code.clinic_id", "pairing_code.digest", "pairing_code.expires_at", "pairing_code.user_id"])
     .select(["clinic.fp", "clinic.name", "api_key.digest as key_digest", "api_key.public_id"])
-    .where("selector", "=", p.selector),
-);
+    .select("pairing_code.proof_key");
+
+const eachCode = query((db) => rows(db));
+
+const bySelector = query((db, p: { selector: string }) => rows(db).where("selector", "=", p.selector));
 
 const upsert = uncachedWrite((db, p: PairingCodeColumns) => {
   const columns = {
     selector: p.selector,
     digest: p.digest,
+    proof_key: p.proof_key,
     expires_at: p.expires_at,
     api_key_id: p.api_key_id,
     user_id: p.user_id,

@@ -489,6 +489,7 @@ const agents = ({ id, orderedText }: Engine) => `
     clinic_id bigint not null primary key references clinic (id),
     selector ${orderedText} not null unique,
     digest text not null,
+    proof_key text not null,
     expires_at bigint not null,
     api_key_id bigint references api_key (id),
     user_id bigint not null references dashboard_user (id)

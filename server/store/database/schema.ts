@@ -478,6 +478,8 @@ export interface PairingCodeColumns {
   selector: string;
   /** HMAC of the whole code. */
   digest: string;
+  /** The key of the proofs of the code, encrypted with the pepper. */
+  proof_key: string;
   expires_at: number;
   /** The key that it was exchanged for; null for an unused code. */
   api_key_id: number | null;

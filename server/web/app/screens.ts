@@ -79,6 +79,10 @@ export const screens = [
       async () => (await import("../screens/settings/notifications/notifications.tsx")).NotificationSettings,
     ),
   },
+  {
+    path: "/dashboard/settings/network",
+    Screen: lazy(async () => (await import("../screens/settings/network/network.tsx")).NetworkSettings),
+  },
   { path: "/dashboard/account", Screen: lazy(async () => (await import("../screens/account/account.tsx")).Account) },
   { path: "/dashboard/help/:page?", Screen: lazy(async () => (await import("../screens/help/help.tsx")).Help) },
 ];

@@ -4,7 +4,7 @@ import { array, assert, constant, nat, oneof, option, property, record, string, 
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { checkConfig } from "../../../agent/config/check.ts";
-import { firstConfiguration, withDevice, withProfile } from "../../../agent/config/edit.ts";
+import { firstConfiguration, withDevice, withProfile, withServer } from "../../../agent/config/edit.ts";
 import type { DeviceConfig } from "../../../agent/config/schema.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
@@ -106,4 +106,23 @@ test.each([
 
 test("a text without a list of devices is refused with what to do", () => {
   expect(() => withDevice("devices:\n", device)).toThrow('write "devices: []" in agent.yaml first');
+});
+
+test("pairing again writes the server's address and pin, and leaves the rest of the text as it is", () => {
+  const pin = "sha256/AAAA=";
+  const at = { url: "https://b:8443", isOurs: (keyFile: string) => keyFile === "agent.key" };
+  const both = (text: string) => [withServer(text, { ...at, pin }), withServer(text, { ...at, pin: undefined })];
+  expect(both('server: { url: "http://a", keyFile: agent.key } # ours\ndata: x\n')).toEqual([
+    'server: { url: "https://b:8443", pin: "sha256/AAAA=", keyFile: agent.key } # ours\ndata: x\n',
+    'server: { url: "https://b:8443", keyFile: agent.key } # ours\ndata: x\n',
+  ]);
+  expect(both('server:\r\n  pin: "old"\r\n  url: http://a\r\n  keyFile: agent.key\r\ndata: x\r\n')).toEqual([
+    'server:\r\n  pin: "sha256/AAAA="\r\n  url: "https://b:8443"\r\n  keyFile: agent.key\r\ndata: x\r\n',
+    'server:\r\n  url: "https://b:8443"\r\n  keyFile: agent.key\r\ndata: x\r\n',
+  ]);
+  expect(both("server: { pin: old, url: a, keyFile: agent.key }\n")[1]).toBe(
+    'server: { url: "https://b:8443", keyFile: agent.key }\n',
+  );
+  expect(both('server: { url: "https://b:8443", pin: "sha256/AAAA=", keyFile: agent.key }\n')[0]).toBe(null);
+  expect(both("server: { url: a, keyFile: other.key }\n")).toEqual([null, null]);
 });

@@ -45,6 +45,7 @@ test("the page shows a code in three groups with its end, the PC once it is pair
   expect(body).toEqual({
     code: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/),
     expires_at: new Date(noon + 15 * 60_000).toISOString(),
+    server: null,
   });
   const key = newKey();
   expect(await server.pair(body.code, key)).toBe(200);

@@ -28,7 +28,7 @@ async function pairedFolder() {
   const actor = { by: admin.name, now, userId: admin.id, clinicId };
   const made = await makePairingCode(store, pepper, { clinicId, clinicFp: fp, userId: admin.id, actor });
   const key = newKey();
-  await pairAgent(store, pepper, { code: made?.code ?? "", name: "Lab PC", key, address: "10.0.0.7", now });
+  await pairAgent(store, pepper, { shown: { code: made?.code ?? "" }, name: "Lab PC", key, address: "10.0.0.7", now });
   await store.close();
   return { data, key };
 }

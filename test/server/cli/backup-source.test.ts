@@ -3,6 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { backupSource, restoreTarget, SERVER_BACKUP } from "../../../server/cli/backup-source.ts";
+import { keptAuthority, readAuthority, readSetting, writeSetting } from "../../../server/network/setting-file.ts";
 import { openSqlite } from "../../../server/store/database/sqlite.ts";
 import { makeBackup } from "../../../shared/care/backup.ts";
 import { checkBackup, restoreBackup } from "../../../shared/care/restore.ts";
@@ -21,9 +22,11 @@ async function serverData(): Promise<{ root: string; data: string }> {
   return { root, data };
 }
 
-test("a backup of a server is restored with its pepper, and opened at the next start", async () => {
+test("a backup of a server is restored with its pepper and its authority, and opened at the next start", async () => {
   const { root, data } = await serverData();
   const [file, fresh] = [path.join(root, "one.backup"), path.join(root, "fresh")];
+  const authority = keptAuthority(data, { names: ["clinic-pc"], addresses: [] }, Date.now());
+  writeSetting(data, { way: "own authority", port: 8443 });
   const { manifest } = await makeBackup(backupSource(data), file);
   expect(manifest).toMatchObject({ program: "server", schema: SERVER_BACKUP.schema });
   restoreBackup(
@@ -33,6 +36,8 @@ test("a backup of a server is restored with its pepper, and opened at the next s
     false,
   );
   expect(fs.readFileSync(path.join(fresh, "pepper"))).toEqual(Buffer.alloc(32, 1));
+  // Phones and PCs trust the machine that takes over, and it opens no port by itself.
+  expect([readAuthority(fresh), readSetting(fresh)]).toEqual([authority, { way: "this machine" }]);
   const store = await openSqlite(fresh, 1000);
   await store.close();
 });

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
-import { defaultTimeouts, type HttpTimeouts } from "../../../server/http/http-server.ts";
+import { createFurtherServer, defaultTimeouts, type HttpTimeouts } from "../../../server/http/http-server.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer } from "../harness.ts";
 
@@ -13,15 +13,23 @@ const ours = newFp("clinic");
 /** Max delay of a timeout on a loaded machine, in milliseconds. */
 const DELAY_MS_MAX = 10_000;
 
-test("the default timeouts are those of the HTTP server", async () => {
+test("the default timeouts and limits are those of each port of the HTTP server", async () => {
   const { app } = await startServer(clinic(ours));
-  const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = app.server;
-  expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout }).toEqual({
-    headersTimeout: 15_000,
-    requestTimeout: 60_000,
-    timeout: 60_000,
-    keepAliveTimeout: 72_000,
-  });
+  const nobody = () => false;
+  for (const server of [
+    app.server,
+    createFurtherServer(app, undefined, nobody),
+    createFurtherServer(app, { cert: "", key: "" } as never, nobody),
+  ]) {
+    const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = server;
+    expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout }).toEqual({
+      headersTimeout: 15_000,
+      requestTimeout: 60_000,
+      timeout: 60_000,
+      keepAliveTimeout: 72_000,
+    });
+    expect(server.listenerCount("clientError")).toBe(1);
+  }
 });
 
 test("a host that holds all connections gives way to another one", async () => {

@@ -55,6 +55,7 @@ const table: Readonly<Record<string, Demand>> = {
   "PUT /agent/v1/previews/:fp/:position": agent,
 
   "GET /clinic/v1/session": "nothing",
+  "GET /clinic/v1/authority.crt": "nothing",
   "POST /clinic/v1/set-up": "code",
   "POST /clinic/v1/sign-in": "code",
   "POST /clinic/v1/sign-out": "session",
@@ -94,6 +95,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST webhooks/:id/delete", "POST webhooks/:id/test", "POST webhooks/:id/resend"],
     ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
+    ...["GET network", "PUT network"],
   ]),
 };
 

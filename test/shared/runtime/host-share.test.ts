@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import net from "node:net";
 import { beforeEach, expect, test } from "vitest";
 import { shareAmongHosts } from "../../../shared/runtime/host-share.ts";
+import { addressFinder } from "../../../shared/runtime/network-address.ts";
 
 // Goal: no host of the network shuts a page, an API or a metrics port to the others. Method: connections of invented addresses.
 
@@ -66,7 +67,7 @@ test("this machine gets in by each of its addresses, and never gives way", () =>
 });
 
 test("a trusted proxy, which brings everybody's requests, never gives way", () => {
-  shareAmongHosts(server, 8, ["10.0.0.8", "10.1.0.0/16", "fd00::/8"]);
+  shareAmongHosts(server, 8, addressFinder(["10.0.0.8", "10.1.0.0/16", "fd00::/8"]));
   connect("10.0.0.8", 3);
   connect("::ffff:10.1.2.3", 3);
   connect("fd00::1", 2);

@@ -13,7 +13,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { formValues } from "../../ui/form.ts";
 import { useAction } from "../../ui/use-action.ts";
-import { QrCode } from "./qr-code.tsx";
+import { QrCode } from "../../ui/qr-code.tsx";
 import { RecoveryCodeList } from "./recovery-codes.tsx";
 import { t } from "./texts.ts";
 

@@ -42,8 +42,9 @@ export function AddPc({ agents }: { agents: readonly AgentShown[] }) {
   );
 }
 
-function Code({ of: { code, expires_at }, renew }: { of: PairingCode; renew: () => void }) {
+function Code({ of: { code, expires_at, server }, renew }: { of: PairingCode; renew: () => void }) {
   const minutes = useMinutesUntil(expires_at);
+  const address = server ?? location.origin;
   if (minutes <= 0) {
     return (
       <>
@@ -62,11 +63,23 @@ function Code({ of: { code, expires_at }, renew }: { of: PairingCode; renew: () 
       <p class="pairing-code">
         <strong>{code}</strong>
       </p>
+      <p>{t("codeServer")}</p>
+      <Lines text={address} label={t("serverAddress")} />
       <p class="quiet">{t("codeEnds", { minutes })}</p>
       <p>{t("codeCommand")}</p>
-      <Lines text={`vetwire agent pair --server ${location.origin} --code ${code}`} label={t("command")} />
+      <Lines text={`vetwire agent pair --server ${address} --code ${code}`} label={t("command")} />
+      {isLoopback(address) && (
+        <p class="note">
+          {t("onlyHere")} <a href="/dashboard/settings/network">{t("openNetwork")}</a>
+        </p>
+      )}
     </>
   );
+}
+
+/** Whether an address leads to the machine on which it is typed. */
+function isLoopback(address: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(address).hostname);
 }
 
 const MINUTE_MS = 60_000;

@@ -9,7 +9,7 @@ import "./frame.css";
 
 // The frame of the settings: a menu of the parts, which each part shows beside its content.
 
-type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications";
+type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications" | "network";
 
 /** The parts in the order of their menu, and the role that a part needs. */
 const parts: readonly { part: Part; role: Role }[] = [
@@ -20,6 +20,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
   { part: "notifications", role: "admin" },
+  { part: "network", role: "admin" },
 ];
 
 /** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
@@ -80,6 +81,7 @@ const t = texts(
     ranges: "Reference ranges",
     audit: "Audit",
     notifications: "Notifications",
+    network: "Network",
     forbidden: "Your role does not allow this",
     forbiddenNext: "An admin of the clinic can open this part.",
   },
@@ -93,6 +95,7 @@ const t = texts(
     ranges: "Referans aralıkları",
     audit: "Denetim kaydı",
     notifications: "Bildirimler",
+    network: "Ağ",
     forbidden: "Rolünüz buna izin vermiyor",
     forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
   },

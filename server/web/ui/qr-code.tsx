@@ -1,4 +1,5 @@
 import { encode } from "uqr";
+import "./qr-code.css";
 
 /** Modules of the quiet zone that a QR code needs around it (ISO/IEC 18004). */
 const QUIET = 4;

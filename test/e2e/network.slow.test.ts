@@ -1,0 +1,139 @@
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import type { NetworkChange, NetworkSetting } from "../../shared/dashboard/network.ts";
+import { freePort, SERVER, start, temporaryFolder, until } from "../support/processes.ts";
+
+// Method: `server run` as a clinic starts it, its admin over HTTP, and OpenSSL as the client of the network.
+
+const run = promisify(execFile);
+
+interface Admin {
+  readonly cookie: string;
+  readonly user: string;
+  readonly clinic: string;
+}
+
+async function begin(data: string, ...options: string[]) {
+  const server = start(SERVER, ["run", "--port", "0", "--data", data, ...options], { DATABASE_URL: undefined });
+  onTestFinished(async () => void (await server.end("SIGKILL")));
+  const [, here = ""] = await until(
+    "the server listens",
+    () => /listening on (http:\/\/[\d.]+:\d+)/.exec(server.output()),
+    60_000,
+  );
+
+  async function call(method: string, url: string, body?: object, admin?: Admin) {
+    const response = await fetch(`${here}/clinic/v1${url}`, {
+      method,
+      headers: {
+        "content-type": "application/json",
+        "sec-fetch-site": "same-origin",
+        ...(admin && { cookie: admin.cookie, "x-vetwire-user": admin.user }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok) throw new Error(JSON.stringify(answer));
+    return { answer, cookie: response.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  }
+
+  async function setUp(): Promise<Admin> {
+    const code = fs.readFileSync(path.join(data, "setup-code"), "utf8").trim();
+    const body = { code, name: "Admin", password: "a long enough password", clinic_name: "Ours" };
+    const { cookie } = await call("POST", "/set-up", body);
+    const session = await call("GET", "/session", undefined, {
+      ...{ cookie, user: "", clinic: "" },
+    });
+    const answer = session.answer as { user: { id: string }; clinics: { fp: string }[] };
+    return { cookie, user: answer.user.id, clinic: answer.clinics[0]?.fp ?? "" };
+  }
+  const change = async (admin: Admin, setting: NetworkSetting) =>
+    (await call("PUT", `/clinics/${admin.clinic}/network`, setting, admin)).answer as NetworkChange;
+  return { ...server, here, setUp, change };
+}
+
+/** The judgement of OpenSSL about a port, with a server's authority. */
+async function verified(port: number, data: string): Promise<string> {
+  const ca = path.join(temporaryFolder(), "ca.pem");
+  const { certificate } = JSON.parse(fs.readFileSync(path.join(data, "authority.json"), "utf8")) as {
+    certificate: string;
+  };
+  fs.writeFileSync(ca, certificate);
+  const client = [
+    "s_client",
+    "-connect",
+    `127.0.0.1:${port}`,
+    "-CAfile",
+    ca,
+    "-verify_ip",
+    "127.0.0.1",
+    "-verify_return_error",
+  ];
+  const done = run("openssl", client, { timeout: 20_000 });
+  done.child.stdin?.end();
+  const text = await done.then(
+    ({ stdout, stderr }) => stdout + stderr,
+    (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
+  );
+  return /Verify return code: 0 \(ok\)/.test(text)
+    ? "ok"
+    : (/verify error:[^\n]*|Connection refused/i.exec(text)?.[0] ?? text);
+}
+
+test("two servers of one network have authorities of their own, and each one's setting survives SIGKILL", async () => {
+  const folders = [path.join(temporaryFolder(), "one"), path.join(temporaryFolder(), "two")] as const;
+  const ports = [await freePort(), await freePort()] as const;
+  for (const [index, data] of folders.entries()) {
+    const server = await begin(data);
+    const admin = await server.setUp();
+    const { refused } = await server.change(admin, { way: "own authority", port: ports[index as 0 | 1] });
+    expect(refused).toBe(null);
+    await server.end("SIGKILL");
+    await begin(data);
+  }
+  await until("the second port", async () => (await verified(ports[1], folders[1])) === "ok");
+  expect(await verified(ports[0], folders[0])).toBe("ok");
+  expect(await verified(ports[0], folders[1])).toMatch(/^verify error/);
+  expect(await verified(ports[1], folders[0])).toMatch(/^verify error/);
+});
+
+test("a server that is killed in the middle of a change starts with the old setting or the new one", async () => {
+  const data = path.join(temporaryFolder(), "data");
+  const [one, two] = [await freePort(), await freePort()];
+  let server = await begin(data);
+  const admin = await server.setUp();
+  const stored = () => JSON.parse(fs.readFileSync(path.join(data, "network.json"), "utf8")) as { port: number };
+  await server.change(admin, { way: "own authority", port: one });
+  const seen = new Set<number>();
+  for (const wait of [0, 5, 10, 20, 40, 80, 160, 320, 640]) {
+    const port = stored().port === one ? two : one;
+    const changing = server.change(admin, { way: "own authority", port }).catch(() => null);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    await server.end("SIGKILL");
+    await changing;
+    const kept = stored().port;
+    expect([one, two]).toContain(kept);
+    seen.add(kept);
+    server = await begin(data);
+    await until("its port", async () => (await verified(kept, data)) === "ok");
+    expect(await verified(kept === one ? two : one, data)).toMatch(/refused/i);
+  }
+  expect(seen.size).toBe(2);
+});
+
+test("options of the command line win over the stored setting, and the page says which", async () => {
+  const data = path.join(temporaryFolder(), "data");
+  const port = await freePort();
+  const first = await begin(data);
+  const admin = await first.setUp();
+  await first.change(admin, { way: "own authority", port });
+  await first.end();
+  const fixed = await begin(data, "--host", "127.0.0.1", "--trust-proxy", "127.0.0.1");
+  const { refused, network } = await fixed.change(admin, { way: "this machine" });
+  expect(refused).toEqual({ code: "set by options", got: "--host --trust-proxy" });
+  expect(network.fixed_by).toEqual(["--host", "--trust-proxy"]);
+  expect(await verified(port, data)).toMatch(/refused/i);
+});
