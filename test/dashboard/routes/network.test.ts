@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import type http from "node:http";
+import https from "node:https";
 import { X509Certificate } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -34,6 +37,29 @@ test("an admin opens the network, the audit names who did, and anybody loads the
   expect(loaded.headers["content-type"]).toBe("application/x-x509-ca-cert");
   expect(new X509Certificate(loaded.body).fingerprint256).toBe(body.network.authority?.fingerprint);
   expect((await listRowsOf(server.store, ours)).map(({ route }) => route)).toContain("network: own authority");
+});
+
+test("the answer to a change arrives on the port that the change ends", async () => {
+  const server = await start(ours);
+  const admin = await makeUser(server, "admin", ours);
+  const url = `https://localhost:${server.lan.port}/clinic/v1/clinics/${ours}/network`;
+  await server.network.change({ way: "own authority", port: server.lan.port });
+  const ca = server.network.authority ?? "";
+  const ask = async (method: string, body?: object) => {
+    const headers = {
+      cookie: admin.cookie.replace("vetwire=", "__Host-vetwire="),
+      "content-type": "application/json",
+      "sec-fetch-site": "same-origin",
+    };
+    const request = https.request(url, { method, headers, ca, agent: false });
+    request.end(body && JSON.stringify(body));
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    let text = "";
+    for await (const part of response) text += String(part);
+    return JSON.parse(text) as NetworkChange;
+  };
+  expect(await ask("PUT", { way: "this machine" })).toMatchObject({ refused: null, network: { way: "this machine" } });
+  await expect(ask("GET")).rejects.toThrow("ECONNREFUSED");
 });
 
 test("only a user who is admin in each clinic of the server changes its network", async () => {

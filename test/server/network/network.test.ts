@@ -150,25 +150,6 @@ test("a setting that cannot be written is undone", async () => {
   expect([network.state().way, await ask()]).toEqual(["this machine", "ECONNREFUSED"]);
 });
 
-test("an answer on the port that ends still arrives, and new connections find the new port", async () => {
-  const { network, port, lan, ask } = await start();
-  await network.change(lan);
-  const next = await freePort();
-  const ca = network.authority ?? "";
-  const socket = tls.connect({ port, host: "127.0.0.1", servername: "localhost", ca });
-  await once(socket, "secureConnect");
-  socket.write(
-    "POST /agent/v1/pair HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{",
-  );
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await network.change({ way: "own authority", port: next })).toBe(null);
-  expect([await ask(port), await ask(next)]).toEqual(["ECONNREFUSED", 200]);
-  socket.write("}");
-  const [answer] = (await once(socket, "data")) as [Buffer];
-  expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
-  socket.destroy();
-});
-
 test("the certificate is renewed before its end and for a new address, without a connection closed", async () => {
   const { network, clock, own, lan, port, log } = await start();
   clock.now -= 59 * DAY_MS;
