@@ -3,8 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import type { PairingCode } from "../../shared/dashboard/devices.ts";
 import type { NetworkChange, NetworkSetting } from "../../shared/dashboard/network.ts";
-import { freePort, SERVER, start, temporaryFolder, until } from "../support/processes.ts";
+import { AGENT, freePort, SERVER, start, temporaryFolder, until } from "../support/processes.ts";
 
 // Method: `server run` as a clinic starts it, its admin over HTTP, and OpenSSL as the client of the network.
 
@@ -52,7 +53,9 @@ async function begin(data: string, ...options: string[]) {
   }
   const change = async (admin: Admin, setting: NetworkSetting) =>
     (await call("PUT", `/clinics/${admin.clinic}/network`, setting, admin)).answer as NetworkChange;
-  return { ...server, here, setUp, change };
+  const makeCode = async (admin: Admin) =>
+    (await call("POST", `/clinics/${admin.clinic}/pairing-code`, {}, admin)).answer as PairingCode;
+  return { ...server, here, setUp, change, makeCode };
 }
 
 /** The judgement of OpenSSL about a port, with a server's authority. */
@@ -136,4 +139,41 @@ test("options of the command line win over the stored setting, and the page says
   expect(refused).toEqual({ code: "set by options", got: "--host --trust-proxy" });
   expect(network.fixed_by).toEqual(["--host", "--trust-proxy"]);
   expect(await verified(port, data)).toMatch(/refused/i);
+});
+
+test("a PC is paired over the network, keeps its pin in agent.yaml, and is told of another authority", async () => {
+  const data = path.join(temporaryFolder(), "data");
+  const port = await freePort();
+  const first = await begin(data);
+  const admin = await first.setUp();
+  await first.change(admin, { way: "own authority", port });
+  const folder = temporaryFolder();
+  const [config, key] = [path.join(folder, "agent.yaml"), path.join(folder, "agent.key")];
+  fs.writeFileSync(
+    config,
+    `server: { url: "http://old:8080", keyFile: ./agent.key } # ours\ndata: ./data\ntimeZone: UTC\ndevices: []\n`,
+  );
+  const agent = (...command: string[]) =>
+    run(process.execPath, [AGENT, ...command, "--config", config], { timeout: 60_000 }).then(
+      ({ stdout, stderr }) => stdout + stderr,
+      (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
+    );
+  const pairWith = async ({ code }: PairingCode) =>
+    agent("pair", "--server", `https://localhost:${port}`, "--code", code, "--name", "Lab PC", "--key-file", key);
+  expect(await pairWith(await first.makeCode(admin))).toContain("names the server's address and certificate now");
+  const written = fs.readFileSync(config, "utf8");
+  expect(written).toMatch(
+    /^server: \{ url: "https:\/\/localhost:\d+", pin: "sha256\/.{43}=", keyFile: \.\/agent\.key \} # ours\ndata: /,
+  );
+  expect(await agent("doctor")).toContain("the server has the certificate of the pairing");
+
+  await first.end();
+  fs.rmSync(path.join(data, "authority.json"));
+  const second = await begin(data);
+  const told = await agent("doctor");
+  expect(told).toContain("another certificate than that of the paired server came from localhost");
+  expect(told).toContain("pair this PC again");
+  expect(await pairWith(await second.makeCode(admin))).toContain("paired with Ours");
+  expect(fs.readFileSync(config, "utf8")).not.toBe(written);
+  expect(await agent("doctor")).toContain("the server has the certificate of the pairing");
 });
