@@ -24,6 +24,10 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
     const problem = sentFileProblem(keyFile, folder) ?? keyProblem(path.resolve(folder, keyFile));
     if (problem !== null) report(["server", "keyFile"], problem);
   }
+  const { url, pin } = asObject(root["server"]);
+  if (typeof pin === "string" && typeof url === "string" && url.startsWith("http://")) {
+    report(["server", "pin"], `needs a url that begins with https://, got ${url}: pair again, or remove the pin`);
+  }
   const listeners = new Map<string, string>();
   const listener: ReportProblem = (steps, value) => {
     const address = parseAddress(value);

@@ -25,7 +25,7 @@ export function isUnknownAuthority(error: Error): boolean {
   return UNKNOWN.test(String((error as NodeJS.ErrnoException).code));
 }
 
-/** Looks at the certificates of a server, which nothing proves. @throws an error of the connection */
+/** Looks at the certificates of a server, which nothing proves. It asks no proxy: such a server is in the clinic's network. @throws an error of the connection */
 export function lookAt(url: string): Promise<Presented> {
   const { hostname, port } = new URL(url);
   const host = hostname.replaceAll(/[[\]]/g, "");

@@ -170,6 +170,16 @@ describe("single problems", () => {
       good.replace("agent.key", "quoted.key"),
       `2: server.keyFile names FOLDER/quoted.key, which cannot be read: its character 1 is U+201C, expected one line of printable ASCII`,
     ],
+    [
+      "a pin over plain http",
+      good.replace("keyFile:", `pin: "sha256/${"A".repeat(43)}=", keyFile:`),
+      "2: server.pin needs a url that begins with https://, got http://127.0.0.1:8080: pair again, or remove the pin",
+    ],
+    [
+      "a pin of another form",
+      good.replace("keyFile:", `pin: "AB:CD", keyFile:`).replace("http:", "https:"),
+      '2: server.pin is "AB:CD", expected sha256/ and 44 characters of base64, as pairing writes it',
+    ],
     ["no key file", good.replace("agent.key", "no.key"), `2: server.keyFile names FOLDER/no.key, which does not exist`],
     [
       "replies on two connections",
