@@ -2,13 +2,14 @@ import type { LookupAddress } from "node:dns";
 import http from "node:http";
 import https from "node:https";
 import type { LookupFunction, Socket } from "node:net";
-import { isIPv6 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { pipeline } from "node:stream/promises";
 import tls from "node:tls";
 import { urlToHttpOptions } from "node:url";
 import { firstFault, isUnreached } from "../runtime/connection-fault.ts";
 import {
   environmentProxies,
+  isOfProxy,
   portOf,
   type Proxy,
   ProxyError,
@@ -98,7 +99,10 @@ export async function sendRequest(url: URL, options: HttpRequest = {}): Promise<
     const abort = () => end(signal?.reason as Error);
     signal?.addEventListener("abort", abort);
     request.on("close", () => signal?.removeEventListener("abort", abort));
-    request.on("timeout", () => end(new DOMException(`no transfer within ${(idleMs ?? 0) / 1000} s`, "TimeoutError")));
+    // The agent's own limit, for unused connections, makes the same event.
+    if (idleMs !== undefined) {
+      request.on("timeout", () => end(new DOMException(`no transfer within ${idleMs / 1000} s`, "TimeoutError")));
+    }
     // Stays, because an error may follow the response or another error.
     request.on("error", (error) => {
       const first = firstFault(error);
@@ -107,7 +111,7 @@ export async function sendRequest(url: URL, options: HttpRequest = {}): Promise<
     request.on("response", (response) => {
       current = response;
       const { statusCode: status = 0, headers } = response;
-      if (!isForwarded || ![407, 502, 504].includes(status)) return resolve(response);
+      if (!isForwarded || !isOfProxy(status, headers)) return resolve(response);
       end(proxyRefusal(proxy, url.host, status, headers));
     });
     if (typeof body === "function") pipeline(reporting(body, reject), request).catch(reject);
@@ -143,14 +147,24 @@ function direct(url: URL, proxy: Proxy | null, options: HttpRequest): http.Clien
 
 /** RFC 9112 §3.2.2: the proxy of plain http gets the whole URL. */
 function forwarded(url: URL, proxy: Proxy, { method, headers, idleMs }: HttpRequest): http.ClientRequest {
-  const { protocol, hostname } = proxy.url;
-  return (protocol === "https:" ? https : http).request({
+  return requesterOf(proxy)({
     ...urlToHttpOptions(url),
-    ...{ protocol, hostname: bare(hostname), host: bare(hostname), port: portOf(proxy.url) },
+    ...placeOf(proxy),
     ...{ method, path: `${url.origin}${url.pathname}${url.search}`, timeout: idleMs },
     headers: { host: url.host, ...headers, ...authorization(proxy) },
-    agent: keptAgent(protocol, null),
+    agent: keptAgent(proxy.url.protocol, null),
   });
+}
+
+function requesterOf({ url }: Proxy): typeof https.request {
+  return url.protocol === "https:" ? https.request : http.request;
+}
+
+/** Where a proxy is. Node would take its TLS name from the Host header, which names the target. */
+function placeOf({ url }: Proxy): https.RequestOptions {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const { protocol } = url;
+  return { protocol, hostname: host, host, port: portOf(url), servername: isIP(host) === 0 ? host : "", ...trust };
 }
 
 /** What a TLS connection trusts. A certificate in place of the known ones may be one that another has signed. */
@@ -178,7 +192,8 @@ function createAgent(protocol: string, proxy: Proxy | null, addresses: readonly 
     openTunnel(proxy, to)
       .then((socket) => (protocol === "https:" ? encrypt(socket) : socket))
       .then(
-        (socket) => connected?.(null, socket),
+        // As Node does with a socket of its own: a request whose limit is the agent's sets none.
+        (socket) => connected?.(null, socket.setTimeout(KEEP_MS)),
         (error: Error) => connected?.(error, null as never),
       );
     return undefined;
@@ -202,11 +217,10 @@ function onlyTo(addresses: readonly LookupAddress[]): LookupFunction {
 /** Lets a proxy connect to a target (RFC 9110 §9.3.6). @throws ProxyError */
 function openTunnel(proxy: Proxy, target: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const { protocol, hostname } = proxy.url;
-    const request = (protocol === "https:" ? https : http).request({
-      ...{ method: "CONNECT", host: bare(hostname), port: portOf(proxy.url), path: target, agent: false },
+    const request = requesterOf(proxy)({
+      ...placeOf(proxy),
+      ...{ method: "CONNECT", path: target, agent: false },
       headers: { host: target, ...authorization(proxy) },
-      ...trust,
     });
     const late = setTimeout(() => request.destroy(proxySilence(proxy, target, PROXY_MS, false)), PROXY_MS);
     request.on("close", () => clearTimeout(late));
@@ -231,10 +245,6 @@ function owned<S extends Socket>(socket: S): S {
 
 function authorization({ authorization: value }: Proxy): http.OutgoingHttpHeaders {
   return value === null ? {} : { "proxy-authorization": value };
-}
-
-function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, "");
 }
 
 function bracketed(host: string): string {

@@ -127,6 +127,12 @@ export function portOf({ port, protocol }: URL): string {
   return port || (protocol === "https:" ? "443" : "80");
 }
 
+/** Whether the proxy of plain http answered. Squid reports a target that it does not reach by 503 and a page; Vetwire's 503 is JSON. */
+export function isOfProxy(status: number, headers: IncomingHttpHeaders): boolean {
+  const isPage = headers["content-type"]?.startsWith("text/html") === true;
+  return status === 407 || status === 502 || status === 504 || (status === 503 && isPage);
+}
+
 /** The proxy answered in place of the target. */
 export function proxyRefusal(proxy: Proxy, target: string, status: number, headers: IncomingHttpHeaders): ProxyError {
   const { name } = proxy;

@@ -62,7 +62,7 @@ for (const [peer, serve] of Object.entries(PEERS)) {
 
 // A request that is given up at any moment.
 const slow = await listen((socket) => {
-  const timer = setTimeout(() => socket.write("HTTP/1.1 200 OK\r\n\r\n"), 5);
+  const timer = setTimeout(() => socket.write("HTTP/1.1 200 OK\r\n\r\n", () => resetSoon(socket)), 5);
   socket.on("close", () => clearTimeout(timer));
 });
 for (const ms of [0, 1, 2, 4, 8, 16]) {

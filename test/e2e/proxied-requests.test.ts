@@ -85,7 +85,7 @@ async function startWorld(scheme: string, behaviour: ProxyBehaviour = {}, user =
     target.closeAllConnections();
     target.close();
   });
-  const address = `http://${user}127.0.0.1:${proxy.port}`;
+  const address = `${behaviour.tls === undefined ? "http" : "https"}://${user}127.0.0.1:${proxy.port}`;
   const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
   useNetwork({ proxies: environmentProxies(env), ca: fs.readFileSync(ca, "latin1") });
   return { ...proxy, url: `${scheme}://cloud.example`, env };
@@ -169,6 +169,16 @@ test.each(["push", "download", "webhook"])("a request of %s whose proxy is silen
     expect(await failed).toMatch(
       new RegExp(`he proxy 127.0.0.1:${port} brought no answer of .* within (1|15) s: check`),
     );
+  }
+});
+
+test("a proxy that speaks TLS itself is reached with the authority of ca", async () => {
+  const { certificate, key } = certificates.device;
+  const tls = { cert: fs.readFileSync(certificate), key: fs.readFileSync(key) };
+  for (const scheme of ["https", "http"]) {
+    const { seen, url } = await startWorld(scheme, { tls });
+    expect(await failure("push", url)).toContain("418");
+    expect(seen.length).toBe(1);
   }
 });
 

@@ -1,4 +1,5 @@
 import http from "node:http";
+import https from "node:https";
 import net from "node:net";
 
 // A proxy of a clinic on loopback: tunnels (CONNECT) and plain http. It brings every target to one port of this machine.
@@ -10,10 +11,12 @@ export interface ProxyBehaviour {
   readonly end?: "silent" | "cut";
   /** `user:password` that it wants. */
   readonly wants?: string;
+  /** Makes the proxy speak TLS. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
 export async function startForwardProxy(targetPort: number, behaviour: ProxyBehaviour = {}) {
-  const { refuse, end, wants } = behaviour;
+  const { refuse, end, wants, tls } = behaviour;
   /** Such as `CONNECT cloud.example:443` and `GET http://cloud.example/`. */
   const seen: string[] = [];
   const refusal = ({ headers }: http.IncomingMessage) => {
@@ -21,7 +24,7 @@ export async function startForwardProxy(targetPort: number, behaviour: ProxyBeha
     if (wants === undefined || isRight) return refuse;
     return { status: 407, headers: { "proxy-authenticate": 'Basic realm="clinic"' } };
   };
-  const server = http.createServer((request, response) => {
+  const serve: http.RequestListener = (request, response) => {
     seen.push(`${request.method} ${request.url}`);
     if (end === "silent") return;
     if (end === "cut") return request.socket.destroy();
@@ -36,7 +39,8 @@ export async function startForwardProxy(targetPort: number, behaviour: ProxyBeha
     });
     onward.on("error", () => response.destroy());
     request.pipe(onward);
-  });
+  };
+  const server = tls === undefined ? http.createServer(serve) : https.createServer({ ...tls }, serve);
   server.on("connect", (request, socket: net.Socket) => {
     seen.push(`CONNECT ${request.url}`);
     socket.on("error", () => undefined);
