@@ -13,6 +13,9 @@ const WASM_PAGES_MAX = 8192;
 /** Time without a request after which the process ends. */
 const IDLE_MS = 10_000;
 
+/** Time for the last message of an ended process. */
+const LAST_MESSAGE_MS = 200;
+
 /** The process ended while it read a file, or was ended at the time limit. */
 export class FileFault extends Error {
   readonly code: PictureFault;
@@ -127,6 +130,7 @@ export class ConfinedFiles {
       if (child === this.#process) this.#failWith(fault);
     };
     child.on("disconnect", ended); // after its last message
+    child.on("exit", () => setTimeout(ended, LAST_MESSAGE_MS)); // Windows may report no disconnection
     child.on("error", ended); // it did not start
     return child;
   }

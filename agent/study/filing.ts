@@ -74,7 +74,8 @@ export class Filing {
   #enqueue(message: StoredMessage, rematch: boolean): Promise<void> {
     const filed = (this.#tails.get(message.device) ?? Promise.resolve()).then(() => {
       // A backlog that a stop interrupted comes first at the next start.
-      if (!this.#backlog.has(message.device)) return this.#file(message, rematch);
+      if (this.#backlog.has(message.device)) return undefined;
+      return rematch ? this.#fileMarked(message, true) : this.#file(message, false);
     });
     this.#tails.set(message.device, filed);
     return filed;
@@ -95,19 +96,19 @@ export class Filing {
       const messages = await this.#retry(() => this.#spool.call("unprocessedMessages", device, batch));
       for (const message of messages ?? []) {
         if (this.#stopped) return;
-        await this.#fileMarked(message);
+        await this.#fileMarked(message, false);
       }
       if (this.#stopped) return;
     }
     this.#backlog.delete(device);
   }
 
-  /** Files a message that an earlier process left, perhaps because the message ended it. No device waits, so each try is marked. */
-  async #fileMarked(message: StoredMessage): Promise<void> {
-    const run = () => this.#tries.run(message.id, async () => this.#file(message, false).then(() => "filed"));
+  /** Files a message that waited, and that perhaps ended an earlier process. No device waits for it, so each try is marked. */
+  async #fileMarked(message: StoredMessage, rematch: boolean): Promise<void> {
+    const run = () => this.#tries.run(message.id, async () => this.#file(message, rematch).then(() => "filed"));
     const filed = await this.#retry(run);
     if (filed !== null || this.#stopped) return;
-    await this.#file(message, false, async () => quarantined(message, SET_ASIDE));
+    await this.#file(message, rematch, async () => quarantined(message, SET_ASIDE));
     this.#tries.end(message.id);
   }
 

@@ -38,6 +38,7 @@ const stages: Record<string, () => Promise<unknown>> = {
     const deviceById = (id: string) => (id === "bad" ? die() : device);
     const filing = new Filing(spool, directory, deviceById, { outcomeStored: () => undefined, fault });
     await filing.acceptStored();
+    await filing.rematch(["bad", "chem-1", "hema-1"]);
     await filing.idle();
   },
   session: () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { onTestFinished, expect, test } from "vitest";
 import { imageFile } from "../../../agent/imaging/image-folder.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -23,10 +24,9 @@ async function starts(stage: string, fill: (spool: Spool, folder: string) => Pro
   await spool.close();
   for (let killed = 0; killed < 5; killed++) {
     const { signal, status, stderr } = spawnSync(process.execPath, [SCRIPT, stage, folder], { encoding: "utf8" });
-    if (signal !== "SIGKILL") {
-      expect([status, stderr]).toEqual([0, ""]);
-      return { killed, folder };
-    }
+    if (signal === "SIGKILL") continue;
+    if (status !== 0) throw new Error(stderr);
+    return { killed, folder };
   }
   throw new Error("killed at each start");
 }
@@ -47,6 +47,18 @@ test("a message that ends the agent is set aside after two starts, and the other
   );
   expect(killed).toBe(2);
   expect(states(folder)).toEqual({ M1: "not-for-patients", M2: "set aside", M3: "not-for-patients" });
+});
+
+test("a message that ends the agent when its patient appears is set aside, too", async () => {
+  const { killed, folder } = await starts("message", async (spool, data) => {
+    await spool.call("addMessages", [message("M1", "chem-1", 0), message("M2", "bad", 1)]);
+    const db = new Database(path.join(data, "spool.db"));
+    db.exec("UPDATE message SET state = 'unmatched', processed_at = 1");
+    db.exec("INSERT INTO pending_match (match_key, message, due) VALUES ('4711', 'M1', 1), ('4711', 'M2', 1)");
+    db.close();
+  });
+  expect(killed).toBe(2);
+  expect(states(folder)).toEqual({ M1: "not-for-patients", M2: "set aside" });
 });
 
 test("a session whose replay ends the agent becomes a message of its bytes, and the others are replayed", async () => {

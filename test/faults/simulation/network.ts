@@ -56,23 +56,22 @@ export class Network {
   /** Replaces http.request for one process at a time. @returns a function that puts it back */
   install(current: () => Process): () => void {
     const { request } = http;
-    Reflect.set(http, "request", (url: string, options: http.RequestOptions, answered: (response: unknown) => void) => {
+    Reflect.set(http, "request", ({ pathname, search }: URL, options: http.RequestOptions) => {
       if (options.method === "POST") this.#clock.realWork -= 1; // the client has compressed the body
       return new PendingRequest((body, pending) => {
-        const { pathname, search } = new URL(url);
         const headers = options.headers as Record<string, string>;
         const sent = { method: options.method ?? "GET", path: pathname + search, headers, body };
-        this.#send(current(), sent, pending, answered);
-      }, options.signal ?? null);
+        this.#send(current(), sent, pending);
+      });
     });
     return () => void Reflect.set(http, "request", request);
   }
 
-  #send(agent: Process, request: HttpRequest, pending: PendingRequest, answered: (response: unknown) => void): void {
+  #send(agent: Process, request: HttpRequest, pending: PendingRequest): void {
     const { faults } = this;
     this.requests += 1;
     const answer = (result: HttpAnswer | NodeJS.ErrnoException) =>
-      this.#clock.schedule(agent, this.#chance.ms(faults.delayMs), () => pending.settle(result, answered));
+      this.#clock.schedule(agent, this.#chance.ms(faults.delayMs), () => pending.settle(result));
     const arrive = (reply: (answer: HttpAnswer) => void) =>
       this.#clock.scheduleAwaited(this.#server.host, this.#chance.ms(faults.delayMs), async () => {
         const result = this.isCut ? null : await this.#server.serve(request);
@@ -105,30 +104,36 @@ class PendingRequest extends EventEmitter {
   readonly #send: (body: Buffer, pending: PendingRequest) => void;
   #isSettled = false;
 
-  constructor(send: (body: Buffer, pending: PendingRequest) => void, signal: AbortSignal | null) {
+  constructor(send: (body: Buffer, pending: PendingRequest) => void) {
     super();
     this.#send = send;
-    signal?.addEventListener("abort", () => this.#fail(Object.assign(new Error("aborted"), { code: "ABORT_ERR" })));
   }
 
   end(body?: Buffer): void {
     this.#send(body ?? Buffer.alloc(0), this);
   }
 
-  settle(result: HttpAnswer | NodeJS.ErrnoException, answered: (response: unknown) => void): void {
+  /** Ends the request at the client's timeout. */
+  destroy(reason: Error): void {
+    this.#fail(reason);
+  }
+
+  settle(result: HttpAnswer | NodeJS.ErrnoException): void {
     if (result instanceof Error) return this.#fail(result);
     if (this.#isSettled) return;
     this.#isSettled = true;
     const { status, headers, body } = result;
-    const response = Object.assign(new EventEmitter(), { statusCode: status, headers, destroy: () => undefined });
-    answered(response);
-    response.emit("data", body);
-    response.emit("end");
+    const parts = async function* () {
+      yield body;
+    };
+    this.emit("response", Object.assign(parts(), { statusCode: status, headers, destroy: () => undefined }));
+    this.emit("close");
   }
 
   #fail(error: Error): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.emit("error", error);
+    this.emit("close");
   }
 }
