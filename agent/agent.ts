@@ -6,6 +6,7 @@ import { startDailyBackup } from "./care/daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
 import { useConfiguredNetwork } from "./config/network.ts";
 import type { Config } from "./config/schema.ts";
+import { placeWarning } from "../shared/runtime/folder-place.ts";
 import { readSecret } from "./config/secret-file.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import { createImaging } from "./imaging-devices.ts";
@@ -163,6 +164,8 @@ function protectFiles(config: Config, log: Logger): void {
   }
   for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
   for (const reason of config.ignored) log.warn({ reason }, "remove a part of the configuration");
+  const place = placeWarning(config.data);
+  if (place !== null) log.warn({ stage: "spool", code: place.code }, place.sentence);
   for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
 }
 

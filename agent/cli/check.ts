@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
 import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { placeWarning } from "../../shared/runtime/folder-place.ts";
 import { exposures } from "../config/exposures.ts";
 import type { Config } from "../config/schema.ts";
 import { type ConfigOption, configOption, readConfig, readConfigFile } from "./options.ts";
@@ -31,5 +32,10 @@ function checkAsJson(options: ConfigOption): void {
 }
 
 function warningsOf(config: Config): string[] {
-  return [...config.ignored.map((text) => `${text}: remove this section`), ...exposures(config)];
+  const place = placeWarning(config.data);
+  return [
+    ...config.ignored.map((text) => `${text}: remove this section`),
+    ...exposures(config),
+    ...(place === null ? [] : [place.sentence]),
+  ];
 }

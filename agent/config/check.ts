@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
-import { problems } from "../../shared/api/problems.ts";
+import { problems, shown } from "../../shared/api/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
 import type { Encryption, ObjectTarget } from "../../shared/objects/object-target.ts";
 import { DEFAULT_LOG } from "../../shared/runtime/log-file.ts";
@@ -89,14 +89,20 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   };
 }
 
-/** Finds the texts that lost a character because the file is not UTF-8: a folder of that name is another one. Comments may lose some. */
+/**
+ * Finds the texts that lost a character because the file is not UTF-8: a folder of that name is another one. Comments may lose some.
+ * A text with NUL ends there for the system.
+ */
 function lostCharacters(document: Document, lines: LineCounter): ConfigProblem[] {
   const found: ConfigProblem[] = [];
   visit(document, {
     Scalar: (_, { value, range }) => {
-      if (typeof value !== "string" || !value.includes("\ufffd")) return;
+      if (typeof value !== "string" || !/[\0\ufffd]/.test(value)) return;
       const line = range == null ? 1 : lines.linePos(range[0]).line;
-      found.push({ line, message: `"${value}" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"` });
+      const message = value.includes("\0")
+        ? `${shown(value)} has a character of code 0, which no name of a file can have`
+        : `"${value}" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"`;
+      found.push({ line, message });
     },
   });
   return found;

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
+import { folderRisk, riskWords } from "../../shared/runtime/folder-place.ts";
 import { rightsFault } from "../../shared/runtime/rights-advice.ts";
 import { type Config, DICOM } from "../config/schema.ts";
 import { requireFreeSpace } from "../imaging/free-space.ts";
@@ -18,13 +19,22 @@ const FREE_BYTES_LOW = 1e9;
 export const dataFolder = configCheck("folder", "Data folder", ({ data }) => {
   const fault = folderFault(data);
   if (fault !== null) return [fault];
+  const risk = folderRisk(data);
+  const words = risk === null ? null : riskWords(risk, data);
+  return [
+    ...(risk === null || words === null ? [] : [warning(risk.code, words.fault, words.remedy)]),
+    ...rightsOf(data),
+  ];
+});
+
+function rightsOf(data: string): Finding[] {
   if (!fs.existsSync(data)) return [ok("folder.new", `${data} does not exist yet: the agent creates it`)];
   if (process.platform === "win32") return [ok("folder.writable", `${data} is writable`)];
   const rights = `chmod 700 ${data}`;
   return isOpenToOthers(data)
     ? [warning("folder.open", `other users of this machine can read ${data}, which holds results`, rights)]
     : [ok("folder.writable", `${data} is writable, and no other user reads it`)];
-});
+}
 
 /** Tries to write, because rights alone do not tell: the disk may be read-only, and root may do all. */
 function folderFault(folder: string): Finding | null {

@@ -1,5 +1,9 @@
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { Convert, Default } from "typebox/value";
 import { jsonFault } from "../../shared/api/json-scan.ts";
+import { problems } from "../../shared/api/problems.ts";
 import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-files.ts";
 import { isSameOrigin } from "../../shared/pages/same-origin.ts";
 import type { Host } from "../host/host.ts";
@@ -22,10 +26,13 @@ import { Sessions } from "./routes/sessions.ts";
 /** A document of the configuration is the longest body. */
 const BODY_BYTES_MAX = 1024 * 1024;
 const BODY_VALUES_MAX = 100_000;
+/** Max faults of a body that an error names. */
+const FAULTS_MAX = 5;
 
 export async function createPageApp(host: Host): Promise<FastifyInstance> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, exposeHeadRoutes: false });
   parseJsonBodies(app);
+  app.setValidatorCompiler(({ schema }) => inWords(schema as TSchema));
   app.addHook("onRequest", (request, _reply, done) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     // Another site's page cannot see an answer, but it could start the doctor and hold all streams.
@@ -47,6 +54,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     const code = error instanceof PageError ? error.code : `LOCAL.${status}`;
     return reply.code(status).send({ error: { code, message: error.message } });
   });
+  app.setNotFoundHandler(() => Promise.reject(new PageError(404, "there is no such data")));
   sessionRoutes(app, host, new Sessions());
   const views = [
     deviceRoutes,
@@ -65,6 +73,17 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   else await pageFiles(app, folder, { html: "local-app/index.html", urls: ["/", "/*"] });
   await app.ready();
   return app;
+}
+
+/** Makes a check of a part of a request. Its faults are those of the server's API, in words. */
+function inWords(schema: TSchema) {
+  const compiled = Compile(schema);
+  return (part: unknown) => {
+    // A query has texts alone.
+    const value = Convert(schema, Default(schema, part));
+    if (compiled.Check(value)) return { value };
+    return { error: new PageError(400, problems(compiled, value, FAULTS_MAX).join("; ")) };
+  };
 }
 
 function parseJsonBodies(app: FastifyInstance): void {

@@ -1,6 +1,7 @@
 import os from "node:os";
 import net from "node:net";
 import type { SetupLine, SetupPort, SetupStep } from "../../shared/local/setup.ts";
+import { folderRisk } from "../../shared/runtime/folder-place.ts";
 import { type Config, DICOM } from "../config/schema.ts";
 import { lineText } from "../detection/detect.ts";
 import type { Host } from "../host/host.ts";
@@ -68,7 +69,8 @@ async function describeLine(config: Config | null): Promise<At<"line"> & SetupSt
     return { path: stable, name, device: known?.id ?? null };
   });
   const [freePort, imagingPort] = [await freeFrom(PORT_MIN), await freeFrom(IMAGING_PORT_MIN)];
-  return { at: "line", ports: shown, addresses: ownAddresses(), freePort, imagingPort };
+  const folder = config === null ? null : folderRisk(config.data);
+  return { at: "line", folder, ports: shown, addresses: ownAddresses(), freePort, imagingPort };
 }
 
 /** Returns the first port that no program listens on. */

@@ -76,7 +76,9 @@ export function listenTransport(
         const from = socket.remoteAddress ?? "";
         if (allowed !== null && !allowed.check(from, familyOf(from))) {
           addressRefused(from);
-          refused(`${from} is not in the allow list: connection refused`);
+          refused(
+            `connection refused from ${from}, expected ${allow.join(", ")} as in allow: add the address if it is the device`,
+          );
           socket.destroy();
           return;
         }

@@ -8,6 +8,7 @@ import { settleRestore } from "../../shared/care/restore-steps.ts";
 import { isRolledBack } from "../../shared/care/older-schema.ts";
 import { currentProxy } from "../../shared/http-client/client.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { placeWarning } from "../../shared/runtime/folder-place.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { watchLog } from "../../shared/runtime/long-log.ts";
@@ -136,6 +137,8 @@ async function run(options: RunOptions): Promise<void> {
     );
   }
   for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
+  const place = placeWarning(data);
+  if (place !== null) logger.warn({ code: place.code }, place.sentence);
   // It would overwrite the set-up code, and both would send the alerts and webhooks.
   lockFolder(data, `another server is running with ${data}: end it first, or choose another --data`, "alone", RUNNING);
   const location = storeLocation(data);

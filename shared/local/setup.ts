@@ -59,6 +59,8 @@ export interface PlaceStep {
 
 export interface LineStep {
   readonly at: "line";
+  /** Where the data folder is, if it does not belong there, and who copies or serves it. */
+  readonly folder: { readonly code: "folder.synced" | "folder.network" | "folder.memory"; readonly by: string } | null;
   readonly ports: readonly SetupPort[];
   /** Addresses of this PC that a device can call. */
   readonly addresses: readonly string[];

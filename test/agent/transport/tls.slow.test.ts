@@ -117,8 +117,8 @@ describe("a TLS listener", () => {
     await device(port, {}, "x");
     expect(seen.wires).toEqual([]);
     expect(seen.problems).toEqual([
-      "TLS with a refused device: DEPTH_ZERO_SELF_SIGNED_CERT",
-      expect.stringMatching(/^TLS with .*peer did not return a certificate/),
+      "TLS with a refused device failed: its certificate is not valid here (DEPTH_ZERO_SELF_SIGNED_CERT), expected one that tls.ca signed",
+      expect.stringMatching(/^TLS with .* failed: it showed no certificate, expected one that tls.ca signed/),
     ]);
     const heard = device(port, pem(certificates.device), "result");
     await until("the wire", () => seen.wires[0]?.close() ?? seen.ended);
@@ -135,14 +135,24 @@ describe("a TLS listener", () => {
     clear.on("error", () => undefined);
     await new Promise((resolve) => clear.once("close", resolve));
     expect(seen.wires).toEqual([]);
-    expect(seen.problems).toHaveLength(2);
+    expect(seen.problems).toEqual([
+      expect.stringMatching(/ it offered a version of TLS before 1\.2, expected TLS 1\.2 or 1\.3: update the device$/),
+      expect.stringMatching(
+        / it sent plain bytes, expected TLS: switch TLS on at the device, or remove tls from agent\.yaml$/,
+      ),
+    ]);
   });
 
   test("an address outside the allow list is refused before the TLS handshake", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: HOST, port }, ["192.168.1.0/24"], readTls(certificates.agent)));
     await device(port, {}, "x");
-    expect(seen).toMatchObject({ wires: [], problems: ["127.0.0.1 is not in the allow list: connection refused"] });
+    expect(seen).toMatchObject({
+      wires: [],
+      problems: [
+        "connection refused from 127.0.0.1, expected 192.168.1.0/24 as in allow: add the address if it is the device",
+      ],
+    });
   });
 });
 

@@ -63,7 +63,9 @@ describe("TCP listener", () => {
     const socket = await until("it listens", () => connect(port).catch(() => null));
     await new Promise((resolve) => socket.once("close", resolve));
     expect(seen.wires).toEqual([]);
-    expect(seen.problems).toEqual(["127.0.0.1 is not in the allow list: connection refused"]);
+    expect(seen.problems).toEqual([
+      "connection refused from 127.0.0.1, expected 192.168.1.0/24, ::1 as in allow: add the address if it is the device",
+    ]);
   });
 
   test("a listener serves an address inside the allow list", async () => {

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/processes.ts";
 // the database is never idle.
 
 const PROGRAMS: Readonly<Record<string, (folder: string) => Database.Database>> = {
-  agent: (folder) => openDatabase({ folder, bytesMax: 1024 ** 3 } as Parameters<typeof openDatabase>[0]),
+  agent: (folder) => openDatabase({ folder, bytesMax: 1024 ** 3 }),
   server: (folder) => connect(path.join(folder, "vetwire.db"), 1000),
 };
 

@@ -18,6 +18,11 @@ export function ChooseLine({ step, say }: { step: LineStep; say: Say }) {
   };
   return (
     <form onSubmit={submit}>
+      {step.folder !== null && (
+        <p class="note" role="status">
+          {t(step.folder.code, { by: step.folder.by })}
+        </p>
+      )}
       <fieldset>
         <legend>{t("howConnected")}</legend>
         {KINDS.map((one) => (

@@ -32,6 +32,12 @@ export const t = texts(
     timeZoneHint: "Devices tell the time without a zone. Results get their time from this one.",
     data: "Folder for results",
     dataHint: "Results wait here until the server has them. Keep the proposal if you are not sure.",
+    "folder.synced":
+      "{by} copies the folder for results, which damages it. Move it in agent.yaml to a folder that no program copies.",
+    "folder.network":
+      "The folder for results is on another machine ({by}), which damages it. Move it in agent.yaml to a disk of this PC.",
+    "folder.memory":
+      "The folder for results is in memory ({by}) and is empty after a restart. Move it in agent.yaml to a disk of this PC.",
     howConnected: "How is the device connected?",
     serial: "Serial cable",
     serialWhat: "a cable with 9 pins, or a USB adapter for one",
@@ -157,6 +163,12 @@ export const t = texts(
     timeZoneHint: "Cihazlar saati dilimsiz bildirir. Sonuçların saati bu dilime göredir.",
     data: "Sonuç klasörü",
     dataHint: "Sonuçlar sunucuya ulaşana kadar burada bekler. Emin değilseniz öneriyi bırakın.",
+    "folder.synced":
+      "{by} sonuç klasörünü kopyalıyor ve bozuyor. Klasörü agent.yaml'da hiçbir programın kopyalamadığı bir yere taşıyın.",
+    "folder.network":
+      "Sonuç klasörü başka bir makinede ({by}) ve orada bozulur. Klasörü agent.yaml'da bu bilgisayarın bir diskine taşıyın.",
+    "folder.memory":
+      "Sonuç klasörü bellekte ({by}) ve yeniden başlatınca boşalır. Klasörü agent.yaml'da bu bilgisayarın bir diskine taşıyın.",
     howConnected: "Cihaz nasıl bağlı?",
     serial: "Seri kablo",
     serialWhat: "9 iğneli kablo veya onun USB adaptörü",
