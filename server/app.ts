@@ -112,7 +112,7 @@ export function buildApp(
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);
-  metrics?.watch(app, { store, audit, cache, drain, quota });
+  metrics?.watch(app, { store, audit, cache, drain, quota, network });
   refuseUnknownRoutes(app); // 404, 405
   reportIgnoredParameters(app);
   handleErrors(app, logger);

@@ -18,6 +18,8 @@ export interface MetricsSource {
   readonly cache: CacheUse;
   readonly drain: Drain;
   readonly quota: Pick<Quota, "deferred">;
+  /** The port of the clinic's network. */
+  readonly network: { readonly connections: () => Promise<number> } | null;
 }
 
 export class Metrics {
@@ -29,7 +31,9 @@ export class Metrics {
   watch(app: FastifyInstance, source: MetricsSource): void {
     this.#times.measure(app);
     collectDefaultMetrics({ register: this.#registry });
-    addRequests(this.#registry, this.#times, app.server);
+    addRequests(this.#registry, this.#times, async () => {
+      return (await connectionsOf(app.server)) + ((await source.network?.connections()) ?? 0);
+    });
     addStore(this.#registry, source.store);
     addQueues(this.#registry, source);
   }
@@ -40,7 +44,7 @@ export class Metrics {
   }
 }
 
-function addRequests(registry: Registry, times: RequestTimes, server: Server): void {
+function addRequests(registry: Registry, times: RequestTimes, connections: () => Promise<number>): void {
   const registers = [registry];
   const info = new Gauge({
     name: "vetwire_server_info",
@@ -51,7 +55,7 @@ function addRequests(registry: Registry, times: RequestTimes, server: Server): v
   info.set({ version: VERSION }, 1);
   total(registry, "vetwire_server_rate_limited_total", "Requests refused with 429", () => times.limited);
   gauge(registry, "vetwire_server_event_streams", "Open streams of pages of the dashboard", () => times.streams);
-  gauge(registry, "vetwire_server_connections", "Open connections of clients", async () => connectionsOf(server));
+  gauge(registry, "vetwire_server_connections", "Open connections of clients", connections);
 }
 
 function addStore(registry: Registry, store: Store): void {

@@ -83,6 +83,14 @@ export class Network {
   /** Whether X-Forwarded-For of an address is believed. */
   readonly trusts = (address: string): boolean => this.#trusts(address);
 
+  /** The open connections of the clinic's network. */
+  readonly connections = async (): Promise<number> => {
+    const { server } = this.#open ?? {};
+    return server === undefined
+      ? 0
+      : new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+  };
+
   /** The pin of the certificate that PCs get; null if a proxy has it, or nobody. */
   get pin(): string | null {
     const last = certificatesIn(this.#certificate?.cert.toString() ?? "").at(-1);

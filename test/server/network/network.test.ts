@@ -172,7 +172,7 @@ test("the certificate is renewed before its end and for a new address, without a
   await network.check();
   const renewed = (await served()).getPeerCertificate();
   expect(Date.parse(renewed.valid_to) - clock.now).toBeGreaterThan(80 * DAY_MS);
-  expect([network.pin, before.destroyed]).toEqual([pin, false]);
+  expect([network.pin, before.destroyed, await network.connections()]).toEqual([pin, false, 4]);
   expect(log.filter((line) => line.includes("the certificate was renewed"))).toHaveLength(2);
   before.destroy();
 });
