@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
 import { isNoWay, isUnreachedCode } from "../runtime/connection-fault.ts";
 import { errorMessage } from "../runtime/error-message.ts";
+import { isLoopback } from "../runtime/network-address.ts";
 import { printable } from "../runtime/printable.ts";
 import type { Delivery } from "./book.ts";
 import type { Mail } from "./email-text.ts";
@@ -63,7 +63,7 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
       // Loaded when needed: a server without a mail server saves its memory.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
-        ...{ host, port, secure: isTls, requireTLS: !isTls && !isThisMachine(host) },
+        ...{ host, port, secure: isTls, requireTLS: !isTls && !isLoopback(host) },
         ...(user !== null && { auth: { user, pass: password() } }),
         ...{ connectionTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS },
         socketTimeout: ANSWER_MS,
@@ -79,10 +79,6 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
       return faultOf(error, `${host}:${port}`);
     }
   };
-}
-
-function isThisMachine(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 /** Faults before a server could take anything, in the words of the library. */

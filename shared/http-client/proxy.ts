@@ -91,7 +91,7 @@ function decoded(text: string): string {
   }
 }
 
-const THIS_MACHINE = "localhost 127.0.0.0/8 ::1";
+const THIS_MACHINE = "localhost 127.0.0.0/8 ::1 0.0.0.0";
 
 /**
  * Whether a list of NO_PROXY names the target: `*`, an address, a network (10.0.0.0/8), or a domain with all names below it

@@ -19,12 +19,16 @@ test("a variable in lower case goes before the one in upper case, and an empty o
   expect(named("http://cloud.example", { ...both, no_proxy: "", NO_PROXY: "*" })).toBe(null);
 });
 
-test.each(["http://localhost:8080", "http://agent.localhost", "http://127.9.9.9:8081", "http://[::1]:8080"])(
-  "%s is this machine, which no proxy reaches",
-  (url) => {
-    expect(on(url)).toBe(null);
-  },
-);
+test.each([
+  "http://0.0.0.0:8080",
+  "http://[::ffff:127.0.0.1]:8080",
+  "http://localhost:8080",
+  "http://agent.localhost",
+  "http://127.9.9.9:8081",
+  "http://[::1]:8080",
+])("%s is this machine, which no proxy reaches", (url) => {
+  expect(on(url)).toBe(null);
+});
 
 test.each([
   ["http://cloud.example", "*"],
