@@ -271,7 +271,7 @@ test("a study that ends the server at each send stops no other, and is sent alon
   expect(sent()).toEqual([5, 1, 1, 1, 1, 1, 1]);
   expect(await used.spool.call("outbox")).toMatchObject({
     depth: 1,
-    reason: "the server cannot be reached: ECONNRESET",
+    reason: expect.stringContaining("ECONNRESET") as string,
   });
 });
 
