@@ -2,17 +2,10 @@ import http from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { recover } from "../../agent/connection/recovery.ts";
-import { profileById } from "../../agent/devices/index.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
-import { ForwardQueue } from "../../agent/imaging/forwarding.ts";
 import type { HeaderReader } from "../../agent/imaging/header-reader.ts";
-import { StudyAssembly } from "../../agent/imaging/study-assembly.ts";
-import { createServerClient } from "../../agent/push/server-client.ts";
 import { realTimer } from "../../agent/runtime/timer.ts";
 import { Spool } from "../../agent/spool/spool.ts";
-import { Filing } from "../../agent/study/filing.ts";
-import { Directory } from "../../agent/study/patient-directory.ts";
 
 // A start of one stage of the agent on a data folder: `node killed-work.ts STAGE FOLDER`. An item named "bad" kills this process.
 
@@ -23,29 +16,38 @@ const die = (): never => {
 };
 
 const spool = await Spool.open(folder);
-const directory = new Directory(
-  spool,
-  createServerClient("http://127.0.0.1:9", () => "sk_live_test", 100),
-);
 const fault = (...values: readonly unknown[]) => {
   throw values.at(-1);
 };
-const lookup = { spool, directory, matchPatientsByName: false };
+/** Each start loads its own stage alone. */
+async function lookupOf() {
+  const { createServerClient } = await import("../../agent/push/server-client.ts");
+  const { Directory } = await import("../../agent/study/patient-directory.ts");
+  const server = createServerClient("http://127.0.0.1:9", () => "sk_live_test", 100);
+  return { spool, directory: new Directory(spool, server), matchPatientsByName: false };
+}
 
 const stages: Record<string, () => Promise<unknown>> = {
   async message() {
-    const device = { profile: profileById("generic-astm")!, timeZone: "UTC", model: null };
+    const { Filing } = await import("../../agent/study/filing.ts");
+    const { genericAstm } = await import("../../agent/devices/generic-astm.ts");
+    const { directory } = await lookupOf();
+    const device = { profile: genericAstm, timeZone: "UTC", model: null };
     const deviceById = (id: string) => (id === "bad" ? die() : device);
     const filing = new Filing(spool, directory, deviceById, { outcomeStored: () => undefined, fault });
     await filing.acceptStored();
     await filing.rematch(["bad", "chem-1", "hema-1"]);
     await filing.idle();
   },
-  session: () => {
+  async session() {
+    const { recover } = await import("../../agent/connection/recovery.ts");
+    const { genericAstm } = await import("../../agent/devices/generic-astm.ts");
     const deadly = new Proxy({} as Profile, { get: (_, name) => (name === "id" ? "bad" : die()) });
-    return recover(spool, (id) => (id === "bad" ? deadly : profileById(id)));
+    await recover(spool, (id) => (id === "bad" ? deadly : genericAstm));
   },
   async images() {
+    const { StudyAssembly } = await import("../../agent/imaging/study-assembly.ts");
+    const lookup = await lookupOf();
     const read = async ({ file }: { file: string }) => (file.includes("bad") ? die() : { problem: "none" });
     const device = { timeZone: "UTC", modality: null };
     const headers = { read } as unknown as HeaderReader;
@@ -56,6 +58,7 @@ const stages: Record<string, () => Promise<unknown>> = {
     await assembly.stop();
   },
   async forward() {
+    const { ForwardQueue } = await import("../../agent/imaging/forwarding.ts");
     // The archive takes the connection, and the process ends within the request.
     const archive = http.createServer(die).listen(0, "127.0.0.1");
     await once(archive, "listening");

@@ -168,9 +168,9 @@ export class SimulatedAgent {
         watch.heard(exchange);
       },
     );
-    const post: ServerClient["post"] = (path, body) => {
+    const post: ServerClient["post"] = (route, body) => {
       this.#clock.realWork += 1; // until the request leaves: its body is compressed in another thread
-      return client.post(path, body);
+      return client.post(route, body);
     };
     return { ...client, post: this.#broken?.post?.(post) ?? post };
   }
