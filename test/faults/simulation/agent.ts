@@ -1,4 +1,4 @@
-import path from "node:path";
+import { dirname } from "node:path";
 import { pino } from "pino";
 import { createAnalyzers } from "../../../agent/analyzers.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
@@ -188,7 +188,7 @@ function configOf(devices: readonly Device[], folder: string, keyFile: string): 
       ...(profile === DICOM ? { quietSeconds: 5 } : {}),
     })),
   });
-  const checked = checkConfig(text, path.dirname(keyFile));
+  const checked = checkConfig(text, dirname(keyFile));
   if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
   return checked.config;
 }
