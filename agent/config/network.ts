@@ -7,6 +7,7 @@ import path from "node:path";
 import { type Network, useNetwork } from "../../shared/http-client/client.ts";
 import { environmentProxies, readProxyUrl } from "../../shared/http-client/proxy.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
 import { asObject, type ReportProblem } from "./problem-report.ts";
 import { NetworkSchema } from "./schema.ts";
@@ -96,7 +97,7 @@ function unreadable(file: string, read: (file: string) => unknown): string | nul
     return null;
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return `names ${file}, which ${isMissing ? "does not exist" : `cannot be used: ${errorMessage(error)}`}`;
+    return `names ${file}, which ${isMissing ? "does not exist" : `cannot be used: ${rightsAdvice(error, file) ?? errorMessage(error)}`}`;
   }
 }
 
