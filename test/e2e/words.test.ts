@@ -65,7 +65,7 @@ describe("agent.yaml", () => {
   };
   const serial = { path: "COM3", baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false };
   const VALID = {
-    server: { url: "http://127.0.0.1:8080", keyFile: "agent.key" },
+    server: { url: "https://127.0.0.1:8080", keyFile: "agent.key", pin: "x" },
     data: "data",
     timeZone: "UTC",
     matchPatientsByName: true,
