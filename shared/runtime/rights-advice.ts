@@ -96,12 +96,17 @@ function forbidden(place: string, who: Who): RightsFault {
   const closed = foldersOf(place).find((folder) => fs.existsSync(folder) && !isAllowed(folder, fs.constants.X_OK));
   if (closed !== undefined) {
     const fault = `the user ${user} may not enter ${closed}, and so not use ${place}`;
-    const remedy = isOfSystem(closed)
+    const mend = isOfSystem(closed)
       ? `sudo chmod o+x ${quoted(closed)}, or use another folder`
       : ownRemedy(closed, user);
-    return { fault, remedy };
+    return { fault, remedy: ofService(mend, who) };
   }
-  return { fault: `the user ${user} may not use ${place}`, remedy: ownRemedy(place, user) };
+  return { fault: `the user ${user} may not use ${place}`, remedy: ofService(ownRemedy(place, user), who) };
+}
+
+/** A person who runs a command as somebody else must not take the files from the service. */
+function ofService(mend: string, { user, isUnit }: Who): string {
+  return isUnit ? mend : `run this as root or as the user of the service; if ${user} is that user: ${mend}`;
 }
 
 /** Gives the user the file, or the folder where it would be. No service gets a folder of the system. */

@@ -129,7 +129,7 @@ describe("the files of a certificate", () => {
   test.skipIf(process.getuid?.() === 0)("a file of another user is no readable one", () => {
     const { agent } = makeCertificates(temporaryFolder());
     chmodSync(agent.key, 0);
-    expect(() => readCertificate(agent.certificate, agent.key)).toThrow(`may not use ${agent.key}: sudo chown`);
+    expect(() => readCertificate(agent.certificate, agent.key)).toThrow(`may not use ${agent.key}: run this as`);
   });
 
   test("a certificate that expired, that is not yet valid, or that expires soon is a warning", () => {

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { portAdvice, rightsAdvice, type Who } from "../../../shared/runtime/rights-advice.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-const SERVICE: Who = { user: "vetwire", isRoot: false, platform: "linux", isUnit: false };
+const SERVICE: Who = { user: "vetwire", isRoot: false, platform: "linux", isUnit: true };
+const PERSON: Who = { ...SERVICE, user: "ayse", isUnit: false };
 const failed = (code: string, file?: string) =>
   Object.assign(new Error(code), { code, ...(file !== undefined && { path: file }) });
 const deep = "/no/such/place/of/ours/agent";
@@ -57,6 +58,13 @@ describe("a refusal of the system's rights says who, where, and the command", ()
     }
   });
 
+  test("a person is not told to take a file from the service", () => {
+    const place = path.join(root, "agent.key");
+    expect(rightsAdvice(failed("EACCES", place), null, PERSON)).toBe(
+      `the user ayse may not use ${place}: run this as root or as the user of the service; if ayse is that user: sudo chown ayse ${place}`,
+    );
+  });
+
   test("no service gets a folder of the system", () => {
     expect(rightsAdvice(failed("EACCES", deep), null, SERVICE)).toBe(
       `the user vetwire may not use ${deep}: sudo install -d -o vetwire -m 700 /no, and use a path in it`,
@@ -69,7 +77,7 @@ describe("a refusal of the system's rights says who, where, and the command", ()
   test("a read-only disk is mounted for writing, and a unit is allowed the folder", () => {
     const error = failed("EROFS", path.join(root, "sub/new"));
     const fault = `the user vetwire may not write to ${root}/sub/new, because it is on a read-only disk`;
-    expect(rightsAdvice(error, null, SERVICE)).toBe(
+    expect(rightsAdvice(error, null, { ...SERVICE, isUnit: false })).toBe(
       `${fault}: sudo mount -o remount,rw "$(findmnt -n -o TARGET -T ${root})", or use another disk`,
     );
     expect(rightsAdvice(error, null, { ...SERVICE, isUnit: true })).toBe(
@@ -122,7 +130,7 @@ describe.runIf(process.geteuid?.() === 0)(
       return { folder, file, remove: () => fs.rmSync(folder, { recursive: true }) };
     };
     const refused = (place: string) =>
-      new RegExp(`the user \\S+ may not use ${place}: sudo chown (-R )?\\S+ ${place}$`);
+      new RegExp(`the user \\S+ may not use ${place}: .* sudo chown (-R )?\\S+ ${place}$`);
 
     test("the agent: configuration, key, data folder, lock, database", () => {
       const { folder, file, remove } = world();
@@ -130,7 +138,9 @@ describe.runIf(process.geteuid?.() === 0)(
       const agent = () => run("agent", "run", "--config", file).text;
       fs.mkdirSync(data, { mode: 0o700 });
       expect(agent()).toMatch(
-        new RegExp(`the user \\S+ may not enter ${data}, and so not use ${data}/\\w+.db: sudo chown -R \\S+ ${data}$`),
+        new RegExp(
+          `the user \\S+ may not enter ${data}, and so not use ${data}/\\w+.db: .* sudo chown -R \\S+ ${data}$`,
+        ),
       );
       fs.chownSync(data, OTHER, OTHER);
       for (const name of ["lock.db", "spool.db"]) {
@@ -141,7 +151,7 @@ describe.runIf(process.geteuid?.() === 0)(
       }
       fs.chmodSync(path.join(folder, "agent.key"), 0o600);
       expect(run("agent", "check", "--config", file).text).toMatch(
-        /server\.keyFile names \S+, which cannot be read: the user \S+ may not use \S+agent\.key: sudo chown \S+ \S+agent\.key\n/,
+        /server\.keyFile names \S+, which cannot be read: the user \S+ may not use \S+agent\.key: .* sudo chown \S+ \S+agent\.key\n/,
       );
       fs.chmodSync(file, 0o600);
       expect(agent()).toMatch(refused(file));
@@ -154,7 +164,7 @@ describe.runIf(process.geteuid?.() === 0)(
       const server = (...args: readonly string[]) => run("server", "run", "--port", "0", "--data", data, ...args).text;
       expect(server()).toMatch(
         new RegExp(
-          `the user \\S+ may not use ${data}: sudo install -d -o \\S+ -m 700 |may not use ${data}: sudo chown -R \\S+ ${folder}`,
+          `the user \\S+ may not use ${data}: .* sudo install -d -o \\S+ -m 700 |may not use ${data}: .* sudo chown -R \\S+ ${folder}`,
         ),
       );
       fs.mkdirSync(data, { mode: 0o700 });

@@ -106,7 +106,7 @@ const CONFIGURATION: readonly WrongSetup[] = [
   {
     title: "another user may not read agent.yaml",
     finding: "configuration.no-permission",
-    remedy: /run the doctor as the user of the agent/,
+    remedy: /run this as root or as the user of the service/,
     runAs: "nobody",
     cannot: needsRoot,
     make: () => undefined,
@@ -129,7 +129,7 @@ const FOLDER: readonly WrongSetup[] = [
   {
     title: "the data folder is of another user",
     finding: "folder.no-permission",
-    remedy: /give the folder to the user of the agent/,
+    remedy: /run this as root or as the user of the service/,
     runAs: "nobody",
     cannot: needsRoot,
     make: (bench) => {
@@ -140,7 +140,7 @@ const FOLDER: readonly WrongSetup[] = [
   {
     title: "the disk is read-only",
     finding: "folder.read-only",
-    remedy: /name a folder on another disk/,
+    remedy: /use another disk/,
     cannot: needsMount,
     make: async (bench) => {
       fs.mkdirSync(bench.data);
