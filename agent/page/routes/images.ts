@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
 import { FRAMES_HEADER, type LocalImages, PICTURE_SIDES } from "../../../shared/local/images.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Host } from "../../host/host.ts";
@@ -21,13 +22,10 @@ export function imageRoutes(app: FastifyInstance, host: Host): void {
     "/local/v1/images/:id/preview",
     {
       schema: {
-        querystring: {
-          type: "object",
-          properties: {
-            frame: { type: "integer", minimum: 1, maximum: 0x7fff_ffff, default: 1 },
-            side: { type: "integer", enum: Object.values(PICTURE_SIDES), default: PICTURE_SIDES.small },
-          },
-        },
+        querystring: Type.Object({
+          frame: Type.Integer({ minimum: 1, maximum: 0x7fff_ffff, default: 1 }),
+          side: Type.Enum(Object.values(PICTURE_SIDES), { default: PICTURE_SIDES.small }),
+        }),
       },
     },
     async ({ params: { id }, query: { frame, side: sideMax } }, reply) => {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { makeBundle } from "../../../agent/doctor/bundle.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
 import { useNetwork } from "../../../shared/http-client/client.ts";
@@ -18,7 +18,6 @@ import { scriptedServer } from "../../support/scripted-server.ts";
 const PASSWORD = "s3cret-of-the-clinic";
 let folder: string;
 let agent: TestAgent;
-const variables = { ...process.env };
 
 useAgent((created) => (agent = created));
 
@@ -33,11 +32,11 @@ beforeEach(() => {
     "NO_PROXY",
     "NODE_EXTRA_CA_CERTS",
   ];
-  for (const name of names) delete process.env[name];
+  for (const name of names) vi.stubEnv(name, undefined);
 });
 
 afterEach(() => {
-  process.env = { ...variables };
+  vi.unstubAllEnvs();
   useNetwork({ proxies: environmentProxies({}), ca: null });
   fs.rmSync(folder, { recursive: true });
 });
@@ -117,7 +116,7 @@ test.each<[string, ProxyBehaviour, RegExp, RegExp]>([
   ],
 ])("the doctor names a proxy of the environment that %s, and the remedy", async (_, behaviour, sentence, remedy) => {
   const { port } = await startWorld(behaviour);
-  process.env["HTTP_PROXY"] = `http://vet:${PASSWORD}@127.0.0.1:${port}`;
+  vi.stubEnv("HTTP_PROXY", `http://vet:${PASSWORD}@127.0.0.1:${port}`);
   const { found, texts } = await examine({});
   expect(found.map(({ id }) => id)).toEqual(["network.proxy", "server.proxy"]);
   expect(found[1]?.sentence).toMatch(sentence);
@@ -127,7 +126,7 @@ test.each<[string, ProxyBehaviour, RegExp, RegExp]>([
 });
 
 test("a variable that names no proxy is a problem without its text", async () => {
-  process.env["HTTP_PROXY"] = `socks5://vet:${PASSWORD}@127.0.0.1:1`;
+  vi.stubEnv("HTTP_PROXY", `socks5://vet:${PASSWORD}@127.0.0.1:1`);
   const { found, texts } = await examine({});
   expect(found.map(({ id }) => id)).toEqual(["network.setting", "server.proxy"]);
   expect(texts).not.toContain(PASSWORD);

@@ -132,7 +132,7 @@ test("the page opens to the network at its port, and keeps its PIN when the next
   const open = withPage(text, `0.0.0.0:${port}`);
   expect(await host.apply(open)).toEqual({ outcome: "applied" });
   const { pin } = host;
-  expect([pin, await answers(port ?? 0)]).toEqual([expect.stringMatching(/^\d{8}$/), true]);
+  expect([pin, await answers(port ?? 0)]).toEqual([expect.stringMatching(/^[A-Z\d]{4}-[A-Z\d]{4}-[A-Z\d]{4}$/), true]);
   const other = net.createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));
   onTestFinished(() => void other.close());

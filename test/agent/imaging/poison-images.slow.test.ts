@@ -65,8 +65,6 @@ test("an image and a header that need gigabytes end no agent; the picture is set
   const drawn = await fetch(
     `http://127.0.0.1:${agent.host.port}/local/v1/images/${images().find(({ fault }) => fault !== null)!.id}/preview`,
   );
-  expect([drawn.status, ((await drawn.json()) as { error: { code: string } }).error.code]).toEqual([
-    422,
-    "IMAGE.MEMORY",
-  ]);
+  const refusal = (await drawn.json()) as { error: { code: string } };
+  expect([drawn.status, refusal.error.code]).toEqual([422, "IMAGE.MEMORY"]);
 }, 90_000);
