@@ -11,6 +11,7 @@ import type { Settlement } from "../spool/queries/studies/studies.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
+import { SET_ASIDE } from "../spool/tries.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
 import { asPatientFp, type Directory } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
@@ -49,6 +50,9 @@ export interface FilingSources {
   readonly suspectTime?: (device: string, time: string) => void;
 }
 
+/** Runs the reading of a message. @returns null if the message is set aside */
+export type Attempt = <Taken>(read: () => Promise<Taken>) => Promise<Taken | null>;
+
 /** Max age of the last sync before an unmatched result causes another one. The patient may have been registered just now. */
 const REFRESH_AGE_MS = 10_000;
 /** Max time that a result waits for that sync. */
@@ -56,22 +60,28 @@ const REFRESH_WAIT_MS = 3_000;
 
 /**
  * Takes a stored message through the stages read, match and study. A later call may return more, once the patient or the rest of
- * a cut message is there. `mayComplete` is false if the device is known to have no cut message.
+ * a cut message is there. `mayComplete` is false if the device is known to have no cut message; `attempt` runs what may end the agent.
  */
 export async function assess(
   message: StoredMessage,
   device: FilingDevice | undefined,
   { spool, directory, matchPatientsByName, suspectTime }: FilingSources,
   mayComplete = true,
+  attempt: Attempt = (work) => work(),
 ): Promise<Settlement> {
   if (message.damage !== undefined) return quarantined(message, message.damage);
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
   if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
   const { length } = message.bytes;
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
-  const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
+  const codes = await directory.codes();
+  const taken = await attempt(async () => {
+    const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
+    return { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) };
+  });
+  if (taken === null) return quarantined(message, SET_ASIDE);
+  const { completed, reading } = taken;
   const completes = completed.map(({ id }) => id);
-  const reading = read(bytes, device.profile, readContext(device, message, await directory.codes()));
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];

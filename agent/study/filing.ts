@@ -5,8 +5,8 @@ import { StorageError } from "../spool/storage-error.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { retryStorage } from "../spool/storage-retry.ts";
-import { SET_ASIDE, Tries } from "../spool/tries.ts";
-import { assess, type FilingDevice, type FilingSources, quarantined } from "./assess.ts";
+import { Tries } from "../spool/tries.ts";
+import { assess, type Attempt, type FilingDevice, type FilingSources, quarantined } from "./assess.ts";
 
 // Assesses each stored message and stores its outcome. The messages of one device keep their order, and no device waits for
 // another. A message without an outcome is assessed again after a restart, with the same result.
@@ -103,13 +103,13 @@ export class Filing {
     this.#backlog.delete(device);
   }
 
-  /** Files a message that waited, and that perhaps ended an earlier process. No device waits for it, so each try is marked. */
+  /**
+   * Files a message that waited, and that perhaps ended an earlier process. No device waits for it, so each reading is marked. The
+   * wait for the server is not: a power cut within it says nothing about the message.
+   */
   async #fileMarked(message: StoredMessage, rematch: boolean): Promise<void> {
-    const run = () => this.#tries.run(message.id, async () => this.#file(message, rematch).then(() => "filed"));
-    const filed = await this.#retry(run);
-    if (filed !== null || this.#stopped) return;
-    await this.#file(message, rematch, async () => quarantined(message, SET_ASIDE));
-    this.#tries.end(message.id);
+    await this.#file(message, rematch, () => this.#assess(message, (read) => this.#tries.run(message.id, read)));
+    if (!this.#stopped) this.#tries.end(message.id);
   }
 
   /** Resolves once all accepted messages are filed. */
@@ -157,10 +157,10 @@ export class Filing {
     return retryStorage(task, STORAGE_RETRY_MS, { isStopped: () => this.#stopped });
   }
 
-  async #assess(message: StoredMessage): Promise<Settlement> {
+  async #assess(message: StoredMessage, attempt?: Attempt): Promise<Settlement> {
     try {
       const mayComplete = this.#devicesWithCuts?.has(message.device) ?? true;
-      return await assess(message, this.#deviceById(message.device), this.#sources, mayComplete);
+      return await assess(message, this.#deviceById(message.device), this.#sources, mayComplete, attempt);
     } catch (error) {
       if (error instanceof StorageError) throw error;
       // A message that causes an internal error must neither stop its device nor return at every start.

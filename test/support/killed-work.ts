@@ -19,6 +19,7 @@ const spool = await Spool.open(folder);
 const fault = (...values: readonly unknown[]) => {
   throw values.at(-1);
 };
+const deadly = new Proxy({} as Profile, { get: (_, name) => (name === "id" ? "bad" : die()) });
 /** Each start loads its own stage alone. */
 async function lookupOf() {
   const { createServerClient } = await import("../../agent/push/server-client.ts");
@@ -33,7 +34,7 @@ const stages: Record<string, () => Promise<unknown>> = {
     const { genericAstm } = await import("../../agent/devices/generic-astm.ts");
     const { directory } = await lookupOf();
     const device = { profile: genericAstm, timeZone: "UTC", model: null };
-    const deviceById = (id: string) => (id === "bad" ? die() : device);
+    const deviceById = (id: string) => (id === "bad" ? { ...device, profile: deadly } : device);
     const filing = new Filing(spool, directory, deviceById, { outcomeStored: () => undefined, fault });
     await filing.acceptStored();
     await filing.rematch(["bad", "chem-1", "hema-1"]);
@@ -42,7 +43,6 @@ const stages: Record<string, () => Promise<unknown>> = {
   async session() {
     const { recover } = await import("../../agent/connection/recovery.ts");
     const { genericAstm } = await import("../../agent/devices/generic-astm.ts");
-    const deadly = new Proxy({} as Profile, { get: (_, name) => (name === "id" ? "bad" : die()) });
     await recover(spool, (id) => (id === "bad" ? deadly : genericAstm));
   },
   async images() {
