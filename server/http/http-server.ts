@@ -45,7 +45,7 @@ export const defaultTimeouts: HttpTimeouts = {
 const PARAMETER_CHARS_MAX = 4096;
 
 /** Max open connections of a port, about 10 kB each. */
-const CONNECTIONS_MAX = 8_000;
+const CONNECTIONS_MAX = 12_000;
 /** The port of the command line and that of the clinic's network. */
 const PORTS = 2;
 /** A server with fewer connections than that says so. */

@@ -202,7 +202,7 @@ test("a server with few descriptors reads its database during a flood, and serve
   const read = () => statusOf(world.serverPort, connected, "/api/v1/lab/diagnostics/cds_none", authorization);
   try {
     expect(await read()).toBe(404);
-    expect(world.server.output()).toContain("which leaves each listener 31 connections");
+    expect(world.server.output()).toContain("which leaves each listener 15 connections");
     const flood = new Flood([world.serverPort], "GET /healthz HTTP/1.1\r\n");
     const highest = await during(flood, world.server.process.pid!, async () => {
       expect(await statusOf(world.serverPort, connected, "/healthz")).toBe(200);
