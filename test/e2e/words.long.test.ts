@@ -28,7 +28,7 @@ function wrongWords(sentences: readonly string[]): string[] {
 /** Any value without the marks of a regular expression, since some sentences name files and words without quotes. */
 const harmless = fc
   .jsonValue({ maxDepth: 3 })
-  .map((value) => JSON.parse(JSON.stringify(value).replaceAll(/[$^]/g, "_")) as unknown);
+  .map((value) => JSON.parse(JSON.stringify(value).replaceAll(/[$^]|\\\\/g, "_")) as unknown);
 
 /** Values that fit no field. */
 const WRONG: readonly unknown[] = [
