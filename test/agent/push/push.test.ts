@@ -431,8 +431,13 @@ test("studies are looked through for such refusals at most once an hour, and not
   expect(count()).toBe(1); // refusals of an earlier process
   push.wake();
   await until("it is refused", () => states().every((state) => state === "quarantined"));
-  await push.retryRefusedTimes(now);
-  expect(count()).toBe(2);
+  // The push hears of the outcome a moment after the disk.
+  await expect
+    .poll(async () => {
+      await push.retryRefusedTimes(now);
+      return count();
+    })
+    .toBe(2);
   push.wake();
   await until("it is refused again", () => states().every((state) => state === "quarantined"));
   await push.retryRefusedTimes(now);
