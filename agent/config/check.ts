@@ -12,6 +12,7 @@ import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt, locate } from "./line-numbers.ts";
 import { resolveNetworkFiles } from "./network.ts";
+import type { ProblemCode } from "./problem-report.ts";
 import {
   type BackupSchema,
   type BucketSchema,
@@ -29,6 +30,7 @@ import { resolveTlsFiles } from "./tls-files.ts";
 export interface ConfigProblem {
   readonly line: number;
   readonly message: string;
+  readonly code?: ProblemCode;
 }
 
 /** The configuration, or all its problems in the order of their lines. */
@@ -46,6 +48,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   const found: ConfigProblem[] = document.errors.map(({ pos, message }) => ({
     line: lines.linePos(pos[0]).line,
     message: message.split("\n")[0]!.replace(/ at line .*$/, ""),
+    code: "SYNTAX",
   }));
   found.push(...lostCharacters(document, lines));
   if (found.length > 0) return { problems: found };
@@ -63,7 +66,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
     const { steps, message } = locate(sentence);
     found.push({ line: lineOf(steps), message });
   }
-  for (const { steps, message } of furtherProblems(raw, folder)) found.push({ line: lineOf(steps), message });
+  for (const { steps, ...problem } of furtherProblems(raw, folder)) found.push({ line: lineOf(steps), ...problem });
   if (found.length > 0) return { problems: found.toSorted((a, b) => a.line - b.line) };
 
   const valid = raw as ConfigFile;

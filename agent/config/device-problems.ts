@@ -1,7 +1,5 @@
 import net from "node:net";
 import path from "node:path";
-import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
@@ -9,7 +7,7 @@ import { nearestWord } from "../runtime/did-you-mean.ts";
 import { parseAddress } from "../transport/address.ts";
 import { codeProblems } from "./code-problems.ts";
 import { readOperators } from "./operator-list.ts";
-import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
+import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./problem-report.ts";
 import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./schema.ts";
 import { sentFileProblem } from "./sent-file.ts";
 import { tlsProblem } from "./tls-files.ts";
@@ -123,7 +121,9 @@ function fileProblems(
     const known = typeof profile === "string" ? profileById(profile) : undefined;
     const problem =
       sentFileProblem(operators, folder) ??
-      operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+      (known?.protocol === "poct1a"
+        ? contentProblem(path.resolve(folder, operators), readOperators)
+        : "is for POCT1-A devices");
     if (problem !== null) report([...at, "operatorListFile"], problem);
   }
   if ("tls" in device) {
@@ -131,16 +131,6 @@ function fileProblems(
     const listens = [connection, asObject(connection["replyConnection"])].some((way) => "listen" in way);
     const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
     if (problem !== null) report([...at, "tls"], problem);
-  }
-}
-
-function operatorsProblem(file: string, isPoct1: boolean): string | null {
-  if (!isPoct1) return "is for POCT1-A devices";
-  try {
-    readOperators(file);
-    return null;
-  } catch (error) {
-    return `names ${file}, which cannot be used: ${rightsAdvice(error, file) ?? errorMessage(error)}`;
   }
 }
 

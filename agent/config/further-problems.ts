@@ -1,12 +1,11 @@
+import fs from "node:fs";
 import path from "node:path";
-import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-target.ts";
 import { parseAddress } from "../transport/address.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { networkProblems } from "./network.ts";
-import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
+import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./problem-report.ts";
 import { readSecret } from "./secret-file.ts";
 import { sentFileProblem } from "./sent-file.ts";
 import { tlsProblem } from "./tls-files.ts";
@@ -15,14 +14,15 @@ import { tlsProblem } from "./tls-files.ts";
 export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] {
   const found: LocatedProblem[] = [];
   const root = asObject(raw);
-  const report: ReportProblem = (steps, message) => {
-    found.push({ steps, message: `${dotted(steps)} ${message}` });
+  const report: ReportProblem = (steps, message, code) => {
+    found.push({ steps, message: `${dotted(steps)} ${message}`, ...(code && { code }) });
   };
   reportZone(root["timeZone"], ["timeZone"], report);
   const keyFile = asObject(root["server"])["keyFile"];
   if (typeof keyFile === "string" && keyFile !== "") {
-    const problem = sentFileProblem(keyFile, folder) ?? keyProblem(path.resolve(folder, keyFile));
-    if (problem !== null) report(["server", "keyFile"], problem);
+    const outside = sentFileProblem(keyFile, folder);
+    const problem = outside ?? contentProblem(path.resolve(folder, keyFile), readKey);
+    if (problem !== null) report(["server", "keyFile"], problem, outside === null ? "KEY.MISSING" : undefined);
   }
   const { url, pin } = asObject(root["server"]);
   if (typeof pin === "string" && typeof url === "string" && url.startsWith("http://")) {
@@ -97,7 +97,7 @@ function wayProblems(
   if (typeof dial === "string" && parseAddress(dial) === null) {
     report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
   }
-  fileProblem(authorizationFile, [...at, "authorizationFile"], folder, report, authorizationProblem);
+  fileProblem(authorizationFile, [...at, "authorizationFile"], folder, report, readAuthorization);
   bucketProblems(asObject(s3), [...at, "s3"], folder, report);
 }
 
@@ -127,32 +127,19 @@ function fileProblem(
   at: readonly string[],
   folder: string,
   report: ReportProblem,
-  contentProblem: (file: string) => string | null = () => null,
+  read: (file: string) => unknown = fs.accessSync,
 ): void {
   if (typeof file !== "string" || file === "") return;
-  const problem = sentFileProblem(file, folder) ?? contentProblem(path.resolve(folder, file));
+  const problem = sentFileProblem(file, folder) ?? contentProblem(path.resolve(folder, file), read);
   if (problem !== null) report(at, problem);
 }
 
 /** The agent's key opens the clinic's results, and no archive may get it. */
-function authorizationProblem(file: string): string | null {
-  try {
-    const isKey = readSecret(file).includes("sk_live_");
-    return isKey ? `names ${file}, which holds an API key of Vetwire, expected what the archive asks for` : null;
-  } catch (error) {
-    return unreadable(file, error);
-  }
+function readAuthorization(file: string): void {
+  if (!readSecret(file).includes("sk_live_")) return;
+  throw new Error("it holds an API key of Vetwire, expected what the archive asks for");
 }
 
-function unreadable(file: string, error: unknown): string {
-  return `names ${file}, which cannot be read: ${rightsAdvice(error, file) ?? errorMessage(error)}`;
-}
-
-function keyProblem(file: string): string | null {
-  try {
-    const key = readSecret(file);
-    return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
-  } catch (error) {
-    return unreadable(file, error);
-  }
+function readKey(file: string): void {
+  if (!readSecret(file).startsWith("sk_live_")) throw new Error("it holds no API key (one line that begins sk_live_)");
 }

@@ -9,11 +9,13 @@ import {
   SerialSchema,
   TlsSchema,
 } from "./schema.ts";
+import type { ProblemCode } from "./problem-report.ts";
 
 /** A problem with its path in the configuration. */
 export interface LocatedProblem {
   readonly steps: readonly string[];
   readonly message: string;
+  readonly code?: ProblemCode;
 }
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {

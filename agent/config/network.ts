@@ -6,10 +6,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { type Network, useNetwork } from "../../shared/http-client/client.ts";
 import { environmentProxies, readProxyUrl } from "../../shared/http-client/proxy.ts";
-import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
 import { readTextFile } from "../../shared/runtime/text-file.ts";
-import { asObject, type ReportProblem } from "./problem-report.ts";
+import { asObject, contentProblem, type ReportProblem } from "./problem-report.ts";
 import { NetworkSchema } from "./schema.ts";
 import { sentFileProblem } from "./sent-file.ts";
 import { readSecret } from "./secret-file.ts";
@@ -72,8 +70,7 @@ export function networkProblems(root: Record<string, unknown>, folder: string, r
     if (fault !== null) report(["proxyPasswordFile"], fault);
   }
   if (typeof ca === "string") {
-    const file = path.resolve(folder, ca);
-    const fault = unreadable(file, readAuthorities);
+    const fault = contentProblem(path.resolve(folder, ca), readAuthorities);
     if (fault !== null) report(["ca"], fault);
   }
 }
@@ -88,17 +85,7 @@ function proxyFault(text: string, hasPasswordFile: boolean): string | null {
 }
 
 function passwordFault(name: string, folder: string): string | null {
-  return sentFileProblem(name, folder) ?? unreadable(path.resolve(folder, name), readSecret);
-}
-
-function unreadable(file: string, read: (file: string) => unknown): string | null {
-  try {
-    read(file);
-    return null;
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return `names ${file}, which ${isMissing ? "does not exist" : `cannot be used: ${rightsAdvice(error, file) ?? errorMessage(error)}`}`;
-  }
+  return sentFileProblem(name, folder) ?? contentProblem(path.resolve(folder, name), readSecret);
 }
 
 /** @throws Error for a file without a certificate in PEM */

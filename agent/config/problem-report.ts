@@ -1,5 +1,23 @@
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
+
+/** Kinds of problems that need a remedy of their own: YAML that cannot be read, and a key that is not there yet. */
+export type ProblemCode = "SYNTAX" | "KEY.MISSING";
+
 /** Reports a problem at a path of the configuration. */
-export type ReportProblem = (steps: readonly string[], message: string) => void;
+export type ReportProblem = (steps: readonly string[], message: string, code?: ProblemCode) => void;
+
+/** Reads a file that the configuration names. @returns why it cannot be used, or null */
+export function contentProblem(file: string, read: (file: string) => unknown): string | null {
+  try {
+    read(file);
+    return null;
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const why = isMissing ? "does not exist" : `cannot be used: ${rightsAdvice(error, file) ?? errorMessage(error)}`;
+    return `names ${file}, which ${why}`;
+  }
+}
 
 /** Returns an empty object for any other value, because the schema reports a wrong type. */
 export function asObject(value: unknown): Record<string, unknown> {

@@ -5,12 +5,13 @@ import path from "node:path";
  * Checks a file whose content leaves this machine: a key, an Authorization header, a secret that signs requests, a list of operators.
  * Whoever may change agent.yaml, or sees the sentences of its check, would otherwise get any file of the agent's user. Certificates are
  * public and private keys never leave the machine, so the files of `tls` and `ca` may be anywhere.
- * @returns the problem, or null
+ * @returns the problem, or null, also for a file that does not exist
  */
 export function sentFileProblem(file: string, folder: string): string | null {
   const found = path.resolve(folder, file);
-  if (isInside(found, folder) && !fs.existsSync(found)) return `names ${found}, which does not exist`;
-  if (isInside(found, folder) && isInside(fs.realpathSync(found), fs.realpathSync(folder))) return null;
+  const isThere =
+    isInside(found, folder) && (!fs.existsSync(found) || isInside(fs.realpathSync(found), fs.realpathSync(folder)));
+  if (isThere) return null;
   return `names ${found}, expected a file in the folder ${path.resolve(folder)}, because its content leaves this machine: move it there`;
 }
 

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { plural } from "../../shared/cli/output.ts";
+import type { ConfigProblem } from "../config/check.ts";
 import { exposures } from "../config/exposures.ts";
 import type { Config } from "../config/schema.ts";
 import type { Check, Facts } from "./check.ts";
@@ -15,8 +16,8 @@ export const configuration: Check = {
     const { read, configFile } = facts;
     if ("unreadable" in read) return [unreadable(path.resolve(configFile), read.unreadable)];
     if ("config" in read) return valid(read.config, facts);
-    return read.problems.map(({ line, message }) =>
-      problem("configuration.wrong", `${configFile}, line ${line}: ${message}`, remedyOf(line, message)),
+    return read.problems.map((found) =>
+      problem("configuration.wrong", `${configFile}, line ${found.line}: ${found.message}`, remedyOf(found)),
     );
   },
 };
@@ -38,14 +39,15 @@ function unreadable(file: string, error: NodeJS.ErrnoException): Finding {
 }
 
 /** The key file gets a remedy of its own, because a newcomer has no key yet. */
-function remedyOf(line: number, message: string): string {
-  if (message.startsWith("server.keyFile names") && !message.endsWith("move it there")) {
-    return "pair the agent with the server, or write the key that the server printed into that file, in one line";
+function remedyOf({ line, code }: ConfigProblem): string {
+  switch (code) {
+    case "KEY.MISSING":
+      return "pair the agent with the server, or write the key that the server printed into that file, in one line";
+    case "SYNTAX":
+      return `compare the indentation and the quotes of line ${line} with the example in the README`;
+    default:
+      return `correct line ${line}, then restart the agent`;
   }
-  if (/^(Implicit keys|Nested mappings|All mapping items|Map keys must|Tabs are not|Missing closing)/.test(message)) {
-    return `compare the indentation and the quotes of line ${line} with the example in the README`;
-  }
-  return `correct line ${line}, then restart the agent`;
 }
 
 function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[] {

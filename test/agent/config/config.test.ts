@@ -163,12 +163,12 @@ describe("single problems", () => {
     [
       "an empty key file",
       good.replace("agent.key", "empty.key"),
-      `2: server.keyFile names FOLDER/empty.key, which holds no API key (one line that begins sk_live_)`,
+      `2: server.keyFile names FOLDER/empty.key, which cannot be used: it holds no API key (one line that begins sk_live_)`,
     ],
     [
       "a key that no HTTP header may have",
       good.replace("agent.key", "quoted.key"),
-      `2: server.keyFile names FOLDER/quoted.key, which cannot be read: its character 1 is U+201C, expected one line of printable ASCII`,
+      `2: server.keyFile names FOLDER/quoted.key, which cannot be used: its character 1 is U+201C, expected one line of printable ASCII`,
     ],
     [
       "a pin over plain http",

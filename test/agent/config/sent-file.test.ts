@@ -94,7 +94,7 @@ test.each([
 test("the agent's key is not sent to an archive, and the check quotes no secret that is named as a list", () => {
   const key = path.join(folder, "agent.key");
   expect(problemsWith({ token: "agent.key" })).toEqual([
-    `destinations[0].authorizationFile names ${key}, which holds an API key of Vetwire, expected what the archive asks for`,
+    `destinations[0].authorizationFile names ${key}, which cannot be used: it holds an API key of Vetwire, expected what the archive asks for`,
   ]);
   for (const operators of ["agent.key", "token", "twice.yaml"]) {
     const found = problemsWith({ operators });

@@ -47,7 +47,7 @@ describe.runIf(process.geteuid?.() === 0)(
       }
       fs.chmodSync(path.join(folder, "agent.key"), 0o600);
       expect(run("agent", "check", "--config", file).text).toMatch(
-        /server\.keyFile names \S+, which cannot be read: the user \S+ may not use \S+agent\.key: .* sudo chown \S+ \S+agent\.key\n/,
+        /server\.keyFile names \S+, which cannot be used: the user \S+ may not use \S+agent\.key: .* sudo chown \S+ \S+agent\.key\n/,
       );
       fs.chmodSync(file, 0o600);
       expect(agent()).toMatch(refused(file));
