@@ -58,7 +58,7 @@ export function resolveNetworkFiles({ proxyPasswordFile, ca }: NetworkKeys, fold
   };
 }
 
-/** Reports what the schema cannot express. No sentence holds the address of the proxy, in which a password may stand. */
+/** Reports what the schema cannot express. No sentence quotes the address of the proxy, which may hold a password. */
 export function networkProblems(root: Record<string, unknown>, folder: string, report: ReportProblem): void {
   const { proxy, proxyPasswordFile, ca } = root;
   if (typeof proxy === "string") {

@@ -36,7 +36,7 @@ function goFirst(): void {
   }
 }
 
-// The agent ends this process, at its end too. A signal to the group, such as Ctrl+C, is none of it.
+// Only the agent ends this process, also when it ends itself. A signal to the group, such as Ctrl+C, is ignored.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
 process.on("disconnect", end); // the agent is gone
 goFirst();

@@ -10,7 +10,7 @@ import { SendError } from "../runtime/send-error.ts";
 /** Max time for the handshake of a look. */
 const LOOK_MS = 10_000;
 
-/** Codes of OpenSSL for a chain that ends at nobody whom this PC knows. */
+/** Codes of OpenSSL for a chain whose last authority this PC does not know. */
 const UNKNOWN = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 export interface Presented {

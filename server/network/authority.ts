@@ -71,7 +71,7 @@ const ECDSA_WITH_SHA256 = "1.2.840.10045.4.3.2";
  */
 export function makeAuthority({ names, addresses }: OwnNames, now: number): Authority {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  // Two authorities of one network need two names: the number tells them apart in the lists of a browser.
+  // Two authorities of one network need two names: the number distinguishes them in the lists of a browser.
   const name = nameOf(`Vetwire ${names[0] ?? ""} ${randomBytes(3).toString("hex")}`);
   const ownPublic = addresses.filter((each) => isIPv4(each) && !isLocalAddress(each)).map((each) => `${each}/32`);
   const permitted = [

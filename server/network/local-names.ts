@@ -3,7 +3,7 @@ import { addressFinder } from "../../shared/runtime/network-address.ts";
 
 // Names and addresses that have a meaning in the clinic's network alone, and those of this machine.
 
-/** Networks whose addresses nobody has in the internet (RFC 1918, RFC 3927, RFC 4193, RFC 4291, RFC 6598). */
+/** Networks whose addresses do not exist in the internet (RFC 1918, RFC 3927, RFC 4193, RFC 4291, RFC 6598). */
 export const localNetworks = [
   ...["127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10"],
   ...["::1/128", "fc00::/7", "fe80::/10"],

@@ -228,7 +228,7 @@ export class Network {
     this.#trusts = addressFinder(setting.way === "proxy" ? setting.proxies : this.#options.proxies);
   }
 
-  /** What the setting wants open; null for nothing. */
+  /** Returns the port that the setting needs; null for none. */
   #wanted(): Port | null {
     const setting = this.#setting;
     switch (setting.way) {

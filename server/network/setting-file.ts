@@ -5,7 +5,8 @@ import { writePrivateFile } from "../../shared/runtime/private-folder.ts";
 import { type Authority, makeAuthority } from "./authority.ts";
 import type { OwnNames } from "./local-names.ts";
 
-// What the server keeps of its network, in files of the data folder that its user alone may read. Each is written whole.
+// Stores the network setting and the authority in the data folder, in files that only the server's user may read. A file is replaced
+// by a complete one.
 
 /** The setting, with the key of an own certificate. */
 export const NETWORK_FILE = "network.json";

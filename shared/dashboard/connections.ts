@@ -9,7 +9,7 @@ export const REQUEST_DAYS = 30;
  */
 export type RequestState = "waiting" | "open" | "withdrawn" | "closed" | "refused" | "ended";
 
-/** What a connected clinic knows of a request: it must confirm it, it was told, somebody saw that, or it decided. */
+/** The state of a request at a connected clinic: it must confirm, it was informed, a user saw that, or it decided. */
 export type HostState = "waiting" | "told" | "seen" | "confirmed" | "refused" | "ended";
 
 /** The body of `PUT .../patients/:fp/connection`. */

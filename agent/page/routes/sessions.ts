@@ -7,7 +7,7 @@ import { isLoopback } from "../../../shared/runtime/network-address.ts";
 const COOKIE = "vetwire_page";
 const SESSION_MS = 12 * 60 * 60_000;
 const SESSIONS_MAX = 50;
-/** Time for which a browser keeps the cookie. After the session it only tells the browser from strangers (RFC 6265bis §5.5). */
+/** Time for which a browser keeps the cookie. After the session it only identifies the browser, so that it is not counted with strangers (RFC 6265bis §5.5). */
 const COOKIE_S = 400 * 24 * 3600;
 /**
  * Wrong PINs of one address, or of a browser that was in before, until it waits. Nothing is counted for all together: a stranger

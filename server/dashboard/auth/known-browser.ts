@@ -5,7 +5,7 @@ import type { Session } from "../../store/database/query.ts";
 import { type CookieRequest, presentedCookie, setCookie } from "./cookies.ts";
 
 // The signed cookie of a browser in which somebody signed in before ("device cookie", OWASP "Slow Down Online Guessing Attacks with
-// Device Cookies"). It signs nobody in. Tries with it are counted by it, so that wrong passwords of strangers, also of one behind
+// Device Cookies"). It does not sign anybody in. Tries with it are counted by it, so that wrong passwords of strangers, also of one behind
 // the same address, shut no user out of that browser. The odds: whoever steals the cookie has ten tries for each user of the browser.
 
 const COOKIE = "vetwire-browser";

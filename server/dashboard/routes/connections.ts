@@ -11,7 +11,7 @@ import { actorOf, refuse } from "./commands.ts";
 import { found, patientFp } from "./patients.ts";
 
 // The clinic's connections to patients of other clinics, and what others ask of it. The answer to a request that waits is the same for
-// an fp that nobody has: it tells neither that the patient exists nor who has it.
+// an fp that does not exist: the response reveals neither the patient nor its clinic.
 
 const openBody = bodyReader({ consent: Type.Literal(true) });
 

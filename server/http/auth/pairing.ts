@@ -74,7 +74,7 @@ function masked(pepper: Buffer, codeHash: string, key: Buffer): Buffer {
   return mask.map((byte, index) => byte ^ (key[index] ?? 0)) as Buffer;
 }
 
-/** What shows that an agent knows the code: the code itself, or its MAC over the certificate that it sees. */
+/** The evidence that an agent knows the code: the code itself, or its MAC over the certificate that it sees. */
 export type ShownCode = { readonly code: string } | { readonly pin: string; readonly mac: string };
 
 export interface PairingRequest {

@@ -13,18 +13,18 @@ import { timestampOf } from "../studies/study-content.ts";
 import { endRequest, type Request, setHost } from "./connection-requests.ts";
 import { type ConnectedPatient, type ConnectionActor, disconnect, REQUEST_MS, settle } from "./patient-connections.ts";
 
-// What the clinics that are connected to a patient see of the requests of others, and answer; and what the clinic that asked sees.
+// Lists the requests for a patient to the clinics that are connected to it, takes their answers, and lists to a clinic its own requests.
 
 /** Rows of a list. */
 const LISTED_MAX = 100;
 
-/** What a host may do, by what it knows. A request that waits for others alone is no longer its to answer. */
+/** Returns what a host may do. Once it has answered, it cannot answer again while the request waits for others. */
 function rightOf(state: RequestState, own: HostState): OtherClinic["may"] {
   if (state === "waiting") return own === "waiting" ? "answer" : null;
   return state === "open" ? "end" : null;
 }
 
-/** What a host knows of a request in a state that it decided itself. */
+/** The state of the host that decided the state of a request. */
 const decided: { readonly [State in RequestState]?: HostState } = {
   open: "confirmed",
   refused: "refused",

@@ -186,7 +186,7 @@ export interface Tables {
   connection_request: {
     id: Generated<number>;
     clinic_id: number;
-    /** Of a patient, or of none. */
+    /** The fp that was asked for. It need not exist. */
     patient_fp: string;
     user_id: number;
     state: RequestState;

@@ -16,7 +16,7 @@ const WAYS: readonly NetworkWay[] = ["this machine", "own authority", "own certi
 
 interface Props {
   readonly state: NetworkState;
-  /** What the last change came to; null before one. */
+  /** The outcome of the last change; null before one. */
   readonly outcome: NetworkRefusal | "applied" | null;
   readonly apply: (setting: NetworkSetting) => Promise<void>;
 }

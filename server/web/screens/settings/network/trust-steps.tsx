@@ -4,7 +4,7 @@ import { t } from "./texts.ts";
 const PATH = "/clinic/v1/authority.crt";
 const SYSTEMS = ["Windows", "macOS", "iOS", "Android", "Firefox", "Linux"] as const;
 
-/** What a person clicks on each system, so that its browsers know the server's authority. */
+/** Lists the steps on each system that make its browsers trust the server's authority. */
 export function TrustSteps({ fingerprint, address }: { fingerprint: string; address: string | undefined }) {
   const url = address === undefined ? undefined : address + PATH;
   return (
