@@ -44,18 +44,7 @@ export function NetworkForm({ state, outcome, apply }: Props) {
           </label>
         ))}
       </fieldset>
-      {(way === "own authority" || way === "own certificate") && (
-        <Field label={t("port")} hint={t("portHint")}>
-          <input
-            name="port"
-            type="number"
-            min={1}
-            max={65_535}
-            required
-            defaultValue={String(state.port ?? LAN_PORT)}
-          />
-        </Field>
-      )}
+      {(way === "own authority" || way === "own certificate") && <PortField port={state.port ?? undefined} />}
       {way === "own certificate" && (
         <>
           <Pem name="chain" />
@@ -131,16 +120,7 @@ function ProxyFields({ of: proxy }: { of: NetworkState["proxy"] }) {
           <Field label={t("host")}>
             <input name="host" required spellcheck={false} defaultValue={proxy?.listen?.host ?? ""} />
           </Field>
-          <Field label={t("port")} hint={t("portHint")}>
-            <input
-              name="port"
-              type="number"
-              min={1}
-              max={65_535}
-              required
-              defaultValue={String(proxy?.listen?.port ?? LAN_PORT)}
-            />
-          </Field>
+          <PortField port={proxy?.listen?.port} />
         </>
       )}
     </>
@@ -165,4 +145,12 @@ function settingOf(way: NetworkWay, fields: Record<string, string>): NetworkSett
         listen: host === undefined ? null : { host: host.trim(), port },
       };
   }
+}
+
+function PortField({ port = LAN_PORT }: { port: number | undefined }) {
+  return (
+    <Field label={t("port")} hint={t("portHint")}>
+      <input name="port" type="number" min={1} max={65_535} required defaultValue={String(port)} />
+    </Field>
+  );
 }
