@@ -6,6 +6,7 @@ import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { clockSentence, ClockWatch, isClockWrong } from "../push/clock-watch.ts";
+import { isUnknownAuthority } from "../push/pinned-server.ts";
 import { createServerClient, type ServerClient } from "../push/server-client.ts";
 import { dayOf } from "../report/device-time.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -138,7 +139,7 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
     const { sentence, remedy } = splitAdvice(cause.message, "correct the proxy");
     return problem("server.proxy", sentence, remedy);
   }
-  if (UNKNOWN_AUTHORITY.test((cause as NodeJS.ErrnoException | undefined)?.code ?? "")) return signedAnew(url);
+  if (isUnknownAuthority(cause)) return signedAnew(url);
   if (kind === "unauthorized") return status === 403 ? missingPermission(error) : wrongKey(status, message, keyFile);
   if (message.includes("speaks TLS")) {
     const remedy = "write https:// in place of http:// in server.url";
@@ -163,8 +164,6 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
   }
   return stranger(url, `it answered ${status}`);
 }
-
-const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 /** Without a proxy the way to the server finds this before. */
 function signedAnew(url: string): Finding {

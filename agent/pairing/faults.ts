@@ -1,4 +1,5 @@
 import { ProxyError } from "../../shared/http-client/proxy.ts";
+import { isUnknownAuthority } from "../push/pinned-server.ts";
 import type { SendError } from "../runtime/send-error.ts";
 
 // Failures of a pairing, each with what to do.
@@ -15,23 +16,27 @@ export class PairingError extends Error {
   }
 }
 
-/** Faults of certificates by the code of OpenSSL or Node. */
-const certificateFaults: readonly [RegExp, (now: Date) => string][] = [
+/** Faults of certificates, by the error of OpenSSL or Node. */
+const certificateFaults: readonly [(error: unknown) => boolean, (now: Date) => string][] = [
   [
-    /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED/,
+    hasCode(/CERT_NOT_YET_VALID|CERT_HAS_EXPIRED/),
     (now) =>
       `the server's certificate is not valid at this PC's time, ${now.toISOString()}: set the clock of this PC, or renew the certificate`,
   ],
   [
-    /ALTNAME_INVALID/,
+    hasCode(/ALTNAME_INVALID/),
     () => "the server's certificate is for another name: use the name in the address that opens the dashboard",
   ],
   [
-    /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
+    isUnknownAuthority,
     () =>
       "this PC does not know the authority of the server's certificate: name its file in the environment variable NODE_EXTRA_CA_CERTS, or as ca in agent.yaml",
   ],
 ];
+
+function hasCode(pattern: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof Error && "code" in error && pattern.test(String(error.code));
+}
 
 /** Puts the failure of the request into words. */
 export function pairingFault(error: SendError, server: string, now: Date): PairingError {
@@ -41,7 +46,7 @@ export function pairingFault(error: SendError, server: string, now: Date): Pairi
   if (envelope?.code.startsWith("PAIRING.")) return new PairingError("code", envelope.message);
   if (envelope?.code === "ROUTE.NOT_FOUND") return notForAgents(server);
   if (envelope !== null) return new PairingError("none", envelope.message);
-  const certificate = certificateFaults.find(([mark]) => mark.test(message));
+  const certificate = certificateFaults.find(([applies]) => applies(cause));
   if (certificate !== undefined) return new PairingError("server", certificate[1](now));
   if (message.includes("TLS")) return new PairingError("server", message);
   if (status !== null || /JSON|too long/.test(message)) return notVetwire(server);

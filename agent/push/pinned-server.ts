@@ -21,8 +21,8 @@ export interface Presented {
 }
 
 /** Whether a request failed because the chain of the server ends at another authority. */
-export function isUnknownAuthority(error: Error): boolean {
-  return UNKNOWN.test(String((error as NodeJS.ErrnoException).code));
+export function isUnknownAuthority(error: unknown): boolean {
+  return error instanceof Error && "code" in error && UNKNOWN.test(String(error.code));
 }
 
 /** Looks at the certificates of a server, which nothing proves. It asks no proxy: such a server is in the clinic's network. @throws an error of the connection */
