@@ -9,6 +9,7 @@ import { DicomClient } from "./scu.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
+import type { SetTimer } from "../runtime/timer.ts";
 import type { Spool } from "../spool/spool.ts";
 import { SET_ASIDE, Tries } from "../spool/tries.ts";
 import { storeInBucket } from "./s3-archive.ts";
@@ -26,6 +27,8 @@ export interface ForwardEvents extends DeliveryEvents {
 /** Instances per association. Each may need a presentation context of its own, and 128 are allowed. */
 const BATCH = 100;
 const READ_BYTES = 128 * 1024;
+/** Time after which an instance is sent again whose sending ended the agent twice. */
+const ASIDE_MS = 60 * 60_000;
 
 export class ForwardQueue {
   readonly #data: string;
@@ -34,6 +37,9 @@ export class ForwardQueue {
   readonly #events: ForwardEvents;
   readonly #loop: DeliveryLoop;
   readonly #tries: Tries;
+  readonly #setTimer: SetTimer;
+  /** Instances that are set aside, with what cancels their timers. */
+  readonly #aside = new Map<string, () => void>();
   readonly #stopping = new AbortController();
 
   constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: DeliveryTiming) {
@@ -42,6 +48,7 @@ export class ForwardQueue {
     this.#destination = destination;
     this.#events = events;
     this.#tries = new Tries(spool, "forward");
+    this.#setTimer = timing.setTimer;
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
@@ -53,6 +60,7 @@ export class ForwardQueue {
   /** Stops after the instance that is being sent. A store goes on with its parts after the next start. */
   stop(): Promise<void> {
     this.#stopping.abort();
+    for (const cancel of this.#aside.values()) cancel();
     return this.#loop.stop();
   }
 
@@ -60,7 +68,7 @@ export class ForwardQueue {
   async #sendNext(): Promise<boolean> {
     const queued = await this.#spool.call("queuedForwards", this.#destination.id, BATCH);
     // A partial instance is skipped. wake() is called once it is stored.
-    const batch = queued.filter(({ message }) => !isPartial(this.#data, message));
+    const batch = queued.filter(({ message }) => !isPartial(this.#data, message) && !this.#aside.has(message));
     if (batch.length === 0) return false;
     if (this.#destination.way === "store") await this.#sendByStore(this.#destination, batch);
     else for (const instance of batch) await this.#sendByHttp(this.#destination, instance);
@@ -98,11 +106,8 @@ export class ForwardQueue {
     const { id } = this.#destination;
     const item = `${id} ${message}`;
     try {
-      if ((await this.#tries.run(item, async () => send().then(() => "sent"))) === null) {
-        await this.#spool.call("settleForward", id, message, "refused", SET_ASIDE, Date.now());
-        this.#tries.end(item);
-        return this.#events.refused(message, SET_ASIDE);
-      }
+      if ((await this.#tries.run(item, async () => send().then(() => "sent"))) === null)
+        return this.#setAside(item, message);
     } catch (error) {
       const reason = errorMessage(error);
       if (isPermanent(error)) {
@@ -118,6 +123,21 @@ export class ForwardQueue {
     await this.#spool.call("settleForward", id, message, "sent", null, Date.now());
     this.#events.sent();
     this.#loop.succeeded();
+  }
+
+  /**
+   * Sends all others first, and this instance once the agent has run for an hour. It is not refused: a slow archive and two power cuts
+   * look like an instance that ends the agent.
+   */
+  async #setAside(item: string, message: string): Promise<void> {
+    await this.#spool.call("delayForward", this.#destination.id, message, SET_ASIDE);
+    this.#events.failed("transient", SET_ASIDE);
+    const cancel = this.#setTimer(ASIDE_MS, () => {
+      this.#aside.delete(message);
+      this.#tries.end(item);
+      this.wake();
+    });
+    this.#aside.set(message, cancel);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Modality } from "../../shared/api/study.ts";
 import { filingReasonText } from "../../shared/dashboard/filing-reasons.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Header } from "../protocols/dicom/header.ts";
-import { findPatient, type FilingSources } from "../study/assess.ts";
+import { type Attempt, findPatient, type FilingSources } from "../study/assess.ts";
 import { imageFile, isPartial } from "./image-folder.ts";
 import type { HeaderReader } from "./header-reader.ts";
 import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
@@ -113,17 +113,14 @@ export class StudyAssembly {
   async #assess(due: PendingImageStudy): Promise<void> {
     try {
       const { studyUid } = due;
-      let isSettled = await this.#tries.run(studyUid, () =>
-        this.#settle(studyUid, (stored) => assessImages(studyUid, stored, this.#stages)),
+      // The mark covers no wait: a power cut while the server is asked says nothing about the images.
+      const isSettled = await this.#settle(studyUid, (stored) =>
+        assessImages(studyUid, stored, this.#stages, (read) => this.#tries.run(studyUid, read)),
       );
-      if (isSettled === null) {
-        isSettled = await this.#settle(studyUid, async (stored) =>
-          stored.map(({ message }) => settlement(message, SET_ASIDE, [])),
-        );
+      if (isSettled) {
         this.#tries.end(studyUid);
-      }
-      if (isSettled) await this.#spool.call("endImageStudy", due.studyUid, due.dueAt);
-      else await this.#pause();
+        await this.#spool.call("endImageStudy", studyUid, due.dueAt);
+      } else await this.#pause();
     } catch (error) {
       if (!(error instanceof StorageError)) this.#events.fault(error);
       await this.#pause();
@@ -167,11 +164,14 @@ export async function assessImages(
   studyUid: string,
   stored: readonly StoredInstance[],
   stages: ImageStages,
+  attempt: Attempt = (work) => work(),
 ): Promise<Settlement[]> {
   const { spool, directory, matchPatientsByName } = stages.lookup;
   const instances: ImageInstance[] = [];
   for (const instance of stored) instances.push(await readInstance(instance, stages));
-  const { reports, leftOut } = readImages(studyUid, instances);
+  const taken = await attempt(async () => readImages(studyUid, instances));
+  if (taken === null) return stored.map(({ message }) => settlement(message, SET_ASIDE, []));
+  const { reports, leftOut } = taken;
   const duplicates = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
   const settle = (
     message: string,

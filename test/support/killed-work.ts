@@ -47,8 +47,11 @@ const stages: Record<string, () => Promise<unknown>> = {
   },
   async images() {
     const { StudyAssembly } = await import("../../agent/imaging/study-assembly.ts");
-    const lookup = await lookupOf();
-    const read = async ({ file }: { file: string }) => (file.includes("bad") ? die() : { problem: "none" });
+    // Each start reads the header again.
+    const lookup = { ...(await lookupOf()), spool: { call: spool.call.bind(spool), callLater: () => undefined } };
+    const passed = ["then", "toJSON"]; // promises and JSON ask for these
+    const header = new Proxy({}, { get: (_, name) => (passed.includes(String(name)) ? undefined : die()) });
+    const read = async ({ file }: { file: string }) => (file.includes("bad") ? { header } : { problem: "none" });
     const device = { timeZone: "UTC", modality: null };
     const headers = { read } as unknown as HeaderReader;
     const events = { settled: () => undefined, fault };
@@ -65,10 +68,12 @@ const stages: Record<string, () => Promise<unknown>> = {
     const { port } = archive.address() as AddressInfo;
     const target = { id: "pacs", way: "stow", url: `http://127.0.0.1:${port}`, authorizationFile: null } as const;
     const quiet = () => undefined;
-    const events = { sent: quiet, refused: quiet, failed: quiet, recovered: quiet };
+    let isSetAside = false;
+    const failed = () => void (isSetAside = true);
+    const events = { sent: quiet, refused: quiet, failed, recovered: quiet };
     const queue = new ForwardQueue(folder, spool, target, events, { setTimer: realTimer, random: Math.random });
     queue.wake();
-    while ((await spool.call("queuedForwards", "pacs", 1)).length > 0) await wait(20);
+    while (!isSetAside) await wait(20);
     await queue.stop();
     archive.close();
   },

@@ -7,6 +7,7 @@ import type { Destination } from "../../../agent/config/destination.ts";
 import { ForwardQueue } from "../../../agent/imaging/forwarding.ts";
 import { imageFile } from "../../../agent/imaging/image-folder.ts";
 import { generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
+import { SET_ASIDE } from "../../../agent/spool/tries.ts";
 import { dcmtk, run } from "../../support/dcmtk.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
 import { generatedFile } from "../../support/generated-file.ts";
@@ -137,6 +138,19 @@ describe.skipIf(!dcmtk)("forwarding to storescp", () => {
     expect(events).toEqual(Array.from({ length: 12 }, () => "sent"));
     await receive(12); // a repeat of the same bytes queues nothing
     expect(await counts()).toEqual(["pacs sent 12"]);
+  });
+
+  test("an image within whose sending the agent ended twice goes last, an hour later, and is not refused", async () => {
+    await receive(3);
+    const [first] = await used.spool.call("queuedForwards", "pacs", 1);
+    for (let ends = 0; ends < 2; ends++) await used.spool.call("beginTry", "forward", `pacs ${first?.message}`, 2);
+    await startPeer("+B", "+xa");
+    forwardTo(pacs()).wake();
+    await until("the others are sent", async () => (await counts()).includes("pacs sent 2"));
+    expect(await counts()).toEqual(["pacs queued 1", "pacs sent 2"]);
+    expect(events.toSorted()).toEqual([`failed, transient: ${SET_ASIDE}`, "sent", "sent"]);
+    clock.advance(60 * 60_000);
+    await until("it is sent", async () => (await counts())[0] === "pacs sent 3");
   });
 
   test("an image that a second AE title repeats is forwarded unchanged", async () => {

@@ -97,15 +97,13 @@ test("an image study that ends the agent is set aside after two starts, and the 
   expect(fs.existsSync(imageFile(folder, "Ibad"))).toBe(true);
 });
 
-test("an image whose forwarding ends the agent is listed as refused, and is tried again on request", async () => {
+test("an image whose forwarding ends the agent stays queued, and ends only two starts", async () => {
   const { killed, folder } = await starts("forward", async (spool, data) => {
     await spool.call("setDestinations", ["pacs"]);
     await image(spool, data, "Ibad");
   });
   expect(killed).toBe(2);
   const spool = await Spool.open(folder);
-  expect(await spool.call("countForwards")).toEqual([{ destination: "pacs", state: "refused", count: 1 }]);
-  expect(await spool.call("retryForwards", "pacs", null)).toBe(1);
-  expect(await spool.call("hasTries", "forward", "pacs Ibad")).toBe(false);
+  expect(await spool.call("countForwards")).toEqual([{ destination: "pacs", state: "queued", count: 1 }]);
   await spool.close();
 });
