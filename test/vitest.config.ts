@@ -1,4 +1,5 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { WAIT_MS } from "./support/patience.ts";
 import { postgresProblem } from "./support/postgres.ts";
@@ -16,6 +17,11 @@ if (noPostgres !== null) process.stderr.write(`the server's tests do not run on 
 // The machine's zone differs from every zone in the tests, so code that uses the local day in place of the UTC day fails.
 const AHEAD_OF_UTC = { TZ: "Pacific/Auckland" };
 const BEHIND_UTC = { TZ: "America/New_York" };
+
+/** The programs of the slow tests start hundreds of times, and Node compiles them once. */
+const WITH_COMPILED_PROGRAMS = {
+  NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)),
+};
 
 /** Tests that stop no process keep their files in memory: they wait for nothing when a disk would. Slow tests use the disk. */
 const IN_MEMORY = memoryFolder("/dev/shm");
@@ -61,7 +67,7 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: "slow",
-                env: AHEAD_OF_UTC,
+                env: { ...AHEAD_OF_UTC, ...WITH_COMPILED_PROGRAMS },
                 include: [...(long ? [] : ["test/**/*.slow.test.ts"]), ...(withLong ? ["test/**/*.long.test.ts"] : [])],
                 globalSetup: ["test/build.ts"],
               },

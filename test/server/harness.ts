@@ -26,7 +26,7 @@ import type { Patient } from "../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Study } from "../../shared/api/study.ts";
 import type { WebhookOptions } from "../../shared/webhook/send.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
-import { createDatabase, dropDatabase, dump } from "../support/postgres.ts";
+import { createDatabase, dropDatabase, dump, resetDatabase } from "../support/postgres.ts";
 
 /** Time for which writes of the test server wait for another process, in milliseconds. */
 const writeWaitMs = 200;
@@ -59,16 +59,26 @@ export function onPostgres(): boolean {
 export async function temporaryDatabase(folder = temporaryFolder(), template?: string): Promise<string> {
   const postgres = inject("postgres");
   if (postgres === undefined) return folder;
-  const database = await createDatabase(postgres, template);
-  onTestFinished(() => dropDatabase(database));
+  const database = (template === undefined ? undefined : spare.pop()) ?? (await createDatabase(postgres, template));
+  onTestFinished(async () => {
+    if (template === undefined || changedByHand.has(database)) return dropDatabase(database);
+    await resetDatabase(database);
+    spare.push(database);
+  });
   return database;
 }
+
+/** Copies of the template that no test uses. A copy takes longer than most tests. */
+const spare: string[] = [];
+/** Databases to which a test made a connection of its own, whose schema it may have changed. */
+const changedByHand = new Set<string>();
 
 /** Opens a connection beside the store's, for statements that the store lacks. */
 export async function connectTo(
   database: string,
 ): Promise<{ run(sql: string): Promise<void>; close(): Promise<void> }> {
   if (onPostgres()) {
+    changedByHand.add(database);
     const client = new Client({ connectionString: database });
     await client.connect();
     return { run: async (sql) => void (await client.query(sql)), close: () => client.end() };

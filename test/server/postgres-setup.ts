@@ -1,6 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { openStore } from "../../server/store/database/open.ts";
-import { createDatabase, Postgres } from "../support/postgres.ts";
+import { createDatabase, keepRows, Postgres } from "../support/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -15,6 +15,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const postgres = await Postgres.start();
   const template = await createDatabase(postgres.url());
   await (await openStore(template)).close();
+  await keepRows(template);
   project.provide("postgres", postgres.url());
   project.provide("template", template.replace(/.*\//, ""));
   return () => postgres.end();

@@ -149,14 +149,8 @@ export async function recordUpkeep(): Promise<Recording> {
   try {
     fs.mkdirSync(data, { mode: 0o700 });
     const initial = readTree(folder);
-    const upkeep = startTraced(log, [path.join(import.meta.dirname, "upkeep.ts"), data]);
-    const ended = /^ended$/m;
-    await until("the upkeep ends", () => {
-      if (upkeep.process.exitCode !== null && !ended.test(upkeep.output())) throw new Error(upkeep.output());
-      return ended.test(upkeep.output());
-    });
-    await upkeep.end();
-    const lines = upkeep.output().matchAll(/^(acknowledged|removes) (message|instance) (\S+) (\d+)$/gm);
+    const output = await runTraced(log, [path.join(import.meta.dirname, "upkeep.ts"), data]);
+    const lines = output.matchAll(/^(acknowledged|removes) (message|instance) (\S+) (\d+)$/gm);
     const acknowledged = new Map<string, Acknowledged>();
     for (const [, word, kind, mark, at] of lines) {
       const known = acknowledged.get(mark!);

@@ -22,11 +22,12 @@ export function startTraced(log: string, script: readonly string[], stringBytes 
   return {
     ...running,
     async end(signal = "SIGTERM") {
-      // strace itself ignores signals while it traces.
-      const children = `/proc/${running.process.pid}/task/${running.process.pid}/children`;
-      if (fs.existsSync(children)) {
-        const pid = Number.parseInt(fs.readFileSync(children, "utf8"), 10);
-        if (pid > 0) process.kill(pid, signal);
+      // strace itself ignores signals while it traces. A program that has ended already has no id.
+      try {
+        const children = fs.readFileSync(`/proc/${running.process.pid}/task/${running.process.pid}/children`, "utf8");
+        if (children !== "") process.kill(Number.parseInt(children, 10), signal);
+      } catch (error) {
+        if (!["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       }
       return running.end("SIGCONT");
     },

@@ -43,5 +43,4 @@ for (const run of [0, 1]) {
   }
   await agent.close();
 }
-process.stdout.write("ended\n");
 process.exit(0);
