@@ -1,5 +1,5 @@
 import { studyEnglish, studyTurkish } from "../../shared/dashboard/study-words.ts";
-import type { Language } from "../../shared/dashboard/session.ts";
+import type { Language } from "../../shared/api/language.ts";
 
 // The words of printed reports and CSV files.
 

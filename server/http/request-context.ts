@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
-import type { Language, Role } from "../../shared/dashboard/session.ts";
+import type { Language } from "../../shared/api/language.ts";
+import type { Role } from "../../shared/dashboard/session.ts";
 import type { Versions } from "../store/database/cache-versions.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";

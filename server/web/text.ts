@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Language } from "../../shared/dashboard/session.ts";
+import type { Language } from "../../shared/api/language.ts";
 import { remember, remembered } from "./browser-storage.ts";
 
 // Texts in English and Turkish. Each screen has its own table; a missing Turkish text is a type error. Values of results are

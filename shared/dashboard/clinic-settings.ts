@@ -1,4 +1,4 @@
-import type { Language } from "./session.ts";
+import type { Language } from "../api/language.ts";
 
 /** The body of `PUT .../settings/clinic`. Null stands for the choice of each browser. */
 export interface ClinicSettings {

@@ -1,6 +1,6 @@
 import type { FilingCode } from "../api/filing-code.ts";
 import type { Reason } from "../api/reason.ts";
-import type { Language } from "./session.ts";
+import type { Language } from "../api/language.ts";
 
 // The words of an unmatched, refused or contradicting study: for pages, command lines, logs and the `reason` of an outcome.
 

@@ -1,6 +1,6 @@
 import type { Reason } from "../api/reason.ts";
 import type { FlagCode } from "../clinical/flag.ts";
-import type { Language } from "./session.ts";
+import type { Language } from "../api/language.ts";
 
 // The words of a missing range or flag, and of a remark about the breed: in pages, CSV files and `explain`.
 

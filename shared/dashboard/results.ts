@@ -1,6 +1,6 @@
 import type { Reason } from "../api/reason.ts";
 import type { CodeSource, Flag, FlaggedPatient, Modality, PatientHint } from "../api/study.ts";
-import type { Language } from "./session.ts";
+import type { Language } from "../api/language.ts";
 
 // The screens of the results: the list, and one study.
 

@@ -1,3 +1,5 @@
+import type { Language } from "../api/language.ts";
+
 // The state of a session at the dashboard, as the server tells the page.
 
 /** A reader looks, a member of the staff also places results and writes records, an admin also manages users and keys. */
@@ -5,8 +7,6 @@ export type Role = "admin" | "staff" | "reader";
 
 /** The roles by their rights, the fewest first. */
 export const roles: readonly Role[] = ["reader", "staff", "admin"];
-
-export type Language = "en" | "tr";
 
 /** Whether a role has all rights of another one. */
 export function includesRole(role: Role, needed: Role): boolean {

@@ -1,5 +1,5 @@
 import type { ClinicSettings } from "../../../shared/dashboard/clinic-settings.ts";
-import type { Language } from "../../../shared/dashboard/session.ts";
+import type { Language } from "../../../shared/api/language.ts";
 import { query, type Session, uncachedWrite } from "../database/query.ts";
 
 // The clinics of the server, for the set-up of the dashboard, and their settings.

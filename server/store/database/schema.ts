@@ -2,7 +2,8 @@ import type { Generated } from "kysely";
 import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Currency } from "../../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
-import type { Language, Role } from "../../../shared/dashboard/session.ts";
+import type { Language } from "../../../shared/api/language.ts";
+import type { Role } from "../../../shared/dashboard/session.ts";
 import type { HostState, RequestState } from "../../../shared/dashboard/connections.ts";
 import type { DeliveryState, WebhookEventType } from "../../../shared/dashboard/webhooks.ts";
 

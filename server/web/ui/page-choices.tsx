@@ -1,4 +1,4 @@
-import type { Language } from "../../../shared/dashboard/session.ts";
+import type { Language } from "../../../shared/api/language.ts";
 import { chooseLanguage, language, texts } from "../text.ts";
 import { chooseTheme, theme, type Theme } from "../theme.ts";
 

@@ -1,5 +1,6 @@
 import type { ClinicSettings as Settings } from "../../../../../shared/dashboard/clinic-settings.ts";
-import type { ClinicOfUser, Language } from "../../../../../shared/dashboard/session.ts";
+import type { Language } from "../../../../../shared/api/language.ts";
+import type { ClinicOfUser } from "../../../../../shared/dashboard/session.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
