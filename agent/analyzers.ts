@@ -1,21 +1,26 @@
 import type { Logger } from "pino";
-import { foldName } from "../shared/clinical/analytes.ts";
-import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
-import { readTls } from "./config/tls-files.ts";
+import { foldName } from "../shared/clinical/analytes/analytes.ts";
+import { type Config, type DeviceConfig, DICOM } from "./config/values/schema.ts";
+import { readTls } from "./config/values/tls-files.ts";
 import { MemoryBudget } from "./connection/memory-budget.ts";
 import { recover } from "./connection/recovery.ts";
-import type { Charset as Hl7Charset } from "./protocols/hl7/charset.ts";
+import type { Charset as Hl7Charset } from "./protocols/hl7/message/charset.ts";
 import { parseAddress } from "./transport/address.ts";
 import type { Charset as AstmCharset } from "./protocols/astm/records.ts";
 import { Connection } from "./connection/connection.ts";
-import type { ConnectedDevice, DeviceSession, MessageHandler, SendMessage } from "./connection/device-session.ts";
+import type {
+  ConnectedDevice,
+  DeviceSession,
+  MessageHandler,
+  SendMessage,
+} from "./connection/device/device-session.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import type { FilingDevice } from "./study/assess.ts";
 import { Filing } from "./study/filing.ts";
-import { Operators } from "./config/operator-list.ts";
+import { Operators } from "./config/values/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import type { StoredMessage } from "./spool/queries/messages/message-row.ts";
@@ -24,7 +29,7 @@ import { serialTransport, USUAL_SETTINGS } from "./transport/serial.ts";
 import { connectionsOfGroup } from "./runtime/connection-share.ts";
 import { CONNECTIONS_MAX, dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
-import { HostQueries } from "./orders/host-query.ts";
+import { HostQueries } from "./study/orders/host-query.ts";
 
 // The devices that send messages: the transport of each, and the stages from its messages to studies and replies.
 

@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { Logger } from "pino";
-import type { BackupState } from "../shared/care/backup-state.ts";
-import { watchLog } from "../shared/runtime/long-log.ts";
-import type { Config } from "./config/schema.ts";
+import type { BackupState } from "../shared/platform/care/backup-state.ts";
+import { watchLog } from "../shared/log/long-log.ts";
+import type { Config } from "./config/values/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
 import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/heartbeat.ts";

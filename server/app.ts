@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import type { AlertTester, SetupCode } from "./dashboard/context.ts";
-import { AlertWatch } from "./alerts/watch.ts";
+import { AlertWatch } from "./operations/alert-watch.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
-import { AuditQueue } from "./http/audit/audit-queue.ts";
-import { auditRequests, startAuditTrail } from "./http/audit/audit-trail.ts";
+import { AuditQueue } from "./records/audit/audit-queue.ts";
+import { auditRequests, startAuditTrail } from "./http/audit-trail.ts";
 import { authenticateRequests } from "./http/auth/authentication.ts";
 import { authorizeRequests } from "./http/auth/authorization.ts";
 import type { Certificate } from "./http/certificate.ts";
@@ -24,21 +24,21 @@ import { defaultLimits, type Limits, RateLimiter } from "./http/rate-limit/rate-
 import { startRequestContext } from "./http/request-context.ts";
 import { cacheResponses } from "./http/response-cache/response-cache.ts";
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { calendarRoutes } from "./routes/calendar.ts";
-import { changeRoutes } from "./routes/changes.ts";
-import { diagnosticRoutes } from "./routes/diagnostics.ts";
-import { docsRoutes } from "./routes/docs.ts";
-import { agentRoutes } from "./routes/ingest.ts";
-import { pairingRoutes } from "./routes/pairing.ts";
-import { inventoryRoutes } from "./routes/inventory.ts";
-import { patientRoutes } from "./routes/patients.ts";
-import { soapRoutes } from "./routes/soap.ts";
-import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
-import { SyncPoints } from "./store/changes/sync-point.ts";
-import { SteadyTime } from "./store/steady-time.ts";
+import type { Metrics } from "./operations/metrics.ts";
+import { calendarRoutes } from "./api/calendar.ts";
+import { changeRoutes } from "./api/changes.ts";
+import { diagnosticRoutes } from "./api/diagnostics.ts";
+import { docsRoutes } from "./api/docs.ts";
+import { agentRoutes } from "./api/ingest.ts";
+import { pairingRoutes } from "./api/pairing.ts";
+import { inventoryRoutes } from "./api/inventory.ts";
+import { patientRoutes } from "./api/patients.ts";
+import { soapRoutes } from "./api/soap.ts";
+import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
+import { SyncPoints } from "./records/changes/sync-point.ts";
+import { SteadyTime } from "./database/steady-time.ts";
 import type { Network } from "./network/network.ts";
-import type { Store } from "./store/database/store.ts";
+import type { Store } from "./database/store.ts";
 
 export interface AppOptions {
   /** The secret of the key digests. */

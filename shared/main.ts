@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import "./runtime/node-version.mjs";
-import "./runtime/enough-descriptors.ts";
+import "./files/enough-descriptors.ts";
 import { agentProgram } from "../agent/cli/program.ts";
-import { dispatch, vetwireProgram } from "./cli/vetwire.ts";
+import { dispatch, vetwireProgram } from "./platform/cli/vetwire.ts";
 
 // The command `vetwire`. Each program runs by its own entry, so that `vetwire agent ...` is `agent/main.js ...` in every way.
 
@@ -16,7 +16,7 @@ switch (program) {
     await import("../server/main.ts");
     break;
   case "vetwire": {
-    const { runProgram } = await import("./cli/program.ts");
+    const { runProgram } = await import("./platform/cli/program.ts");
     await runProgram(vetwireProgram(agentProgram));
   }
 }

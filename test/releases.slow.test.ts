@@ -5,11 +5,11 @@ import Database from "better-sqlite3";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
-import { SCHEMA_VERSION as SPOOL_SCHEMA } from "../agent/spool/schema.ts";
+import { SCHEMA_VERSION as SPOOL_SCHEMA } from "../agent/spool/thread/schema.ts";
 import { Spool } from "../agent/spool/spool.ts";
-import { SCHEMA_VERSION as SERVER_SCHEMA } from "../server/store/database/migrations.ts";
-import { openStore } from "../server/store/database/open.ts";
-import { storedSchema } from "../shared/care/sqlite-schema.ts";
+import { SCHEMA_VERSION as SERVER_SCHEMA } from "../server/database/migrations.ts";
+import { openStore } from "../server/database/open.ts";
+import { storedSchema } from "../shared/platform/care/sqlite-schema.ts";
 import { createDatabase, Postgres, postgresProblem } from "./support/postgres.ts";
 import { ROOT, temporaryFolder } from "./support/processes.ts";
 import { type Access, readReleaseServer } from "./support/release-server.ts";

@@ -114,94 +114,94 @@ test("the check reports an export without an importer, for every form of import 
  * files directly in these folders, and `shared` is all of shared. A new arrow is a new word here.
  */
 const ROOMS = `
-agent: agent/care agent/cli agent/config agent/connection agent/devices agent/imaging agent/orders agent/protocols agent/push agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
-agent/care: agent/config agent/imaging agent/spool agent/status shared
-agent/cli: agent agent/care agent/config agent/connection agent/detection agent/devices agent/doctor agent/host agent/imaging agent/page agent/pairing agent/protocols agent/push agent/remote agent/report agent/spool agent/states agent/tools agent/transport agent/upgrade shared
-agent/config: agent/devices agent/protocols agent/runtime agent/transport shared
-agent/connection: agent/config agent/detection agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
-agent/detection: agent/devices
-agent/devices: agent/protocols agent/report
-agent/doctor: agent/config agent/detection agent/devices agent/imaging agent/push agent/report agent/runtime agent/spool agent/states agent/transport shared
-agent/host: agent agent/config agent/push agent/status agent/transport shared
-agent/imaging: agent/config agent/connection agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
-agent/orders: agent/devices agent/protocols agent/report agent/spool agent/study shared
-agent/page: agent/host agent/page/routes shared
-agent/page/routes: agent agent/config agent/devices agent/doctor agent/host agent/imaging agent/remote agent/report agent/setup agent/spool agent/states agent/tools shared
-agent/pairing: agent/config agent/push agent/runtime shared
+agent: agent/cli agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
+agent/cli: agent agent/config agent/connection agent/devices agent/doctor agent/imaging agent/page agent/protocols agent/push agent/remote agent/report agent/spool agent/states agent/tools agent/transport shared
+agent/config: agent/devices agent/imaging/archive agent/protocols agent/runtime agent/transport shared
+agent/connection: agent/config agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
+agent/devices: agent/devices/astm agent/devices/hl7 agent/devices/text agent/protocols
+agent/devices/astm: agent/protocols/astm
+agent/devices/detection: agent/devices
+agent/devices/hl7: agent/devices/text agent/protocols/hl7 agent/report
+agent/devices/text: agent/protocols/text agent/report
+agent/doctor: agent/config agent/devices agent/imaging agent/page/types agent/push agent/report agent/runtime agent/spool agent/states agent/transport shared
+agent/imaging: agent/config agent/connection agent/imaging/archive agent/imaging/files agent/page/types agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
+agent/imaging/archive: agent/config agent/imaging/files agent/protocols agent/runtime agent/spool agent/transport shared
+agent/imaging/files: agent/page/types agent/protocols agent/spool shared
+agent/page: agent agent/page/routes shared
+agent/page/routes: agent agent/config agent/devices agent/doctor agent/imaging agent/page/types agent/remote agent/report agent/setup agent/spool agent/states agent/tools shared
+agent/page/types: shared
+agent/page/web: agent/page/types server/web shared
 agent/protocols: agent/report shared
 agent/protocols/astm: agent/protocols agent/report shared
 agent/protocols/dicom: agent/protocols agent/report shared
 agent/protocols/hl7: agent/protocols agent/report shared
 agent/protocols/poct1: agent/protocols agent/report shared
-agent/protocols/proprietary: agent/protocols agent/report
+agent/protocols/text: agent/protocols agent/report
 agent/push: agent/config agent/devices agent/report agent/runtime agent/spool agent/states shared
-agent/remote: agent/config agent/host agent/push agent/runtime agent/spool shared
+agent/remote: agent agent/config agent/push agent/runtime agent/spool shared
 agent/report: shared
 agent/runtime: shared
-agent/setup: agent agent/config agent/connection agent/detection agent/devices agent/host agent/pairing agent/protocols agent/spool agent/study agent/tools agent/transport shared
-agent/spool: agent/runtime agent/spool/queries shared
-agent/spool/queries: agent/runtime agent/spool/queries/devices agent/spool/queries/events agent/spool/queries/images agent/spool/queries/messages agent/spool/queries/orders agent/spool/queries/patients agent/spool/queries/studies agent/states shared
-agent/spool/queries/devices: agent/report agent/states
-agent/spool/queries/events: agent/spool/queries/devices
-agent/spool/queries/images: agent/protocols agent/spool/queries/devices agent/spool/queries/messages agent/spool/queries/orders
-agent/spool/queries/messages: agent/spool/queries/devices agent/spool/queries/events shared
-agent/spool/queries/orders:
-agent/spool/queries/patients: agent/spool/queries/orders
-agent/spool/queries/studies: agent/report agent/spool/queries/devices agent/spool/queries/messages agent/spool/queries/patients shared
+agent/setup: agent agent/config agent/connection agent/devices agent/page/types agent/protocols agent/push agent/spool agent/study agent/tools agent/transport shared
+agent/spool: agent/runtime agent/spool/queries agent/spool/thread shared
+agent/spool/queries: agent/page/types agent/protocols/dicom agent/report agent/runtime agent/states shared
+agent/spool/thread: agent/spool/queries shared
 agent/states: shared
 agent/status: agent/spool agent/states agent/transport shared
 agent/study: agent/devices agent/protocols agent/push agent/report agent/runtime agent/spool shared
-agent/tools: agent/detection agent/transport
-agent/tools/fixture: agent/connection agent/devices agent/imaging agent/protocols agent/report agent/spool agent/tools/offline
-agent/tools/offline: agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/report agent/runtime agent/spool agent/study shared
-agent/tools/simulator: agent/imaging agent/protocols agent/report agent/transport shared
+agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
-agent/upgrade: agent/host agent/push agent/runtime shared
-server: server/alerts server/cli server/dashboard server/http server/metrics server/network server/routes server/store shared
-server/alerts: server/domain server/store shared
-server/cli: server server/alerts server/dashboard server/domain server/http server/import server/metrics server/network server/releases server/store server/webhooks shared
-server/dashboard: server/http server/store shared
-server/dashboard/auth: server/dashboard server/http server/store shared
-server/dashboard/routes: server/dashboard server/domain server/http server/import server/releases server/store shared
+server: server/api server/cli server/dashboard server/database server/http server/network server/operations server/records shared
+server/api: server/database server/http server/operations server/records shared
+server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
+server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/records/changes server/records/clinics shared
+server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared
+server/dashboard/report: server/dashboard server/http shared
+server/dashboard/routes: server/dashboard server/database server/http server/import server/operations server/records shared
+server/dashboard/types: server/operations/alerts shared
+server/database: server/dashboard/types shared
 server/demo: server/import shared
-server/domain: shared
-server/http: server/store shared
-server/http/audit: server/http server/store shared
-server/http/auth: server/domain server/http server/store shared
+server/http: server/dashboard/types server/database server/records/audit server/records/clinics shared
+server/http/auth: server/dashboard/types server/database server/http server/records shared
 server/http/openapi: server/http shared
-server/http/rate-limit: server/http server/store shared
+server/http/rate-limit: server/http server/records/clinics shared
 server/http/response-cache: server/http
-server/import: server/domain server/store shared
-server/metrics: server/http server/store shared
-server/network: server/http shared
-server/releases: shared
-server/routes: server/domain server/http server/releases server/store shared
-server/store: server/domain server/store/agents server/store/database server/store/patients shared
-server/store/agents: server/domain server/store/database shared
-server/store/changes: server/store/database shared
-server/store/dashboard: server/domain server/store shared
-server/store/database: shared
-server/store/patients: server/store/changes server/store/database shared
-server/store/studies: server/domain server/store shared
-server/web: shared
-server/webhooks: server/store shared
-shared: agent agent/cli server shared/cli shared/runtime
-shared/alerts: shared/runtime shared/webhook
-shared/api: shared/runtime
-shared/care: shared/api shared/runtime
-shared/cli: shared/api shared/clinical shared/dashboard shared/runtime shared/service shared/upgrade
+server/import: server/database server/records shared
+server/network: server/dashboard/types server/http shared
+server/operations: server/database server/http server/operations/alerts server/records shared
+server/operations/alerts: server/operations/webhooks shared
+server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
+server/records/agents: server/dashboard/types server/database server/records/audit shared
+server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/patients server/records/studies server/records/users shared
+server/records/audit: server/database shared
+server/records/calendar: server/dashboard/types server/database shared
+server/records/changes: server/database server/records/webhooks
+server/records/clinics: server/dashboard/types server/database shared
+server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
+server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/patients server/records/studies shared
+server/records/inventory: server/database server/records/patients shared
+server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies server/records/unmatched shared
+server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/studies shared
+server/records/results: server/dashboard/types server/database server/records/clinics server/records/filing server/records/patients server/records/studies server/records/unmatched shared
+server/records/soap: server/dashboard/types server/database server/records/patients shared
+server/records/studies: server/database server/records/changes server/records/clinics shared
+server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/filing server/records/patients server/records/studies shared
+server/records/users: server/dashboard/types server/database server/records/audit server/records/patients shared
+server/records/webhooks: server/dashboard/types server/database
+server/web: server/dashboard/types server/operations/alerts shared
+shared: agent agent/cli server shared/files shared/platform/cli
+shared/api: shared/schema
 shared/client:
-shared/clinical: shared/api shared/runtime
-shared/dashboard: shared/alerts shared/api shared/clinical
-shared/http-client: shared/runtime
-shared/local: shared/api
-shared/objects: shared/http-client shared/runtime
-shared/package: shared/runtime shared/service
-shared/pages: shared/runtime
+shared/clinical: shared/api shared/files shared/schema
+shared/files: shared/runtime
+shared/log: shared/files shared/network shared/runtime
+shared/network: shared/files shared/runtime
+shared/platform/care: shared/files shared/runtime shared/schema
+shared/platform/cli: shared/api shared/clinical shared/files shared/log shared/platform/service shared/platform/upgrade shared/runtime shared/schema
+shared/platform/package: shared/files shared/platform/service
+shared/platform/service: shared/runtime
+shared/platform/upgrade: shared/api shared/files shared/platform/care shared/runtime
 shared/runtime:
-shared/service: shared/runtime
-shared/upgrade: shared/api shared/care shared/runtime
-shared/webhook: shared/http-client shared/runtime
+shared/schema: shared/runtime
 `;
 
 /** Returns the room of a file: the nearest folder that the table names. */
@@ -273,9 +273,29 @@ test("the check reports a circle and the files that lead into it", () => {
   expect(inCircles(imports)).toEqual(["a", "b", "c"]);
 });
 
-test.each(["agent", "server"])("the folder %s holds at most six files", (folder) => {
-  const entries = fs.readdirSync(path.join(ROOT, folder), { withFileTypes: true });
-  expect(entries.filter((entry) => entry.isFile()).length).toBeLessThanOrEqual(6);
+/** Folders with fewer source files than three, each with its reason. */
+const SMALL_FOLDERS: Readonly<Record<string, string>> = {
+  "agent/page": "the application of the page, and its folder of routes, types and screens",
+  "server/http/response-cache": "the cache, and the list that it evicts by",
+  shared: "the command vetwire",
+  "shared/client": "the client that integrators copy: its types and its calls",
+};
+
+test("each folder holds 3 to 15 source files", () => {
+  const folders = new Map<string, number>();
+  const files = ["agent", "server", "shared"].flatMap((folder) =>
+    fs
+      .readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .map((name) => path.join(folder, name)),
+  );
+  for (const file of files.filter((name) => /\.(tsx?|css|mjs)$/.test(name))) {
+    folders.set(path.dirname(file), (folders.get(path.dirname(file)) ?? 0) + 1);
+  }
+  const wrong = [...folders].filter(
+    ([folder, count]) => (count > 15 && folder !== "server/web/ui") || (count < 3 && !(folder in SMALL_FOLDERS)),
+  );
+  expect(wrong).toEqual([]);
+  expect(Object.keys(SMALL_FOLDERS).filter((folder) => (folders.get(folder) ?? 3) >= 3)).toEqual([]);
 });
 
 test("the threat model names tests that exist", () => {

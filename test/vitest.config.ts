@@ -37,8 +37,8 @@ function memoryFolder(folder: string): { TMPDIR?: string } {
   }
 }
 
-const onPostgresOnly = "test/server/store/database/postgres.test.ts";
-const onSqliteOnly = "test/server/store/database/sqlite.test.ts";
+const onPostgresOnly = "test/server/database/postgres.test.ts";
+const onSqliteOnly = "test/server/database/sqlite.test.ts";
 
 export default defineConfig({
   test: {
@@ -82,8 +82,9 @@ export default defineConfig({
                 name: "postgres",
                 env: { ...BEHIND_UTC, ...IN_MEMORY },
                 include: [
-                  "test/server/{store,webhooks}/**/*.test.ts",
-                  "test/server/routes/smoke.test.ts",
+                  "test/server/{database,records}/**/*.test.ts",
+                  "test/server/operations/webhooks/*.test.ts",
+                  "test/server/api/smoke.test.ts",
                   "test/server/security/{object-level,property-level}.test.ts",
                 ],
                 exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],

@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
-import { makeBackup } from "../../shared/care/backup.ts";
+import { byteText, printError, printLine, progressLine } from "../../shared/platform/cli/output.ts";
+import { makeBackup } from "../../shared/platform/care/backup.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { backupSource, configFiles } from "../care/backup-source.ts";
+import { backupSource, configFiles } from "../backup-source.ts";
 import { readSpool } from "../spool/access.ts";
 import { DAMAGED_MESSAGES_REMEDY, damagedMessages } from "../spool/damaged-messages.ts";
-import { type ConfigOption, configOption, readConfig } from "./options.ts";
+import { type ConfigOption, configOption, readConfig } from "./common/options.ts";
 
 export const backupCommand = new Command("backup")
   .argument("<file>", "new file, best on another disk")

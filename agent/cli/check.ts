@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
-import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
-import { placeWarning } from "../../shared/runtime/folder-place.ts";
+import { EXIT_CONFIG } from "../../shared/platform/cli/exit-codes.ts";
+import { plural, printError, printJson, printLine } from "../../shared/platform/cli/output.ts";
+import { placeWarning } from "../../shared/files/folder-place.ts";
 import { exposures } from "../config/exposures.ts";
-import type { Config } from "../config/schema.ts";
-import { type ConfigOption, configOption, readConfig, readConfigFile } from "./options.ts";
+import type { Config } from "../config/values/schema.ts";
+import { type ConfigOption, configOption, readConfig, readConfigFile } from "./common/options.ts";
 
 export const checkCommand = new Command("check")
   .description("find every problem of a configuration at once")

@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import { EXIT_CONFIG } from "../../shared/cli/exit-codes.ts";
-import { printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { EXIT_CONFIG } from "../../shared/platform/cli/exit-codes.ts";
+import { printError, printJson, printLine } from "../../shared/platform/cli/output.ts";
 import { makeBundle, writeBundle } from "../doctor/bundle.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";
-import type { TitledFinding } from "../../shared/local/doctor.ts";
-import { type ConfigOption, configOption } from "./options.ts";
+import type { TitledFinding } from "../page/types/doctor.ts";
+import { type ConfigOption, configOption } from "./common/options.ts";
 
 export const doctorCommand = new Command("doctor")
   .description(

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { printLine } from "../../shared/cli/output.ts";
+import { printLine } from "../../shared/platform/cli/output.ts";
 import { awaitDirective, placeDirective } from "../connection/device-commands.ts";
-import { type ConfigOption, configOption, readConfig } from "./options.ts";
+import { type ConfigOption, configOption, readConfig } from "./common/options.ts";
 
 /** Max wait for the outcome. A connected device accepts the command in that time, or refuses it three times. */
 const OUTCOME_WAIT_MS = 20_000;

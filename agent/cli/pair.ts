@@ -1,13 +1,13 @@
 import os from "node:os";
 import path from "node:path";
 import { Command } from "commander";
-import { printError, printLine } from "../../shared/cli/output.ts";
-import { defaultPlace } from "../../shared/cli/places.ts";
+import { printError, printLine } from "../../shared/platform/cli/output.ts";
+import { defaultPlace } from "../../shared/platform/cli/places.ts";
 import { useNetworkOfFile } from "../config/network.ts";
 import { withServer } from "../config/edit.ts";
-import { readText, writeText } from "../host/config-file.ts";
-import { pair } from "../pairing/pair.ts";
-import { type ConfigOption, configOption } from "./options.ts";
+import { readText, writeText } from "../config/config-file.ts";
+import { pair } from "../push/pair.ts";
+import { type ConfigOption, configOption } from "./common/options.ts";
 
 /** Beside agent.yaml. */
 const KEY_FILE = path.join(path.dirname(defaultPlace("config")), "agent.key");

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ProgramDefinition } from "../../shared/cli/program.ts";
+import type { ProgramDefinition } from "../../shared/platform/cli/program.ts";
 import { agentHelp } from "./help.ts";
 
 // The command line of the agent. Each command is a file, which is loaded when it runs.
@@ -7,24 +7,24 @@ import { agentHelp } from "./help.ts";
 const commands = new Map<string, () => Promise<Command>>([
   ["run", async () => (await import("./run.ts")).runCommand],
   ["check", async () => (await import("./check.ts")).checkCommand],
-  ["simulate", async () => (await import("./simulate.ts")).simulateCommand],
-  ["ports", async () => (await import("./ports.ts")).portsCommand],
-  ["replay", async () => (await import("./replay.ts")).replayCommand],
-  ["sniff", async () => (await import("./sniff.ts")).sniffCommand],
-  ["order", async () => (await import("./order.ts")).orderCommand],
+  ["simulate", async () => (await import("./captures/simulate.ts")).simulateCommand],
+  ["ports", async () => (await import("./captures/ports.ts")).portsCommand],
+  ["replay", async () => (await import("./captures/replay.ts")).replayCommand],
+  ["sniff", async () => (await import("./captures/sniff.ts")).sniffCommand],
+  ["order", async () => (await import("./messages/order.ts")).orderCommand],
   ["lock", async () => (await import("./lock.ts")).lockCommand],
   ["unlock", async () => (await import("./lock.ts")).unlockCommand],
-  ["messages", async () => (await import("./messages.ts")).messagesCommand],
-  ["codes", async () => (await import("./codes.ts")).codesCommand],
-  ["capture", async () => (await import("./capture.ts")).captureCommand],
-  ["explain", async () => (await import("./explain.ts")).explainCommand],
-  ["reprocess", async () => (await import("./reprocess.ts")).reprocessCommand],
-  ["images", async () => (await import("./images.ts")).imagesCommand],
+  ["messages", async () => (await import("./messages/messages.ts")).messagesCommand],
+  ["codes", async () => (await import("./messages/codes.ts")).codesCommand],
+  ["capture", async () => (await import("./captures/capture.ts")).captureCommand],
+  ["explain", async () => (await import("./messages/explain.ts")).explainCommand],
+  ["reprocess", async () => (await import("./messages/reprocess.ts")).reprocessCommand],
+  ["images", async () => (await import("./messages/images.ts")).imagesCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
   ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],
-  ["resend", async () => (await import("./resend.ts")).resendCommand],
+  ["resend", async () => (await import("./messages/resend.ts")).resendCommand],
   ["pair", async () => (await import("./pair.ts")).pairCommand],
 ]);
 

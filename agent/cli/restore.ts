@@ -1,12 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
-import { plural, printError, printLine, progressLine } from "../../shared/cli/output.ts";
-import { checkBackup, restoreBackup, restoreConfig } from "../../shared/care/restore.ts";
+import { plural, printError, printLine, progressLine } from "../../shared/platform/cli/output.ts";
+import { checkBackup, restoreBackup, restoreConfig } from "../../shared/platform/care/restore.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { AGENT_BACKUP, restoreTarget } from "../care/backup-source.ts";
-import { IMAGES_FOLDER } from "../imaging/image-folder.ts";
-import { type ConfigOption, configOption, readConfig } from "./options.ts";
+import { AGENT_BACKUP, restoreTarget } from "../backup-source.ts";
+import { IMAGES_FOLDER } from "../imaging/files/image-folder.ts";
+import { type ConfigOption, configOption, readConfig } from "./common/options.ts";
 
 export const restoreCommand = new Command("restore")
   .argument("<file>", "file of agent backup")

@@ -3,11 +3,11 @@ import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { createLog } from "../../shared/runtime/log.ts";
-import { RecentLog } from "../../shared/runtime/recent-log.ts";
-import { findParent, stopOrder } from "../../shared/upgrade/parent.ts";
-import { VERSION } from "../../shared/runtime/program-files.ts";
-import { type ConfigOption, configOption, readConfig } from "./options.ts";
+import { createLog } from "../../shared/log/log.ts";
+import { RecentLog } from "../../shared/log/recent-log.ts";
+import { findParent, stopOrder } from "../../shared/platform/upgrade/parent.ts";
+import { VERSION } from "../../shared/files/program-files.ts";
+import { type ConfigOption, configOption, readConfig } from "./common/options.ts";
 
 export const runCommand = new Command("run")
   .description("serve the devices of the configuration until SIGINT or SIGTERM")
@@ -27,10 +27,10 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
   // An error that ends the agent also stands in its log file, where no service manager keeps stderr.
   process.on("uncaughtExceptionMonitor", (error) => log.fatal({ reason: errorMessage(error) }, "the agent ends"));
   // Loaded when they are needed: the help page and a problem of the configuration appear at once.
-  const { startHost } = await import("../host/host.ts");
+  const { startHost } = await import("../host.ts");
   const { agentPage } = await import("../page/page.ts");
   const { remoteDevices } = await import("../remote/remote-devices.ts");
-  const { AgentUpgrade } = await import("../upgrade/agent-upgrade.ts");
+  const { AgentUpgrade } = await import("../remote/agent-upgrade.ts");
   const parent = findParent();
   const upgrade = parent === null ? null : new AgentUpgrade(parent, VERSION, log);
   const host = await startHost({

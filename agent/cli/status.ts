@@ -1,14 +1,14 @@
 import { Command } from "commander";
-import { readBackupState } from "../../shared/care/backup-state.ts";
-import { printJson, printLine } from "../../shared/cli/output.ts";
+import { readBackupState } from "../../shared/platform/care/backup-state.ts";
+import { printJson, printLine } from "../../shared/platform/cli/output.ts";
 import { countImages } from "../imaging/catalogue.ts";
-import { readPin } from "../host/page-pin.ts";
+import { readPin } from "../config/page-pin.ts";
 import { readSpool } from "../spool/access.ts";
 import { readRetention } from "../spool/queries/retention.ts";
 import { readStatus } from "../spool/queries/status.ts";
-import { backupLine, retentionLines } from "./care-text.ts";
-import { type ConfigOption, configOption, readConfig } from "./options.ts";
-import { imageLines, instrumentLines, pageLines, statusLines } from "./status-text.ts";
+import { backupLine, retentionLines } from "./common/care-text.ts";
+import { type ConfigOption, configOption, readConfig } from "./common/options.ts";
+import { imageLines, instrumentLines, pageLines, statusLines } from "./common/status-text.ts";
 
 export const statusCommand = new Command("status")
   .description("print the state of each device, the counts, and the queue for the server")

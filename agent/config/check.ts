@@ -2,17 +2,17 @@ import path from "node:path";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
-import { problems, shown } from "../../shared/api/problems.ts";
-import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/care/schedule.ts";
-import type { Encryption, ObjectTarget } from "../../shared/objects/object-target.ts";
-import { DEFAULT_LOG } from "../../shared/runtime/log-file.ts";
+import { problems, shown } from "../../shared/schema/problems.ts";
+import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/platform/care/schedule.ts";
+import type { Encryption, ObjectTarget } from "../imaging/archive/s3/object-target.ts";
+import { DEFAULT_LOG } from "../../shared/log/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
-import type { Destination } from "./destination.ts";
-import type { ImageLimits } from "./image-limits.ts";
+import type { Destination } from "./values/destination.ts";
+import type { ImageLimits } from "./values/image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt, locate } from "./line-numbers.ts";
 import { resolveNetworkFiles } from "./network.ts";
-import type { ProblemCode } from "./problem-report.ts";
+import type { ProblemCode } from "./values/problem-report.ts";
 import {
   type BackupSchema,
   type BucketSchema,
@@ -22,8 +22,8 @@ import {
   type ConfigFile,
   ConfigSchema,
   type LogSchema,
-} from "./schema.ts";
-import { resolveTlsFiles } from "./tls-files.ts";
+} from "./values/schema.ts";
+import { resolveTlsFiles } from "./values/tls-files.ts";
 
 // Checks agent.yaml. The schema is the type and most of the checks. All problems are found at once, each with its line.
 

@@ -1,6 +1,6 @@
-import { analyteByCode, foldName } from "../../shared/clinical/analytes.ts";
-import { nearAnalytes } from "../../shared/clinical/near-analytes.ts";
-import { asObject, type ReportProblem } from "./problem-report.ts";
+import { analyteByCode, foldName } from "../../shared/clinical/analytes/analytes.ts";
+import { nearAnalytes } from "../../shared/clinical/analytes/near-analytes.ts";
+import { asObject, type ReportProblem } from "./values/problem-report.ts";
 
 /** Checks the clinic's codes of a device: each code stands once, and names an analyte of the catalogue. */
 export function codeProblems(codes: unknown, at: readonly string[], report: ReportProblem): void {

@@ -2,15 +2,15 @@ import net from "node:net";
 import path from "node:path";
 import { profileById, profiles } from "../devices/index.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
-import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
+import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message/charset.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import { parseAddress } from "../transport/address.ts";
 import { codeProblems } from "./code-problems.ts";
-import { readOperators } from "./operator-list.ts";
-import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./problem-report.ts";
-import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./schema.ts";
-import { sentFileProblem } from "./sent-file.ts";
-import { tlsProblem } from "./tls-files.ts";
+import { readOperators } from "./values/operator-list.ts";
+import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./values/problem-report.ts";
+import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./values/schema.ts";
+import { sentFileProblem } from "./values/sent-file.ts";
+import { tlsProblem } from "./values/tls-files.ts";
 
 /** Finds the problems of one device that the schema cannot express. `listener` reports those of an address to listen on. */
 export function deviceProblems(

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, parseDocument, stringify, type YAMLSeq } from "yaml";
-import type { DeviceConfig } from "./schema.ts";
+import type { DeviceConfig } from "./values/schema.ts";
 
 // Edits the text of agent.yaml for the set-up. Only the changed place is written anew, so that the clinic's comments, order and
 // spelling stay byte for byte.

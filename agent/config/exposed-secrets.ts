@@ -1,6 +1,6 @@
-import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
-import { secretFilesOf } from "./destination.ts";
-import type { Config } from "./schema.ts";
+import { isOpenToOthers } from "../../shared/files/private-folder.ts";
+import { secretFilesOf } from "./values/destination.ts";
+import type { Config } from "./values/schema.ts";
 
 /** Returns a sentence for each file with a secret that other users of this machine can read. */
 export function exposedSecrets({ server, proxyPasswordFile, devices, destinations }: Config): string[] {

@@ -1,8 +1,8 @@
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
-import { urlOfDestination } from "./destination.ts";
+import { isLoopback } from "../../shared/network/network-address.ts";
+import { urlOfDestination } from "./values/destination.ts";
 import { exposedSecrets } from "./exposed-secrets.ts";
-import type { Config, DeviceConfig } from "./schema.ts";
+import type { Config, DeviceConfig } from "./values/schema.ts";
 
 /** Returns a sentence for each place where a valid configuration lets others read data or send results. */
 export function exposures(config: Config): string[] {

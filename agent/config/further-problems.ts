@@ -1,14 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
-import { endpointProblem, hostStyleProblem } from "../../shared/objects/object-target.ts";
+import { endpointProblem, hostStyleProblem } from "../imaging/archive/s3/object-target.ts";
 import { parseAddress } from "../transport/address.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
 import { networkProblems } from "./network.ts";
-import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./problem-report.ts";
-import { readSecret } from "./secret-file.ts";
-import { sentFileProblem } from "./sent-file.ts";
-import { tlsProblem } from "./tls-files.ts";
+import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./values/problem-report.ts";
+import { readSecret } from "./values/secret-file.ts";
+import { sentFileProblem } from "./values/sent-file.ts";
+import { tlsProblem } from "./values/tls-files.ts";
 
 /** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
 export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] {

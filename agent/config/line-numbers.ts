@@ -8,8 +8,8 @@ import {
   ConfigSchema,
   SerialSchema,
   TlsSchema,
-} from "./schema.ts";
-import type { ProblemCode } from "./problem-report.ts";
+} from "./values/schema.ts";
+import type { ProblemCode } from "./values/problem-report.ts";
 
 /** A problem with its path in the configuration. */
 export interface LocatedProblem {

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
+import { readTextFile } from "../../shared/files/text-file.ts";
 import { checkConfig, type ConfigResult } from "./check.ts";
 
 /** Reads and checks a configuration file. @throws if the file cannot be read */

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { secretFilesOf } from "./destination.ts";
-import type { Config } from "./schema.ts";
+import { secretFilesOf } from "./values/destination.ts";
+import type { Config } from "./values/schema.ts";
 
 /** The files that a configuration names: the key, certificates, lists of operators, passwords of archives and of the proxy. */
 export function namedFiles({ server, proxyPasswordFile, ca, devices, destinations }: Config): string[] {

@@ -4,13 +4,13 @@ import { Compile } from "typebox/compile";
 import { X509Certificate } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { type Network, useNetwork } from "../../shared/http-client/client.ts";
-import { environmentProxies, readProxyUrl } from "../../shared/http-client/proxy.ts";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
-import { asObject, contentProblem, type ReportProblem } from "./problem-report.ts";
-import { NetworkSchema } from "./schema.ts";
-import { sentFileProblem } from "./sent-file.ts";
-import { readSecret } from "./secret-file.ts";
+import { type Network, useNetwork } from "../../shared/network/client.ts";
+import { environmentProxies, readProxyUrl } from "../../shared/network/proxy.ts";
+import { readTextFile } from "../../shared/files/text-file.ts";
+import { asObject, contentProblem, type ReportProblem } from "./values/problem-report.ts";
+import { NetworkSchema } from "./values/schema.ts";
+import { sentFileProblem } from "./values/sent-file.ts";
+import { readSecret } from "./values/secret-file.ts";
 
 // How the agent's requests leave the clinic: `proxy`, `proxyPasswordFile`, `noProxy` and `ca` of agent.yaml.
 

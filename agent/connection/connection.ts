@@ -1,9 +1,9 @@
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
-import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
+import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device/device-session.ts";
 import { CommitShare } from "./commit-share.ts";
-import { DEVICE_PENDING_BYTES_MAX, DeviceBound, UNFILED_MAX } from "./device-bound.ts";
+import { DEVICE_PENDING_BYTES_MAX, DeviceBound, UNFILED_MAX } from "./device/device-bound.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { type WireContext, WireSession } from "./wire-session.ts";
 

@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../config/values/schema.ts";
 import { readSpool, writeSpool } from "../spool/access.ts";
 import type { Connection } from "./connection.ts";
 import type { Lock } from "../report/device-report.ts";

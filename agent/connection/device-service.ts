@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 import { Repeats } from "../../shared/runtime/repeats.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../config/values/schema.ts";
 import type { Metrics } from "../status/metrics.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { Directory } from "../study/patient-directory.ts";
 import { type GaveWay, gaveWayText } from "../states/line-state.ts";
 import { type NoiseState, noiseText } from "../states/noise-state.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { DeviceSession } from "./device-session.ts";
-import { DeviceStatus } from "./device-status.ts";
+import type { DeviceSession } from "./device/device-session.ts";
+import { DeviceStatus } from "./device/device-status.ts";
 
 // Common to all devices: connection status, metrics and logger.
 

@@ -6,7 +6,7 @@ import {
   messageRow,
   type StoredMessage,
 } from "../spool/queries/messages/message-row.ts";
-import { duplicateKey } from "../protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../protocols/hl7/message/duplicate-key.ts";
 
 const NO_BYTES = new Uint8Array(0);
 

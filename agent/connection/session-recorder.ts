@@ -5,8 +5,8 @@ import { NoiseFinder } from "../spool/queries/events/noise-events.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import { ROW_BYTES } from "../spool/queries/devices/stored-bytes.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { StorageError } from "../spool/storage-error.ts";
-import type { ConnectedDevice } from "./device-session.ts";
+import type { StorageError } from "../spool/thread/storage-error.ts";
+import type { ConnectedDevice } from "./device/device-session.ts";
 import { messageRowAt } from "./message-row.ts";
 
 // The spool's record of one wire, cut into sessions. A session begins and ends while the link is idle, so a replay can start

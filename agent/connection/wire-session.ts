@@ -4,16 +4,16 @@ import type { SetTimer } from "../runtime/timer.ts";
 import type { EventKind } from "../spool/queries/events/event-log.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Spool } from "../spool/spool.ts";
-import { StorageError } from "../spool/storage-error.ts";
+import { StorageError } from "../spool/thread/storage-error.ts";
 import { UNREAD_BYTES_MAX, type Wire } from "../transport/transport.ts";
 import type { CommitShare } from "./commit-share.ts";
 import { apply, createLink, linkContext } from "./create-link.ts";
-import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
+import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device/device-session.ts";
 import { LinkTimer } from "./link-timer.ts";
 import type { MemoryBudget, MemoryShare } from "./memory-budget.ts";
 import { type OutgoingMessage, OutgoingQueue } from "./outgoing-queue.ts";
 import { type Session, type SessionEvent, SessionRecorder } from "./session-recorder.ts";
-import type { DeviceBound } from "./device-bound.ts";
+import type { DeviceBound } from "./device/device-bound.ts";
 
 // The imperative shell of one link: chunk to spool, spool to link, actions to wire and handlers.
 //

@@ -1,7 +1,7 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import type { Poct1Profile } from "../protocols/poct1/profile.ts";
-import type { TextProfile } from "../protocols/proprietary/profile.ts";
+import type { TextProfile } from "../protocols/text/profile.ts";
 
 // Profile of one device model. A profile is a table: the code that reads messages names no model.
 

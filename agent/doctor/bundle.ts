@@ -5,15 +5,15 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { strToU8, zipSync } from "fflate";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { VERSION } from "../../shared/runtime/program-files.ts";
-import { type Config, ConfigSchema, type DeviceConfig, DeviceSchema } from "../config/schema.ts";
+import { VERSION } from "../../shared/files/program-files.ts";
+import { type Config, ConfigSchema, type DeviceConfig, DeviceSchema } from "../config/values/schema.ts";
 import { countImages } from "../imaging/catalogue.ts";
 import { readSpool } from "../spool/access.ts";
 import { readStatus } from "../spool/queries/status.ts";
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
-import { type DoctorContext, readFacts } from "./check.ts";
-import type { TitledFinding } from "../../shared/local/doctor.ts";
+import { isLoopback } from "../../shared/network/network-address.ts";
+import { type DoctorContext, readFacts } from "./check/check.ts";
+import type { TitledFinding } from "../page/types/doctor.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 
 // The file for the support: findings, configuration, versions, counts, last log lines. It has no name of a patient or an owner,

@@ -1,12 +1,12 @@
 import path from "node:path";
-import { plural } from "../../shared/cli/output.ts";
+import { plural } from "../../shared/platform/cli/output.ts";
 import type { ConfigProblem } from "../config/check.ts";
 import { exposures } from "../config/exposures.ts";
-import type { Config } from "../config/schema.ts";
-import type { Check, Facts } from "./check.ts";
-import { rightsFault } from "../../shared/runtime/rights-advice.ts";
-import type { Finding } from "../../shared/local/doctor.ts";
-import { ok, problem, warning } from "./finding.ts";
+import type { Config } from "../config/values/schema.ts";
+import type { Check, Facts } from "./check/check.ts";
+import { rightsFault } from "../../shared/files/rights-advice.ts";
+import type { Finding } from "../page/types/doctor.ts";
+import { ok, problem, warning } from "./check/finding.ts";
 
 /** Finds every problem of agent.yaml, and what a right one leaves open to others. */
 export const configuration: Check = {

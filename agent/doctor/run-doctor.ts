@@ -1,22 +1,22 @@
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { backlog } from "./backlog.ts";
-import { backups } from "./backups.ts";
-import { buckets } from "./buckets.ts";
-import { type Check, type DoctorContext, type Facts, readFacts } from "./check.ts";
+import { backlog } from "./connections/backlog.ts";
+import { backups } from "./machine/backups.ts";
+import { buckets } from "./machine/buckets.ts";
+import { type Check, type DoctorContext, type Facts, readFacts } from "./check/check.ts";
 import { configuration } from "./configuration.ts";
-import { dataFolder, freeSpace } from "./data-folder.ts";
-import { database } from "./database.ts";
-import { devices } from "./devices.ts";
-import { dialled } from "./dialled.ts";
-import type { Finding, TitledFinding } from "../../shared/local/doctor.ts";
-import { problem, warning } from "./finding.ts";
-import { listeners } from "./listeners.ts";
-import { network } from "./network.ts";
-import { openFiles } from "./open-files.ts";
-import { serialLines } from "./serial-lines.ts";
-import { server } from "./server-check.ts";
-import { service } from "./service.ts";
-import { timeZone } from "./time-zone.ts";
+import { dataFolder, freeSpace } from "./machine/data-folder.ts";
+import { database } from "./machine/database.ts";
+import { devices } from "./connections/devices.ts";
+import { dialled } from "./connections/dialled.ts";
+import type { Finding, TitledFinding } from "../page/types/doctor.ts";
+import { problem, warning } from "./check/finding.ts";
+import { listeners } from "./connections/listeners.ts";
+import { network } from "./connections/network.ts";
+import { openFiles } from "./machine/open-files.ts";
+import { serialLines } from "./connections/serial-lines.ts";
+import { server } from "./connections/server-check.ts";
+import { service } from "./machine/service.ts";
+import { timeZone } from "./machine/time-zone.ts";
 
 // Runs all checks, for the command line and for the local page.
 

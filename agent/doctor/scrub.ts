@@ -1,13 +1,13 @@
 import net from "node:net";
 import os from "node:os";
 import type Database from "better-sqlite3";
-import { currentProxy } from "../../shared/http-client/client.ts";
+import { currentProxy } from "../../shared/network/client.ts";
 import type { PushedStudy } from "../../shared/api/study.ts";
-import { urlOfDestination } from "../config/destination.ts";
-import type { Config } from "../config/schema.ts";
+import { urlOfDestination } from "../config/values/destination.ts";
+import type { Config } from "../config/values/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import { LOCAL_PATHS } from "../runtime/local-paths.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
+import { isLoopback } from "../../shared/network/network-address.ts";
 import { parseAddress } from "../transport/address.ts";
 
 // Takes names, numbers of samples, keys and paths out of texts that leave the clinic.

@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
-import type { ImageLimits } from "../config/image-limits.ts";
+import type { ImageLimits } from "../config/values/image-limits.ts";
 import type { Encoding } from "../protocols/dicom/dataset.ts";
 import type { DimseOutcome, DimseRequest } from "../protocols/dicom/dimse.ts";
-import type { ServiceRequest } from "../protocols/dicom/scp.ts";
+import type { ServiceRequest } from "../protocols/dicom/network/scp.ts";
 import type { NoiseRun } from "../protocols/link.ts";
 import type { LineState } from "../states/line-state.ts";
 import type { Address } from "../transport/address.ts";

@@ -5,7 +5,7 @@ import {
   type LocalImage,
   type LocalImages,
   type LocalImageStudy,
-} from "../../shared/local/images.ts";
+} from "../page/types/images.ts";
 
 // The newest studies of images, for the agent's page. Each query is bounded, because the main thread also answers devices.
 

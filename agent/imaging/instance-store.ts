@@ -5,12 +5,12 @@ import { promisify } from "node:util";
 import { newUlid } from "../../shared/api/fp.ts";
 import { type DimseOutcome, isUsableUid, STATUS } from "../protocols/dicom/dimse.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
-import type { IncomingInstance, InstanceIdentity } from "../protocols/dicom/scp.ts";
+import type { IncomingInstance, InstanceIdentity } from "../protocols/dicom/network/scp.ts";
 import type { InstanceContent } from "../spool/queries/images/instance-file.ts";
 import { requireFreeSpace } from "./free-space.ts";
-import type { HeaderReader } from "./header-reader.ts";
+import type { HeaderReader } from "./files/header-reader.ts";
 import type { Spool } from "../spool/spool.ts";
-import { StorageError } from "../spool/storage-error.ts";
+import { StorageError } from "../spool/thread/storage-error.ts";
 import {
   imageFile,
   imageFolder,
@@ -19,7 +19,7 @@ import {
   partFile,
   READ_BYTES,
   type SyncedFolder,
-} from "./image-folder.ts";
+} from "./files/image-folder.ts";
 
 // Stores received instances as files, bit-exact behind the agent's own file head. An instance is stored once its bytes, its
 // name and then its row are durable.

@@ -1,4 +1,4 @@
-import { isPictureFault } from "../../shared/local/images.ts";
+import { isPictureFault } from "../page/types/images.ts";
 import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, PreviewOutcome, previewPath } from "../../shared/api/preview.ts";
 import { Compile } from "typebox/compile";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
@@ -7,8 +7,8 @@ import { SendError } from "../runtime/send-error.ts";
 import type { QueuedPreview } from "../spool/queries/images/previews.ts";
 import type { Spool } from "../spool/spool.ts";
 import { Tries } from "../spool/tries.ts";
-import { FileFault } from "./confined-files.ts";
-import { imageFile } from "./image-folder.ts";
+import { FileFault } from "./files/confined-files.ts";
+import { imageFile } from "./files/image-folder.ts";
 import { drawPreview } from "./preview.ts";
 
 // Sends a small picture of each image to the server, one at a time, once the server has the study. Results always go first.

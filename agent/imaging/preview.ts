@@ -1,5 +1,5 @@
-import { ConfinedFiles } from "./confined-files.ts";
-import type { Preview, PreviewRequest, PreviewResult } from "./render-frame.ts";
+import { ConfinedFiles } from "./files/confined-files.ts";
+import type { Preview, PreviewRequest, PreviewResult } from "./files/render-frame.ts";
 
 /** Time limit of a preview. The largest frames take some seconds. */
 const TIME_MS_MAX = 20_000;

@@ -1,6 +1,6 @@
 import fs from "node:fs";
-import type { ImageLimits } from "../config/image-limits.ts";
-import { imageFile, REMOVED_SUFFIX } from "./image-folder.ts";
+import type { ImageLimits } from "../config/values/image-limits.ts";
+import { imageFile, REMOVED_SUFFIX } from "./files/image-folder.ts";
 import type { RetentionCandidate, RetentionStatus } from "../spool/queries/images/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
 

@@ -1,8 +1,8 @@
-import type { ConnectionEvents } from "../connection/device-session.ts";
-import type { Agreement } from "../protocols/dicom/association.ts";
+import type { ConnectionEvents } from "../connection/device/device-session.ts";
+import type { Agreement } from "../protocols/dicom/network/association.ts";
 import { type Encoding, encodingOf } from "../protocols/dicom/dataset.ts";
 import { type DimseOutcome, type DimseRequest, STATUS } from "../protocols/dicom/dimse.ts";
-import { type InstanceIdentity, Scp, type ScpAction, type ServiceRequest } from "../protocols/dicom/scp.ts";
+import { type InstanceIdentity, Scp, type ScpAction, type ServiceRequest } from "../protocols/dicom/network/scp.ts";
 import { STORAGE_COMMITMENT } from "../protocols/dicom/uids.ts";
 import { UNREAD_BYTES_MAX, type Wire } from "../transport/transport.ts";
 import type { DicomDevice } from "./contract.ts";

@@ -4,14 +4,14 @@ import type { Attributes } from "../protocols/dicom/attribute-table.ts";
 import { encodeAttributes, type ReadAttributes, readAttributes } from "../protocols/dicom/attributes.ts";
 import { COMMAND, type DimseOutcome, isUid, STATUS } from "../protocols/dicom/dimse.ts";
 import { matches, worklistResponse } from "../protocols/dicom/matching.ts";
-import type { ServiceRequest } from "../protocols/dicom/scp.ts";
+import type { ServiceRequest } from "../protocols/dicom/network/scp.ts";
 import { MODALITY_PERFORMED_PROCEDURE_STEP, MODALITY_WORKLIST, STORAGE_COMMITMENT } from "../protocols/dicom/uids.ts";
 import { worklistEntry } from "../protocols/dicom/worklist.ts";
 import type { Directory } from "../study/patient-directory.ts";
 import type { InstanceReference } from "../spool/queries/images/commitments.ts";
 import type { StepState, WorklistRow } from "../spool/queries/images/procedure-steps.ts";
 import type { Spool } from "../spool/spool.ts";
-import { StorageError } from "../spool/storage-error.ts";
+import { StorageError } from "../spool/thread/storage-error.ts";
 import { dayOf, writeTime } from "../report/device-time.ts";
 
 // Responds to the worklist, MPPS and storage commitment requests of modalities.

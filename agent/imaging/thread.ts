@@ -5,13 +5,13 @@ import type { Spool } from "../spool/spool.ts";
 import { ThreadRpc } from "../runtime/thread-rpc.ts";
 import { encodeAttributes } from "../protocols/dicom/attributes.ts";
 import type { DimseOutcome } from "../protocols/dicom/dimse.ts";
-import type { ServiceRequest } from "../protocols/dicom/scp.ts";
-import { moduleFile } from "../../shared/runtime/program-files.ts";
+import type { ServiceRequest } from "../protocols/dicom/network/scp.ts";
+import { moduleFile } from "../../shared/files/program-files.ts";
 import type { DicomThreadOptions, ImagingThreadFunctions, ImagingWorkerData, MainThreadFunctions } from "./contract.ts";
 import type { RetentionResult } from "./retention.ts";
 import type { DicomEvents } from "./scp-association.ts";
 import type { PendingResponses } from "./services.ts";
-import type { AssociationHandle, Commitments } from "./storage-commitment.ts";
+import type { AssociationHandle, Commitments } from "./archive/storage-commitment.ts";
 
 /**
  * Keeps the young generation small, so that socket buffers are freed at the next scavenge. A larger one holds tens of

@@ -8,7 +8,7 @@ import type { LineState } from "../states/line-state.ts";
 import { connectionsOfGroup } from "../runtime/connection-share.ts";
 import { listenTransport } from "../transport/tcp.ts";
 import type { ImagingThreadFunctions, ImagingWorkerData, MainThreadFunctions } from "./contract.ts";
-import { HeaderReader } from "./header-reader.ts";
+import { HeaderReader } from "./files/header-reader.ts";
 import { ImageStore } from "./instance-store.ts";
 import type { ReportChannel, ScpDependencies } from "./scp-association.ts";
 import { DicomServer } from "./scp-server.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import type { Host } from "../host/host.ts";
+import type { Host } from "../host.ts";
 
 /**
  * Makes the handler of the agent's page. The page's code is loaded with its first request, because most agents run for months

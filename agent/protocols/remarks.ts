@@ -1,4 +1,4 @@
-import { foldName, isAnalyteName } from "../../shared/clinical/analytes.ts";
+import { foldName, isAnalyteName } from "../../shared/clinical/analytes/analytes.ts";
 
 // Words of a device that are not results: about the run, about control material, and about a value that it doubts.
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import net from "node:net";
 import tls from "node:tls";
-import { pinOf } from "../../shared/runtime/public-key-pin.ts";
+import { pinOf } from "../../shared/network/public-key-pin.ts";
 import { SendError } from "../runtime/send-error.ts";
 
 // A server whose certificate no authority of this PC knows. Pairing proved its public key, and from then on the agent accepts exactly

@@ -4,7 +4,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { checkConfig } from "../config/check.ts";
 import { openListeners } from "../config/exposures.ts";
 import { lineIn } from "../config/line-numbers.ts";
-import { type DeviceConfig, DeviceSchema } from "../config/schema.ts";
+import { type DeviceConfig, DeviceSchema } from "../config/values/schema.ts";
 import { REMOTE_KEYS } from "./with-devices.ts";
 
 // Reads the devices that an admin wrote at the dashboard. Each problem has its line in that text.

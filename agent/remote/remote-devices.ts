@@ -8,9 +8,9 @@ import {
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { readableOrigin } from "../config/exposures.ts";
 import { lineIn } from "../config/line-numbers.ts";
-import { folderOf, markOf } from "../host/config-file.ts";
-import type { Host } from "../host/host.ts";
-import type { Config } from "../config/schema.ts";
+import { folderOf, markOf } from "../config/config-file.ts";
+import type { Host } from "../host.ts";
+import type { Config } from "../config/values/schema.ts";
 import type { ConfigurationLink } from "../push/heartbeat.ts";
 import { withoutFolders } from "../runtime/local-paths.ts";
 import type { Spool } from "../spool/spool.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isNode, isScalar, isSeq, parseDocument, stringify, visit, type YAMLMap } from "yaml";
-import type { DeviceConfig } from "../config/schema.ts";
+import type { DeviceConfig } from "../config/values/schema.ts";
 
 // The devices of agent.yaml as the server may read and replace them.
 

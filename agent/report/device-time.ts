@@ -1,5 +1,5 @@
 import { DateTime } from "luxon";
-import { timestampProblem } from "../../shared/api/timestamp.ts";
+import { timestampProblem } from "../../shared/schema/timestamp.ts";
 import { ACQUIRED_FROM } from "../../shared/clinical/study-checks.ts";
 
 /**

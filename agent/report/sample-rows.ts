@@ -6,11 +6,11 @@ import {
   foldName,
   isUrineOnly,
   type NameContext,
-} from "../../shared/clinical/analytes.ts";
-import { impossibleValue } from "../../shared/clinical/possible.ts";
+} from "../../shared/clinical/analytes/analytes.ts";
+import { impossibleValue } from "./possible.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
-import { readUnit } from "../../shared/clinical/units.ts";
-import { readRange, readValue, type ReadValue, WORDS_MAX } from "../../shared/clinical/value.ts";
+import { readUnit } from "../../shared/clinical/analytes/units.ts";
+import { readRange, readValue, type ReadValue, WORDS_MAX } from "../../shared/clinical/analytes/value.ts";
 import type { DeviceResult, ReadContext } from "./report.ts";
 import { labelOf, NO_CODE, type Sample, type SampleProfile } from "./sample.ts";
 

@@ -1,4 +1,4 @@
-import { connectionShare } from "../../shared/runtime/descriptors.ts";
+import { connectionShare } from "../../shared/files/descriptors.ts";
 
 /**
  * The listeners of the agent share its descriptors: each device counts as one, and the page.

@@ -1,5 +1,5 @@
-import type { SetupLine } from "../../shared/local/setup.ts";
-import type { SetupAdvice } from "../../shared/local/setup-advice.ts";
+import type { SetupLine } from "../page/types/setup.ts";
+import type { SetupAdvice } from "../page/types/setup-advice.ts";
 
 /** Returns what to check after listening without a candidate, the likeliest first. */
 export function adviceFor({ kind }: SetupLine, isSilent: boolean): readonly SetupAdvice[] {

@@ -1,7 +1,7 @@
-import type { HeardStep, ProfileName, SetupCandidate } from "../../shared/local/setup.ts";
-import { DICOM } from "../config/schema.ts";
-import { profilesNamedIn } from "../detection/protocol-marks.ts";
-import { lineText, type SerialLine, suggest } from "../detection/detect.ts";
+import type { HeardStep, ProfileName, SetupCandidate } from "../page/types/setup.ts";
+import { DICOM } from "../config/values/schema.ts";
+import { profilesNamedIn } from "../devices/detection/protocol-marks.ts";
+import { lineText, type SerialLine, suggest } from "../devices/detection/detect.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import type { Profile } from "../devices/profile.ts";
 import { wireText } from "../protocols/transcript.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../config/values/schema.ts";
 import { readSpool } from "../spool/access.ts";
 import type { FilingDevice } from "../study/assess.ts";
 import { reassess, type ReassessedMessage, store } from "../tools/offline/reprocess.ts";

@@ -1,4 +1,4 @@
-import { type SerialLine, SERIAL_LINES, type SniffedBytes, suggest, SURE } from "../detection/detect.ts";
+import { type SerialLine, SERIAL_LINES, type SniffedBytes, suggest, SURE } from "../devices/detection/detect.ts";
 import { ACK, concat, ENQ, EOT } from "../protocols/bytes.ts";
 import type { Address } from "../transport/address.ts";
 import { serialTransport } from "../transport/serial.ts";

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { useNetworkOfFile } from "../config/network.ts";
-import { folderOf } from "../host/config-file.ts";
-import type { Host } from "../host/host.ts";
-import { pair } from "../pairing/pair.ts";
+import { folderOf } from "../config/config-file.ts";
+import type { Host } from "../host.ts";
+import { pair } from "../push/pair.ts";
 import type { Pair } from "./setup.ts";
 
 /** Pairs with a code, for the agent of a host. */

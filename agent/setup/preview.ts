@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
-import type { FirstMessage, SetupStudy } from "../../shared/local/setup.ts";
+import type { FirstMessage, SetupStudy } from "../page/types/setup.ts";
 import { analyzersOf } from "../analyzers.ts";
-import type { Config, DeviceConfig } from "../config/schema.ts";
+import type { Config, DeviceConfig } from "../config/values/schema.ts";
 import { createLink, linkContext } from "../connection/create-link.ts";
 import { searchSpool } from "../spool/access.ts";
 import { type Operations, operationsOn } from "../spool/queries/operations.ts";

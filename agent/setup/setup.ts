@@ -1,9 +1,9 @@
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import type { SetupAnswer, SetupLine, SetupView } from "../../shared/local/setup.ts";
+import type { SetupAnswer, SetupLine, SetupView } from "../page/types/setup.ts";
 import { analyzersOf } from "../analyzers.ts";
 import { checkConfig } from "../config/check.ts";
-import { folderOf, markOf } from "../host/config-file.ts";
-import type { ApplyOutcome, Host } from "../host/host.ts";
+import { folderOf, markOf } from "../config/config-file.ts";
+import type { ApplyOutcome, Host } from "../host.ts";
 import { parseAddress } from "../transport/address.ts";
 import { type HeardBytes, Listening, LISTENING_TIMES, type ListeningTimes, type ListenTo } from "./listening.ts";
 import { reprocessFirst } from "./change-profile.ts";

@@ -1,10 +1,10 @@
-import type { SetupAnswer, SetupLine } from "../../shared/local/setup.ts";
+import type { SetupAnswer, SetupLine } from "../page/types/setup.ts";
 import { firstConfiguration, withDevice, withProfile } from "../config/edit.ts";
-import { type Config, type DeviceConfig, DICOM } from "../config/schema.ts";
-import { aeTitlesIn } from "../detection/protocol-marks.ts";
+import { type Config, type DeviceConfig, DICOM } from "../config/values/schema.ts";
+import { aeTitlesIn } from "../devices/detection/protocol-marks.ts";
 import { profileById } from "../devices/index.ts";
 import { parseAddress } from "../transport/address.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
+import { isLoopback } from "../../shared/network/network-address.ts";
 import { type Candidate, candidatesOf, misfit } from "./candidates.ts";
 import type { HeardBytes } from "./listening.ts";
 

@@ -1,10 +1,10 @@
 import os from "node:os";
 import net from "node:net";
-import type { SetupLine, SetupPort, SetupStep } from "../../shared/local/setup.ts";
-import { folderRisk } from "../../shared/runtime/folder-place.ts";
-import { type Config, DICOM } from "../config/schema.ts";
-import { lineText } from "../detection/detect.ts";
-import type { Host } from "../host/host.ts";
+import type { SetupLine, SetupPort, SetupStep } from "../page/types/setup.ts";
+import { folderRisk } from "../../shared/files/folder-place.ts";
+import { type Config, DICOM } from "../config/values/schema.ts";
+import { lineText } from "../devices/detection/detect.ts";
+import type { Host } from "../host.ts";
 import { readSpool } from "../spool/access.ts";
 import { readStatus } from "../spool/queries/status.ts";
 import { listPorts } from "../transport/serial-ports.ts";

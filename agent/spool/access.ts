@@ -1,10 +1,10 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
-import { describeDamage } from "../../shared/runtime/damaged-file.ts";
-import { trustedDatabase } from "../../shared/runtime/folder-owner.ts";
+import { describeDamage } from "../../shared/files/damaged-file.ts";
+import { trustedDatabase } from "../../shared/files/folder-owner.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
-import { requireCurrent } from "./schema.ts";
+import { requireCurrent } from "./thread/schema.ts";
 
 // Access to the spool of a data folder, for commands that run beside the agent. Each function throws if the folder has no
 // spool, or the spool has the schema of another version.

@@ -1,5 +1,5 @@
 import type { DeviceActivity } from "./device-activity.ts";
-import type { CommitReply } from "./wire-format.ts";
+import type { CommitReply } from "./thread/wire-format.ts";
 
 /** Time without a durable commit until the WAL is emptied, in ms. Damage to the file of an empty WAL loses no rows. */
 const IDLE_MS = 5_000;

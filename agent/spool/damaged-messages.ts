@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { plural } from "../../shared/cli/output.ts";
+import { plural } from "../../shared/platform/cli/output.ts";
 import { messageReader, type StoredMessageRow } from "./queries/events/event-log.ts";
 import { MESSAGE_COLUMNS, type StoredMessage, withDamage } from "./queries/messages/message-row.ts";
 

@@ -1,6 +1,6 @@
 import type { CallbackQueue } from "./callback-queue.ts";
 import type { MessageRow } from "./queries/messages/message-row.ts";
-import { StorageError } from "./storage-error.ts";
+import { StorageError } from "./thread/storage-error.ts";
 import {
   type Batch,
   type CallResult,
@@ -9,7 +9,7 @@ import {
   type MessageResult,
   type OpenedSession,
   type OperationCall,
-} from "./wire-format.ts";
+} from "./thread/wire-format.ts";
 
 /** Gets null once the event is stored, or the error that kept it from being stored. */
 export type EventCallback = (error: StorageError | null) => void;

@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Operations } from "./queries/operations.ts";
 import type { Spool } from "./spool.ts";
-import { StorageError } from "./storage-error.ts";
-import type { OperationCall, RemoteReply } from "./wire-format.ts";
+import { StorageError } from "./thread/storage-error.ts";
+import type { OperationCall, RemoteReply } from "./thread/wire-format.ts";
 
 interface RemotePendingCall {
   readonly resolve: (value: unknown) => void;

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
-import { moduleFile } from "../../shared/runtime/program-files.ts";
+import { makePrivateFolder } from "../../shared/files/private-folder.ts";
+import { moduleFile } from "../../shared/files/program-files.ts";
 import { CallbackQueue } from "./callback-queue.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitBatcher } from "./commit-batcher.ts";
@@ -17,10 +17,10 @@ import {
 import type { EventKind } from "./queries/events/event-log.ts";
 import type { MessageRow } from "./queries/messages/message-row.ts";
 import type { Operations } from "./queries/operations.ts";
-import { RESERVE_FILE } from "./reserve.ts";
+import { RESERVE_FILE } from "./thread/reserve.ts";
 import { SessionsToFinish } from "./sessions-to-finish.ts";
-import { StorageError } from "./storage-error.ts";
-import type { SpoolStart, WorkerOptions, WorkerReply, WorkerRequest } from "./wire-format.ts";
+import { StorageError } from "./thread/storage-error.ts";
+import type { SpoolStart, WorkerOptions, WorkerReply, WorkerRequest } from "./thread/wire-format.ts";
 
 export interface SpoolOptions {
   /** Max bytes of the database; beyond it the spool refuses events. Default 8 GiB. */
@@ -280,7 +280,7 @@ export class Spool {
 const NO_CALLER: Omit<PendingCall, "call"> = { resolve: () => undefined, reject: () => undefined };
 
 function startWorkerThread(workerData: WorkerOptions): SpoolThread {
-  return new Worker(moduleFile("agent/spool/worker"), { workerData });
+  return new Worker(moduleFile("agent/spool/thread/worker"), { workerData });
 }
 
 /** Starts the worker and waits until it has opened the database. */

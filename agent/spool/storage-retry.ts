@@ -1,5 +1,5 @@
 import { realTimer, type SetTimer, sleep } from "../runtime/timer.ts";
-import { StorageError } from "./storage-error.ts";
+import { StorageError } from "./thread/storage-error.ts";
 
 /**
  * Repeats a task every `delayMs` while the spool refuses it: a fault of storage says nothing about the task.

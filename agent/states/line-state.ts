@@ -1,7 +1,7 @@
 import os from "node:os";
-import { firstFault, isNoWay } from "../../shared/runtime/connection-fault.ts";
-import { portAdvice } from "../../shared/runtime/rights-advice.ts";
-import { holderOfFile, holderOfPort } from "../../shared/runtime/port-holder.ts";
+import { firstFault, isNoWay } from "../../shared/network/connection-fault.ts";
+import { portAdvice } from "../../shared/files/rights-advice.ts";
+import { holderOfFile, holderOfPort } from "../../shared/network/port-holder.ts";
 
 // The state of the line to a device, in words. A fault says what to do about it.
 

@@ -1,10 +1,10 @@
 import http from "node:http";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
-import { sendDataHeaders } from "../../shared/runtime/data-headers.ts";
-import { portAdvice } from "../../shared/runtime/rights-advice.ts";
-import { shareAmongHosts } from "../../shared/runtime/host-share.ts";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
+import { sendDataHeaders } from "../../shared/network/data-headers.ts";
+import { portAdvice } from "../../shared/files/rights-advice.ts";
+import { shareAmongHosts } from "../../shared/network/host-share.ts";
+import { isLoopback } from "../../shared/network/network-address.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";

@@ -1,7 +1,7 @@
 import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import { foldName } from "../../shared/clinical/analytes.ts";
-import { filingReasonText } from "../../shared/dashboard/filing-reasons.ts";
+import { foldName } from "../../shared/clinical/analytes/analytes.ts";
+import { filingReasonText } from "../../shared/clinical/filing-reasons.ts";
 import type { Profile } from "../devices/profile.ts";
 import { dayOf } from "../report/device-time.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { knownPart } from "../../shared/api/known.ts";
+import { knownPart } from "../../shared/schema/known.ts";
 import { CLINIC_CODES, type ClinicCode, parseClinicCodes } from "../spool/queries/clinic-codes.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { knownPart } from "../../shared/api/known.ts";
+import { knownPart } from "../../shared/schema/known.ts";
 import { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";

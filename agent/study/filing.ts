@@ -1,7 +1,7 @@
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Directory } from "./patient-directory.ts";
 import type { Spool } from "../spool/spool.ts";
-import { StorageError } from "../spool/storage-error.ts";
+import { StorageError } from "../spool/thread/storage-error.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { retryStorage } from "../spool/storage-retry.ts";

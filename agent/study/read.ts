@@ -1,10 +1,10 @@
 import { contains, joinRest } from "../protocols/astm/resumption.ts";
 import type { Profile } from "../devices/profile.ts";
-import { withoutStamp } from "../protocols/hl7/message.ts";
+import { withoutStamp } from "../protocols/hl7/message/message.ts";
 import { readAstm } from "../protocols/astm/read.ts";
 import { readHl7 } from "../protocols/hl7/read.ts";
 import { continues, readPoct1 } from "../protocols/poct1/read.ts";
-import { readText } from "../protocols/proprietary/read.ts";
+import { readText } from "../protocols/text/read.ts";
 import type { ReadContext, Reading } from "../report/report.ts";
 
 /** Reads a message to Reports. Pure: a later call returns the same Reports. */

@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
 import { Command } from "commander";
-import { printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
-import { type AgentDescription, findAgent, listAgents } from "../store/agents/agents.ts";
-import { auditCommand } from "../store/audit.ts";
-import { revokeKeyLine } from "../store/keys.ts";
-import { type ClinicOption, clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";
-import { clinicIdOf, withStore } from "./with-store.ts";
+import { printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import { type AgentDescription, findAgent, listAgents } from "../records/agents/agents.ts";
+import { auditCommand } from "../records/audit/audit.ts";
+import { revokeKeyLine } from "../records/clinics/keys.ts";
+import { type ClinicOption, clinicOption, type DataOption, dataOption, fpParser } from "./common/options.ts";
+import { clinicIdOf, withStore } from "./common/with-store.ts";
 
 const listCommand = new Command("list")
   .description("list the agents of clinic PCs with their last heartbeats")

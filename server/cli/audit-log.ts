@@ -1,7 +1,7 @@
 import { csvLine } from "../dashboard/csv.ts";
 import { printable } from "../../shared/runtime/printable.ts";
-import { type Table, tableText } from "../../shared/cli/output.ts";
-import type { AuditDescription } from "../store/audit.ts";
+import { type Table, tableText } from "../../shared/platform/cli/output.ts";
+import type { AuditDescription } from "../records/audit/audit.ts";
 
 // Formats the audit: text for a reader, NDJSON for a program, CSV for a spreadsheet.
 

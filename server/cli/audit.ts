@@ -1,13 +1,13 @@
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
-import { parseTime } from "../../shared/cli/options.ts";
-import { listRows } from "../store/audit.ts";
-import { findKeyById } from "../store/keys.ts";
-import type { Store } from "../store/database/store.ts";
+import { parseTime } from "../../shared/platform/cli/options.ts";
+import { listRows } from "../records/audit/audit.ts";
+import { findKeyById } from "../records/clinics/keys.ts";
+import type { Store } from "../database/store.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-log.ts";
-import { clinicOption, type DataOption, dataOption } from "./options.ts";
-import { textChunks } from "./text-chunks.ts";
-import { clinicIdOf, withStore } from "./with-store.ts";
+import { clinicOption, type DataOption, dataOption } from "./common/options.ts";
+import { textChunks } from "./common/text-chunks.ts";
+import { clinicIdOf, withStore } from "./common/with-store.ts";
 
 export const auditCommand = new Command("audit")
   .description("print each request with its key or its user, the oldest first")

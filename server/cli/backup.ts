@@ -1,11 +1,11 @@
 import path from "node:path";
 import { Command } from "commander";
-import { makeBackup } from "../../shared/care/backup.ts";
-import { byteText, printError, printLine, progressLine } from "../../shared/cli/output.ts";
+import { makeBackup } from "../../shared/platform/care/backup.ts";
+import { byteText, printError, printLine, progressLine } from "../../shared/platform/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { damagedStudies } from "./damaged-studies.ts";
-import { backupSource, SERVER_BACKUP } from "./backup-source.ts";
-import { type DataOption, dataOption } from "./options.ts";
+import { damagedStudies } from "./common/damaged-studies.ts";
+import { backupSource, SERVER_BACKUP } from "./common/backup-source.ts";
+import { type DataOption, dataOption } from "./common/options.ts";
 
 export const backupCommand = new Command("backup")
   .argument("<file>", "new file, best on another disk")

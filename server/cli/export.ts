@@ -1,13 +1,13 @@
 import { createWriteStream, renameSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
-import { printError } from "../../shared/cli/output.ts";
+import { printError } from "../../shared/platform/cli/output.ts";
 import { countUnmatched, exportEntities } from "../import/export.ts";
-import type { Session } from "../store/database/query.ts";
-import { type DataOption, dataOption } from "./options.ts";
-import { requireRegularFile } from "./regular-file.ts";
-import { textChunks } from "./text-chunks.ts";
-import { withStore } from "./with-store.ts";
+import type { Session } from "../database/query.ts";
+import { type DataOption, dataOption } from "./common/options.ts";
+import { requireRegularFile } from "./common/regular-file.ts";
+import { textChunks } from "./common/text-chunks.ts";
+import { withStore } from "./common/with-store.ts";
 
 export const exportCommand = new Command("export")
   .argument("[file]")

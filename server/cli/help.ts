@@ -1,4 +1,4 @@
-import type { CommandHelp } from "../../shared/cli/program.ts";
+import type { CommandHelp } from "../../shared/platform/cli/program.ts";
 
 // Summaries and examples of the server's commands. Every command and subcommand has an example, which parses.
 

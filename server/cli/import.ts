@@ -1,9 +1,9 @@
 import { Presets, SingleBar } from "cli-progress";
 import { Command } from "commander";
-import { plural, printError, printLine, progressInTenths, remainingText } from "../../shared/cli/output.ts";
+import { plural, printError, printLine, progressInTenths, remainingText } from "../../shared/platform/cli/output.ts";
 import { ImportError, importFile, type Progress } from "../import/importer.ts";
-import { type DataOption, dataOption } from "./options.ts";
-import { clinicIdOf, withNewStore } from "./with-store.ts";
+import { type DataOption, dataOption } from "./common/options.ts";
+import { clinicIdOf, withNewStore } from "./common/with-store.ts";
 
 export const importCommand = new Command("import")
   .argument("<file>")

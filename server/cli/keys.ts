@@ -1,14 +1,14 @@
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { parsePeriod } from "../../shared/cli/options.ts";
-import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
-import { syncFolder } from "../../shared/runtime/private-folder.ts";
+import { parsePeriod } from "../../shared/platform/cli/options.ts";
+import { printError, printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import { syncFolder } from "../../shared/files/private-folder.ts";
 import { createKey, type Permission, permissions, rollKey } from "../http/auth/api-keys.ts";
 import { permissionWords } from "../http/auth/permission-words.ts";
-import { type KeyDescription, type KeyType, listKeys, revokeKey } from "../store/keys.ts";
-import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
-import { clinicIdOf, loadStorePepper, withStore } from "./with-store.ts";
+import { type KeyDescription, type KeyType, listKeys, revokeKey } from "../records/clinics/keys.ts";
+import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
+import { clinicIdOf, loadStorePepper, withStore } from "./common/with-store.ts";
 
 const createCommand = new Command("create")
   .description("create a key and print it, once")

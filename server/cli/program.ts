@@ -1,17 +1,17 @@
 import type { Command } from "commander";
-import type { ProgramDefinition } from "../../shared/cli/program.ts";
+import type { ProgramDefinition } from "../../shared/platform/cli/program.ts";
 import { serverHelp } from "./help.ts";
 
 // The command line of the server: a file for each command. Only run.ts and with-store.ts read the environment.
 
 const commands = new Map<string, () => Promise<Command>>([
-  ["run", async () => (await import("./run.ts")).runCommand],
+  ["run", async () => (await import("./run/run.ts")).runCommand],
   ["import", async () => (await import("./import.ts")).importCommand],
   ["export", async () => (await import("./export.ts")).exportCommand],
   ["audit", async () => (await import("./audit.ts")).auditCommand],
   ["ranges", async () => (await import("./ranges.ts")).rangesCommand],
-  ["unmatched", async () => (await import("./unmatched.ts")).unmatchedCommand],
-  ["explain", async () => (await import("./explain.ts")).explainCommand],
+  ["unmatched", async () => (await import("./studies/unmatched.ts")).unmatchedCommand],
+  ["explain", async () => (await import("./studies/explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],

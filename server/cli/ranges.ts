@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { type ClinicRange, rangeCells, rangeText } from "../../shared/clinical/clinic-ranges.ts";
-import { plural, printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
-import type { RangeChanges } from "../../shared/dashboard/ranges.ts";
-import { readTextFile } from "../../shared/runtime/text-file.ts";
-import { rangeChanges } from "../domain/range-changes.ts";
+import { plural, printError, printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import type { RangeChanges } from "../dashboard/types/settings/ranges.ts";
+import { readTextFile } from "../../shared/files/text-file.ts";
+import { rangeChanges } from "../records/clinics/range-changes.ts";
 import { printableLines } from "../../shared/runtime/printable.ts";
 import { readRanges } from "../import/clinic-ranges.ts";
-import { currentRanges, replaceRanges } from "../store/ranges.ts";
-import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
-import { clinicIdOf, withStore } from "./with-store.ts";
+import { currentRanges, replaceRanges } from "../records/clinics/ranges.ts";
+import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
+import { clinicIdOf, withStore } from "./common/with-store.ts";
 
 const ownerOption = () => clinicOption("clinic of the intervals").makeOptionMandatory();
 

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { archiveName, type Release } from "../../shared/api/upgrade.ts";
-import { printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
-import { PROGRAM_FOLDER } from "../../shared/runtime/program-files.ts";
-import { addRelease, listReleases, RELEASES, removeRelease } from "../releases/release-folder.ts";
-import { isPostgresUrl } from "../store/database/open.ts";
-import { hasSqliteFile } from "../store/database/sqlite.ts";
-import { storeLocation } from "./with-store.ts";
-import { type DataOption, dataOption } from "./options.ts";
+import { printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import { PROGRAM_FOLDER } from "../../shared/files/program-files.ts";
+import { addRelease, listReleases, RELEASES, removeRelease } from "../operations/release-folder.ts";
+import { isPostgresUrl } from "../database/open.ts";
+import { hasSqliteFile } from "../database/sqlite.ts";
+import { storeLocation } from "./common/with-store.ts";
+import { type DataOption, dataOption } from "./common/options.ts";
 
 const addCommand = new Command("add")
   .argument("<files...>", "archives, such as vetwire-agent-0.2.0-linux-x64.tar.gz, each with its .minisig beside it")

@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { checkBackup, restoreBackup } from "../../shared/care/restore.ts";
-import { printError, printLine, progressLine } from "../../shared/cli/output.ts";
+import { checkBackup, restoreBackup } from "../../shared/platform/care/restore.ts";
+import { printError, printLine, progressLine } from "../../shared/platform/cli/output.ts";
 import { localTime } from "../../shared/runtime/local-time.ts";
-import { restoreTarget, SERVER_BACKUP } from "./backup-source.ts";
-import { type DataOption, dataOption } from "./options.ts";
+import { restoreTarget, SERVER_BACKUP } from "./common/backup-source.ts";
+import { type DataOption, dataOption } from "./common/options.ts";
 
 export const restoreCommand = new Command("restore")
   .argument("<file>", "file of server backup")

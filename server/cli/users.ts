@@ -1,9 +1,9 @@
 import { userInfo } from "node:os";
 import { Command, Option } from "commander";
-import { printError, printJson, printLine, printTable, type Table } from "../../shared/cli/output.ts";
-import { type Role, roles } from "../../shared/dashboard/session.ts";
+import { printError, printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import { type Role, roles } from "../dashboard/types/settings/session.ts";
 import { hashPassword, randomPassword } from "../dashboard/auth/password.ts";
-import { auditCommand } from "../store/audit.ts";
+import { auditCommand } from "../records/audit/audit.ts";
 import {
   describeUsers,
   findUserByName,
@@ -11,9 +11,9 @@ import {
   resetUser,
   setRole,
   type UserDescription,
-} from "../store/dashboard/users.ts";
-import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
-import { clinicIdOf, withStore } from "./with-store.ts";
+} from "../records/users/users.ts";
+import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
+import { clinicIdOf, withStore } from "./common/with-store.ts";
 
 const createCommand = new Command("create")
   .description("create a user of the dashboard and print the first password, once")

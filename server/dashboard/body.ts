@@ -1,9 +1,9 @@
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { ClosedObject } from "../../shared/api/schema.ts";
-import { textProblems, problems } from "../../shared/api/problems.ts";
+import { ClosedObject } from "../../shared/schema/schema.ts";
+import { textProblems, problems } from "../../shared/schema/problems.ts";
 import { ApiError } from "../http/errors.ts";
-import { textForm } from "../../shared/api/text-form.ts";
+import { textForm } from "../../shared/schema/text-form.ts";
 
 /** Name of a user or of a clinic. */
 export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: textForm("\\S", "text that is not blank") });

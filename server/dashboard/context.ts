@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Delivery } from "../../shared/alerts/book.ts";
-import type { Receiver } from "../../shared/alerts/deliver.ts";
-import type { NetworkRefusal, NetworkSetting, NetworkState } from "../../shared/dashboard/network.ts";
+import type { Delivery } from "../operations/alerts/book.ts";
+import type { Receiver } from "../operations/alerts/deliver.ts";
+import type { NetworkRefusal, NetworkSetting, NetworkState } from "./types/settings/network.ts";
 import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
-import type { SharedCounters } from "../store/rate-limit-counters.ts";
-import type { Store } from "../store/database/store.ts";
+import type { SharedCounters } from "../records/clinics/rate-limit-counters.ts";
+import type { Store } from "../database/store.ts";
 
 /** The one-time code with which the first admin proves access to the server's machine. */
 export interface SetupCode {

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { changeMark } from "../store/dashboard/changes.ts";
-import type { Store } from "../store/database/store.ts";
+import { changeMark } from "../records/changes/changes.ts";
+import type { Store } from "../database/store.ts";
 
 /** Interval of the check for changes. It also finds the changes of other servers on the same database. */
 const CHECK_MS = 700;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/pages/page-files.ts";
+import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
 import { ApiError } from "../http/errors.ts";
-import { isLocalName, isLoopback } from "../../shared/runtime/network-address.ts";
+import { isLocalName, isLoopback } from "../../shared/network/network-address.ts";
 
 // The files of the dashboard. Every path of the page gets index.html.
 

@@ -1,14 +1,14 @@
 import "../../shared/runtime/node-version.mjs";
-import "../../shared/runtime/enough-descriptors.ts";
+import "../../shared/files/enough-descriptors.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { lockFolder } from "../../shared/runtime/folder-lock.ts";
+import { lockFolder } from "../../shared/files/folder-lock.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { moduleFile } from "../../shared/runtime/program-files.ts";
+import { moduleFile } from "../../shared/files/program-files.ts";
 import { demoClinics, demoFile } from "./data.ts";
 
 // npm start: runs the whole system on one machine through the commands of the programs. Server and agent are separate

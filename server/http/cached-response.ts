@@ -1,4 +1,4 @@
-import type { AuditRow } from "../store/audit.ts";
+import type { AuditRow } from "../records/audit/audit.ts";
 import type { HeaderList } from "./response-headers.ts";
 
 /** A complete response to GET: body, headers and ETag. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { rightsAdvice } from "../../shared/runtime/rights-advice.ts";
+import { rightsAdvice } from "../../shared/files/rights-advice.ts";
 
 // The certificate of a server that speaks TLS itself, without a reverse proxy.
 

@@ -1,7 +1,7 @@
 import type { FastifyError } from "fastify";
 import { Type } from "typebox";
-import { DamagedRecord } from "../store/database/damaged-records.ts";
-import { StoreUnavailable } from "../store/database/query.ts";
+import { DamagedRecord } from "../database/damaged-records.ts";
+import { StoreUnavailable } from "../database/query.ts";
 
 // The table of all API errors, and the conversion of other errors into them.
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { StoreUnavailable } from "../store/database/query.ts";
-import type { Store } from "../store/database/store.ts";
+import { StoreUnavailable } from "../database/query.ts";
+import type { Store } from "../database/store.ts";
 import type { Drain } from "./drain.ts";
 import { notReady } from "./errors.ts";
 

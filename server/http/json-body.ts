@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { jsonFault } from "../../shared/api/json-scan.ts";
+import { jsonFault } from "../../shared/schema/json-scan.ts";
 import { printable } from "../../shared/runtime/printable.ts";
 import { ApiError } from "./errors.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type FpKind, fpForm, fpPattern, isFp } from "../../shared/api/fp.ts";
-import { readInstant } from "../../shared/api/timestamp.ts";
+import { readInstant } from "../../shared/schema/timestamp.ts";
 import { ApiError } from "./errors.ts";
 
 // Query parameters. They are read strictly: an invalid filter is an error, since ignoring it would return all records. Each

@@ -1,8 +1,8 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Language } from "../../shared/api/language.ts";
-import type { Role } from "../../shared/dashboard/session.ts";
-import type { Versions } from "../store/database/cache-versions.ts";
-import type { ApiKey } from "../store/keys.ts";
+import type { Role } from "../dashboard/types/settings/session.ts";
+import type { Versions } from "../database/cache-versions.ts";
+import type { ApiKey } from "../records/clinics/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
 import { Drain } from "./drain.ts";
 import type { HeaderList } from "./response-headers.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DATA_HEADERS } from "../../shared/runtime/data-headers.ts";
+import { DATA_HEADERS } from "../../shared/network/data-headers.ts";
 
 /** Names and values in turn: the form that Node writes fastest. */
 export type HeaderList = readonly string[];

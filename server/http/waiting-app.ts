@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { StoreUnavailable } from "../store/database/query.ts";
+import type { StoreUnavailable } from "../database/query.ts";
 import type { Certificate } from "./certificate.ts";
 import { Drain } from "./drain.ts";
 import { handleErrors } from "./error-handler.ts";

@@ -1,4 +1,4 @@
-import { query, type Session, uncachedWrite } from "../store/database/query.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { type Change, missing } from "./context.ts";
 import type { ClinicLine, CustomerLine, UserLine } from "./lines.ts";
 

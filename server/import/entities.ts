@@ -1,13 +1,13 @@
-import { importStudy } from "../store/studies/import.ts";
+import { importStudy } from "../records/filing/import.ts";
 import { clinicByFp, storeClinic, storeCustomer, storeUser, userByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { CalendarEventLine, Entity, InventoryBatchLine, InventoryItemLine, SoapLine, StudyLine } from "./lines.ts";
-import { importEvent } from "../store/calendar.ts";
-import type { Session } from "../store/database/query.ts";
-import { toPatient } from "../store/patients/patients.ts";
-import { markOutdatedFlags } from "../store/studies/outdated-flags.ts";
-import { importSoap, storedAmendmentProblem } from "../store/soap.ts";
-import { importBatch, importItem } from "../store/stock.ts";
+import { importEvent } from "../records/calendar/calendar.ts";
+import type { Session } from "../database/query.ts";
+import { toPatient } from "../records/patients/patients.ts";
+import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
+import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
+import { importBatch, importItem } from "../records/inventory/stock.ts";
 import { patientByFp, storeConnection, storePatient } from "./patients.ts";
 
 // Stores the entities of an import.

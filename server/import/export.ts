@@ -1,13 +1,13 @@
 import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
-import type { StudyColumns, StudyMarks } from "../store/database/schema.ts";
-import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../store/studies/study-content.ts";
+import type { StudyColumns, StudyMarks } from "../database/schema.ts";
+import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../records/studies/study-content.ts";
 import type { Entity, StudyLine } from "./lines.ts";
-import { toEvent } from "../store/calendar.ts";
-import { toPatient } from "../store/patients/patients.ts";
-import { type Query, query, type Session } from "../store/database/query.ts";
-import { checked } from "../store/studies/study-checksum.ts";
-import { toSoap } from "../store/soap.ts";
-import { toItem } from "../store/stock.ts";
+import { toEvent } from "../records/calendar/calendar.ts";
+import { toPatient } from "../records/patients/patients.ts";
+import { type Query, query, type Session } from "../database/query.ts";
+import { checked } from "../records/studies/study-checksum.ts";
+import { toSoap } from "../records/soap/soap.ts";
+import { toItem } from "../records/inventory/stock.ts";
 
 // Writes all entities as lines of an import file, in the order of their fps. Importing an export and exporting again gives
 // the same lines. An export contains no keys, unmatched studies or replaced revisions.

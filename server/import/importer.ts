@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { shown } from "../../shared/api/problems.ts";
+import { shown } from "../../shared/schema/problems.ts";
 import { ConcurrentLines } from "./concurrent-lines.ts";
 import type { Change, ImportContext } from "./context.ts";
 import { lineProblems, parseLine } from "./line-checks.ts";
@@ -7,10 +7,10 @@ import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import { type Entity } from "./lines.ts";
 import { checkAmendment, storeEntity } from "./entities.ts";
 import { lastPatientId } from "./patients.ts";
-import { servedClinics } from "../store/keys.ts";
-import type { Session } from "../store/database/query.ts";
-import { listSharedNumbers, type SharedNumber } from "../store/patients/shared-numbers.ts";
-import type { Store } from "../store/database/store.ts";
+import { servedClinics } from "../records/clinics/keys.ts";
+import type { Session } from "../database/query.ts";
+import { listSharedNumbers, type SharedNumber } from "../records/patients/shared-numbers.ts";
+import type { Store } from "../database/store.ts";
 
 // Imports a file of one JSON object a line, all or nothing. Reads the file once to check it, then once for each stage. Lines
 // may thus have any order, no line stays in memory, and an invalid file blocks no writer.

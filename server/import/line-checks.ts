@@ -1,12 +1,12 @@
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
-import { textProblems, problems, shown } from "../../shared/api/problems.ts";
-import { isRealDate, isRealInstant, timestampProblem } from "../../shared/api/timestamp.ts";
+import { textProblems, problems, shown } from "../../shared/schema/problems.ts";
+import { isRealDate, isRealInstant, timestampProblem } from "../../shared/schema/timestamp.ts";
 import { patientSex } from "../../shared/clinical/sex.ts";
 import { PATIENT_SEXES } from "../../shared/clinical/sex.ts";
 import { API_SPECIES, apiSpecies } from "../../shared/clinical/species.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
-import { signedAtProblem } from "../domain/soap.ts";
+import { signedAtProblem } from "../records/soap/soap-rules.ts";
 import {
   CalendarEventLine,
   ClinicLine,

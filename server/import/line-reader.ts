@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { encodingOf } from "../../shared/runtime/text-file.ts";
+import { encodingOf } from "../../shared/files/text-file.ts";
 
 /** Max bytes of a line, so that a file without line ends cannot fill the memory. A longer line is a problem. */
 const LINE_BYTES_MAX = 5 * 1024 * 1024;

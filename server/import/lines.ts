@@ -3,7 +3,7 @@ import { CalendarEvent } from "../../shared/api/calendar.ts";
 import { fpPattern } from "../../shared/api/fp.ts";
 import { Count, InventoryItem } from "../../shared/api/inventory.ts";
 import { Patient } from "../../shared/api/patient.ts";
-import { ClosedObject, DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
+import { ClosedObject, DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/schema/schema.ts";
 import { Soap } from "../../shared/api/soap.ts";
 import { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 

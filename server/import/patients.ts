@@ -1,11 +1,11 @@
 import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
-import { query, type Session, uncachedWrite } from "../store/database/query.ts";
-import type { Tables } from "../store/database/schema.ts";
-import { relist, setConnection, stampAndRelist } from "../store/patients/connections.ts";
-import { toPatient } from "../store/patients/patients.ts";
-import { releaseStudies, restoreStudies } from "../store/studies/deleted-patients.ts";
-import { markOutdatedFlags } from "../store/studies/outdated-flags.ts";
+import { query, type Session, uncachedWrite } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
+import { relist, setConnection, stampAndRelist } from "../records/patients/connections.ts";
+import { toPatient } from "../records/patients/patients.ts";
+import { releaseStudies, restoreStudies } from "../records/unmatched/deleted-patients.ts";
+import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { clinicByFp, customerByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine } from "./lines.ts";

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { isLoopback } from "../../shared/runtime/network-address.ts";
+import { isLoopback } from "../../shared/network/network-address.ts";
 import type { OwnNames } from "./local-names.ts";
 import { namesOf } from "./own-certificate.ts";
 

@@ -43,7 +43,7 @@ import {
   Version,
 } from "@peculiar/asn1-x509";
 import type { Certificate as ServedCertificate } from "../http/certificate.ts";
-import { localSuffixes } from "../../shared/runtime/network-address.ts";
+import { localSuffixes } from "../../shared/network/network-address.ts";
 import { isLocalAddress, localNetworks, type OwnNames } from "./local-names.ts";
 
 // The certificate authority of one server, and the certificates that it issues for it (RFC 5280). Node reads X.509 and does not

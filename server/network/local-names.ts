@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces } from "node:os";
-import { addressFinder } from "../../shared/runtime/network-address.ts";
+import { addressFinder } from "../../shared/network/network-address.ts";
 
 // Names and addresses that have a meaning in the clinic's network alone, and those of this machine.
 

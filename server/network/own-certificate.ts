@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import type { NetworkRefusal } from "../../shared/dashboard/network.ts";
+import type { NetworkRefusal } from "../dashboard/types/settings/network.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { certificatesIn } from "../../shared/runtime/public-key-pin.ts";
+import { certificatesIn } from "../../shared/network/public-key-pin.ts";
 
 // Checks the certificate that a clinic brings, before the server uses it.
 

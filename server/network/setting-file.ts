@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import type { NetworkSetting } from "../../shared/dashboard/network.ts";
-import { writePrivateFile } from "../../shared/runtime/private-folder.ts";
+import type { NetworkSetting } from "../dashboard/types/settings/network.ts";
+import { writePrivateFile } from "../../shared/files/private-folder.ts";
 import { type Authority, makeAuthority } from "./authority.ts";
 import type { OwnNames } from "./local-names.ts";
 

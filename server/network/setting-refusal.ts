@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import type { NetworkRefusal, NetworkSetting } from "../../shared/dashboard/network.ts";
-import { isAddressRange } from "../../shared/runtime/network-address.ts";
+import type { NetworkRefusal, NetworkSetting } from "../dashboard/types/settings/network.ts";
+import { isAddressRange } from "../../shared/network/network-address.ts";
 import { certificateRefusal } from "./own-certificate.ts";
 
 /** @returns why a setting cannot be used, before a port is opened; null if it may be. `mainPort` is open already. */

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from "@preact/signals";
-import type { ClinicOfUser, Role, SessionState } from "../../shared/dashboard/session.ts";
-import { includesRole } from "../../shared/dashboard/session.ts";
+import type { ClinicOfUser, Role, SessionState } from "../dashboard/types/settings/session.ts";
+import { includesRole } from "../dashboard/types/settings/session.ts";
 import { call, isSignedOut, pageUser, RequestError } from "./api.ts";
 import { adoptLanguage, timeZone } from "./text.ts";
 import { remember, remembered } from "./browser-storage.ts";

@@ -4,7 +4,7 @@ import { marked } from "marked";
 import { defineConfig, type Plugin } from "vite";
 
 // `npm run build` makes the pages in dist/server/web, where server and agent find them: index.html is the dashboard,
-// local-app/index.html the page of the agent.
+// local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root.
 
 /** Makes a module with `title` and `html` out of a Markdown file. The files are our own, so their HTML is trusted. */
 function markdown(): Plugin {

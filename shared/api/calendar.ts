@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
-import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 export const eventTypes = ["APPOINTMENT", "SURGERY", "VACCINATION", "CHECKUP", "EMERGENCY", "SALE"] as const;
 export const EventType = Type.Enum([...eventTypes], { description: "Type of the event." });

@@ -1,5 +1,5 @@
 import { ulid } from "ulid";
-import { textForm } from "./text-form.ts";
+import { textForm } from "../schema/text-form.ts";
 
 // Fingerprints: `<prefix>_<ULID>`.
 

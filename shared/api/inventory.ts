@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
-import { Nullable } from "./schema.ts";
-import { textForm } from "./text-form.ts";
+import { Nullable } from "../schema/schema.ts";
+import { textForm } from "../schema/text-form.ts";
 
 export const Currency = Type.Enum(["TRY", "USD", "EUR", "GBP"], {
   description: "Currency of the price (ISO 4217).",

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject } from "./schema.ts";
+import { ClosedObject } from "../schema/schema.ts";
 import { fpPattern } from "./fp.ts";
-import { textForm } from "./text-form.ts";
+import { textForm } from "../schema/text-form.ts";
 
 // The exchange in which the agent of a clinic PC gets its access. The agent makes its own key and sends it in X-API-Key with the
 // code of the dashboard; from then on the server knows the key. A repeated request is the same request, so that a lost answer
@@ -16,7 +16,7 @@ export const CODE_MINUTES = 15;
 /** Longest name of a clinic PC. */
 export const PC_NAME_CHARS_MAX = 100;
 
-/** A pin of a certificate (shared/runtime/public-key-pin.ts). */
+/** A pin of a certificate (shared/network/public-key-pin.ts). */
 export const PIN = "^sha256/[A-Za-z0-9+/]{43}=$";
 
 /** Formats 12 numbers from 0 to 31 as a code. */
@@ -37,7 +37,7 @@ export function readCode(text: string): string | null {
 
 /**
  * The body of `POST /agent/v1/pair`. An agent sends the code where it knows who listens: to a certificate that it trusts already, or
- * over plain http, which a person chose. To another certificate it sends the proof (shared/runtime/pairing-proof.ts).
+ * over plain http, which a person chose. To another certificate it sends the proof (shared/network/pairing-proof.ts).
  */
 export const PairBody = ClosedObject({
   code: Type.Optional(Type.String({ maxLength: 40 })),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
-import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
+import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 /** A patient as GET /api/v1/patients returns it. */
 export const Patient = Type.Object(

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { TIMESTAMP_PATTERN } from "./schema.ts";
+import { TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 // Where studies are that people or imports changed at the server after an agent pushed them, as GET /agent/v1/placements lists them.
 

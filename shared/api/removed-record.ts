@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ULID } from "./fp.ts";
-import { TIMESTAMP_PATTERN } from "./schema.ts";
+import { TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 /** A record that left the lists of a clinic, as GET /api/v1/changes returns it. */
 export const RemovedRecord = Type.Object(

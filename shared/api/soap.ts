@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
-import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
-import { textForm } from "./text-form.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
+import { textForm } from "../schema/text-form.ts";
 
 export const SoapStatus = Type.Enum(["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"], {
   description: "Stage of the record, in this order. A `SIGNED` or `LOCKED` record is immutable.",

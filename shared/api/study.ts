@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
 import { Reason } from "./reason.ts";
-import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
+import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 // Diagnostic studies, as GET /api/v1/lab/diagnostics/{fp} returns them and as the agent pushes them to POST /agent/v1/studies.
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { type Analyte, analyteByCode } from "./analytes.ts";
-import { readData } from "./data.ts";
+import { type Analyte, analyteByCode } from "./analytes/analytes.ts";
+import { readData } from "./analytes/data.ts";
 import { type ReasonOf, reasonOf } from "../api/reason.ts";
 import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { Analyte } from "./analytes.ts";
-import { isRealDate, isRealInstant } from "../api/timestamp.ts";
+import type { Analyte } from "./analytes/analytes.ts";
+import { isRealDate, isRealInstant } from "../schema/timestamp.ts";
 import {
   bySpecificity,
   candidateOf,
@@ -11,10 +11,10 @@ import {
   mostSpecific,
   needsSubgroup,
 } from "./reference.ts";
-import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
+import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";
-import { textForm } from "../api/text-form.ts";
+import { textForm } from "../schema/text-form.ts";
 
 // A clinic's own intervals. They take precedence over the device's and the catalogue's from their effective day on.
 

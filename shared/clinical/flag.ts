@@ -1,10 +1,10 @@
-import type { Analyte } from "./analytes.ts";
+import type { Analyte } from "./analytes/analytes.ts";
 import { type Caveat, caveatsOf, exclusion } from "./caveats.ts";
 import { chooseInterval, type Interval, needsSubgroup, ordinalNormal } from "./reference.ts";
 import { type ReasonOf, reasonOf } from "../api/reason.ts";
 import type { Comparator, Flag } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
-import { convert, factorOf } from "./units.ts";
+import { convert, factorOf } from "./analytes/units.ts";
 
 // The flag of a result, and the range that decides it.
 

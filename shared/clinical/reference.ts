@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
-import { type Analyte, analyteByCode } from "./analytes.ts";
+import { type Analyte, analyteByCode } from "./analytes/analytes.ts";
 import { caveatsOf, permits } from "./caveats.ts";
-import { dataFile, readData } from "./data.ts";
+import { dataFile, readData } from "./analytes/data.ts";
 import type { Signalment } from "./signalment.ts";
 import { fold } from "./species.ts";
-import { factorOf } from "./units.ts";
-import { textForm } from "../api/text-form.ts";
+import { factorOf } from "./analytes/units.ts";
+import { textForm } from "../schema/text-form.ts";
 
 // Chooses the reference interval of a patient among the rows of published tables.
 

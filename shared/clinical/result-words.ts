@@ -1,4 +1,4 @@
-import type { Analyte } from "./analytes.ts";
+import type { Analyte } from "./analytes/analytes.ts";
 import { fold } from "./species.ts";
 
 // The meaning of a qualitative result in the words of devices, in the languages of their screens.

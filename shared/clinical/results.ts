@@ -1,4 +1,4 @@
-import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
+import { type Analyte, analyteByCode, analytes } from "./analytes/analytes.ts";
 import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
 import { type Assessment, assess, type DeviceRange } from "./flag.ts";
 import { catalogueVersion } from "./reference.ts";
@@ -6,7 +6,7 @@ import { isAbnormalWord } from "./result-words.ts";
 import { reasonOf } from "../api/reason.ts";
 import type { CodeSource, Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
-import { readRange } from "./value.ts";
+import { readRange } from "./analytes/value.ts";
 
 // Turns measurements into the results of a study and their snapshot. The agent does so for each message, the server when a
 // user assigns a study.

@@ -1,6 +1,6 @@
 import type { Patient } from "../api/patient.ts";
 import type { FlaggedPatient } from "../api/study.ts";
-import { isRealDate } from "../api/timestamp.ts";
+import { isRealDate } from "../schema/timestamp.ts";
 import { readNeutered, readSex } from "./sex.ts";
 import { breedsNamed, subgroupOf } from "./species.ts";
 

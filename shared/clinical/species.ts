@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { readData } from "./data.ts";
+import { readData } from "./analytes/data.ts";
 
 // Words for species and breeds. Whole words match only, since "rattlesnake" contains "rat". The longest phrase takes its words:
 // an Italian Greyhound is not a greyhound, a guinea pig not a pig, a prairie dog not a dog.

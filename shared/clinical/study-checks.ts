@@ -1,5 +1,5 @@
-import { timestampProblem } from "../api/timestamp.ts";
-import { shown } from "../api/problems.ts";
+import { timestampProblem } from "../schema/timestamp.ts";
+import { shown } from "../schema/problems.ts";
 import type { Comparator, Flag, Result, Study } from "../api/study.ts";
 
 // Checks beyond the schema: an impossible time, and a range or a flag that contradicts the value.

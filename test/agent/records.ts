@@ -1,6 +1,6 @@
 import type { AstmProfile } from "../../agent/protocols/astm/profile.ts";
-import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../agent/devices/generic-astm.ts";
+import { abaxisVetscanVs2 } from "../../agent/devices/astm/abaxis-vetscan-vs2.ts";
+import { genericAstm } from "../../agent/devices/astm/generic-astm.ts";
 import { read } from "../../agent/study/read.ts";
 import type { ReadContext, Reading, Report } from "../../agent/report/report.ts";
 

@@ -196,7 +196,7 @@ export const calendarChecks: readonly ApiCheck[] = [
   {
     number: 115,
     title: "an event moves one step at a time, and CANCELLED is final",
-    shownIn: "test/server/domain/calendar-events.test.ts",
+    shownIn: "test/server/records/calendar/calendar-events.test.ts",
   },
 ];
 

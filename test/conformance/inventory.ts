@@ -107,12 +107,12 @@ export const inventoryChecks: readonly ApiCheck[] = [
   {
     number: 126,
     title: "a stock operation on a virtual item has no effect and no error",
-    shownIn: "test/server/domain/inventory-stock.test.ts",
+    shownIn: "test/server/records/inventory/inventory-stock.test.ts",
   },
   {
     number: 127,
     title: "medications and vaccines are consumed FEFO, other items FIFO",
-    shownIn: "test/server/domain/inventory-stock.test.ts",
+    shownIn: "test/server/records/inventory/inventory-stock.test.ts",
   },
   {
     number: 128,

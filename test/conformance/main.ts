@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { runCheck } from "./check.ts";
 import { checkGroups } from "./checks.ts";
 import { clinics, lines } from "./data.ts";
-import { printLine } from "../../shared/cli/output.ts";
+import { printLine } from "../../shared/platform/cli/output.ts";
 import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Api, foreignServer, keyPlan, ownServer, startOfToday } from "./server.ts";
 

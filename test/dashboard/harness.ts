@@ -2,10 +2,10 @@ import { createHash, randomBytes, scryptSync } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import type { Role } from "../../shared/dashboard/session.ts";
-import { insertSession } from "../../server/store/dashboard/sessions.ts";
-import { insertUser, setPassword, setRole } from "../../server/store/dashboard/users.ts";
-import { findClinic } from "../../server/store/keys.ts";
+import type { Role } from "../../server/dashboard/types/settings/session.ts";
+import { insertSession } from "../../server/records/users/sessions.ts";
+import { insertUser, setPassword, setRole } from "../../server/records/users/users.ts";
+import { findClinic } from "../../server/records/clinics/keys.ts";
 import { startServer, type TestServer } from "../server/harness.ts";
 import { WAIT_MS } from "../support/patience.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PdfThread } from "../../server/dashboard/pdf-thread.ts";
-import type { StudyPage, StudyRow } from "../../shared/dashboard/results.ts";
+import { PdfThread } from "../../server/dashboard/report/pdf-thread.ts";
+import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
 
 const row = { analyte: "ALT", name: "Alanine aminotransferase", value: "143", number: 143, unit: "U/L" } as StudyRow;
 const rest = { reference_range: "10-118", flag: "high", side: null, device_range: null, device_flag: null } as const;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { rowChanges } from "../../server/domain/revision-changes.ts";
-import { outsideOf } from "../../server/domain/study-rows.ts";
-import { folded, isNameLike, severityOf } from "../../server/domain/study-search.ts";
+import { rowChanges } from "../../server/records/filing/revision-changes.ts";
+import { outsideOf } from "../../server/records/results/study-rows.ts";
+import { folded, isNameLike, severityOf } from "../../server/records/studies/study-search.ts";
 import { arrivedSince, withMore, withNewFirstPage } from "../../server/web/screens/results/shown-list.ts";
 import { filtersOf, queryText } from "../../server/web/screens/results/query.ts";
 import { place } from "../../server/web/ui/range-place.ts";
 import type { Result } from "../../shared/api/study.ts";
-import type { ListedStudy, ResultsPage } from "../../shared/dashboard/results.ts";
+import type { ListedStudy, ResultsPage } from "../../server/dashboard/types/results/results.ts";
 
 // The pure parts of the results' screens.
 

@@ -1,7 +1,7 @@
 import { assert, constantFrom, integer, property } from "fast-check";
 import { DateTime } from "luxon";
 import { expect, test } from "vitest";
-import { addDays, instantOf, startOfDay, startOfWeek, wallTime } from "../../shared/dashboard/wall-time.ts";
+import { addDays, instantOf, startOfDay, startOfWeek, wallTime } from "../../server/dashboard/types/wall-time.ts";
 
 const istanbul = "Europe/Istanbul";
 const berlin = "Europe/Berlin";

@@ -1,6 +1,6 @@
 import net from "node:net";
-import { sendRequest, useNetwork } from "../../shared/http-client/client.ts";
-import { environmentProxies } from "../../shared/http-client/proxy.ts";
+import { sendRequest, useNetwork } from "../../shared/network/client.ts";
+import { environmentProxies } from "../../shared/network/proxy.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { failureOf, OUTGOING } from "../support/outgoing.ts";
 

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { imageFolder } from "../../agent/imaging/image-folder.ts";
+import { imageFolder } from "../../agent/imaging/files/image-folder.ts";
 import { STATUS } from "../../agent/protocols/dicom/dimse.ts";
 import { type Dataset, encodeDataset } from "../../agent/protocols/dicom/encode.ts";
 import {
@@ -12,7 +12,7 @@ import {
   encodeAssociateRequest,
   encodeData,
   encodeReleaseRequest,
-} from "../../agent/protocols/dicom/pdu-encoder.ts";
+} from "../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import {

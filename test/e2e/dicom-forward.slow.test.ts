@@ -3,7 +3,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { imageFile } from "../../agent/imaging/image-folder.ts";
+import { imageFile } from "../../agent/imaging/files/image-folder.ts";
 import { listImages } from "../../agent/imaging/catalogue.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";

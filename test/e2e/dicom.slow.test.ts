@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { imageFile } from "../../agent/imaging/image-folder.ts";
+import { imageFile } from "../../agent/imaging/files/image-folder.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { type GeneratedInstance, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { listImages } from "../../agent/imaging/catalogue.ts";

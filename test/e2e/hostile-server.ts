@@ -1,6 +1,6 @@
 import { buildApp } from "../../server/app.ts";
 import { loadPepper } from "../../server/http/auth/pepper.ts";
-import { openStore } from "../../server/store/database/open.ts";
+import { openStore } from "../../server/database/open.ts";
 import { hostileLimits, hostileTimeouts } from "./hostile-timeouts.ts";
 
 // The server of hostile.long.test.ts: the app over the data folder of the first argument, with short timeouts.

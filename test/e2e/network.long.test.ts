@@ -3,8 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import type { PairingCode } from "../../shared/dashboard/devices.ts";
-import type { NetworkChange, NetworkSetting } from "../../shared/dashboard/network.ts";
+import type { PairingCode } from "../../server/dashboard/types/devices.ts";
+import type { NetworkChange, NetworkSetting } from "../../server/dashboard/types/settings/network.ts";
 import { AGENT, freePort, SERVER, start, temporaryFolder, until } from "../support/processes.ts";
 
 // Method: `server run` as a clinic starts it, its admin over HTTP, and OpenSSL as the client of the network.

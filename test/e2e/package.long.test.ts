@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generateInstance } from "../../agent/tools/simulator/generated-study.ts";
-import { stage } from "../../shared/package/stage.ts";
+import { stage } from "../../shared/platform/package/stage.ts";
 import { CREATININE, CREATININE_RUNS } from "../support/creatinine-runs.ts";
 import { dcmtk, gdcm, run as runTool } from "../support/dcmtk.ts";
 import { generatedFile } from "../support/generated-file.ts";

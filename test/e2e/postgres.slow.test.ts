@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demoClinics, demoFile } from "../../server/demo/data.ts";
-import { hasDataChecksums } from "../../server/store/database/postgres.ts";
+import { hasDataChecksums } from "../../server/database/postgres.ts";
 import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 

@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFailed, onTestFinished, test } from "vitest";
-import { addRelease } from "../../server/releases/release-folder.ts";
+import { addRelease } from "../../server/operations/release-folder.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import type { DevicesBody } from "../../shared/dashboard/devices.ts";
-import type { RolloutBody } from "../../shared/dashboard/rollout.ts";
+import type { DevicesBody } from "../../server/dashboard/types/devices.ts";
+import type { RolloutBody } from "../../server/dashboard/types/rollout.ts";
 import { makeUser, startDashboard } from "../dashboard/harness.ts";
 import { clinic, temporaryFolder } from "../server/harness.ts";
 import { freePort, startProgram, until } from "../support/processes.ts";

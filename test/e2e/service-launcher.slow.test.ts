@@ -10,10 +10,10 @@ import {
   logFile,
   type ServiceProgram,
   versionsFolder,
-} from "../../shared/service/description.ts";
-import { serviceStatus, statusLines } from "../../shared/service/status.ts";
-import { VERSION } from "../../shared/runtime/program-files.ts";
-import { readRunning, readStarts } from "../../shared/upgrade/version-store.ts";
+} from "../../shared/platform/service/description.ts";
+import { serviceStatus, statusLines } from "../../shared/platform/service/status.ts";
+import { VERSION } from "../../shared/files/program-files.ts";
+import { readRunning, readStarts } from "../../shared/platform/upgrade/version-store.ts";
 import { ROOT, temporaryFolder } from "../support/processes.ts";
 
 // Goal: a service leaves its log and the reason of its end where `service status` and `service logs` read them, also on platforms

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readRunning, readUpgrades } from "../../shared/upgrade/version-store.ts";
+import { readRunning, readUpgrades } from "../../shared/platform/upgrade/version-store.ts";
 import { Load, studiesOf } from "../support/crash.ts";
 import { type Running, startProgram, temporaryFolder, until, World } from "../support/processes.ts";
 import { canMount, mountDisk } from "../support/small-disk.ts";

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { platformPlaces } from "../../shared/cli/places.ts";
+import { platformPlaces } from "../../shared/platform/cli/places.ts";
 import { ROOT, temporaryFolder } from "../support/processes.ts";
 import { socat } from "../support/pty.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { permissions } from "../../server/http/auth/api-keys.ts";
 import type { CalendarEventLine, InventoryItemLine, SoapLine } from "../../server/import/lines.ts";
-import { listKeys, revokeKey } from "../../server/store/keys.ts";
-import { openStore } from "../../server/store/database/open.ts";
-import type { Store } from "../../server/store/database/store.ts";
+import { listKeys, revokeKey } from "../../server/records/clinics/keys.ts";
+import { openStore } from "../../server/database/open.ts";
+import type { Store } from "../../server/database/store.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import type { PushedStudy, Study } from "../../shared/api/study.ts";
 import { clinic, connection, importText, patient, published, startServer, study, type TestServer } from "./harness.ts";

@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node";
-import { openStore } from "../../server/store/database/open.ts";
+import { openStore } from "../../server/database/open.ts";
 import { createDatabase, keepRows, Postgres } from "../support/postgres.ts";
 
 declare module "vitest" {

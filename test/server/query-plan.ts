@@ -9,8 +9,8 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { Client } from "pg";
-import { openStore } from "../../server/store/database/open.ts";
-import { filled, type Query, sqlBuilder } from "../../server/store/database/query.ts";
+import { openStore } from "../../server/database/open.ts";
+import { filled, type Query, sqlBuilder } from "../../server/database/query.ts";
 import { onPostgres, temporaryDatabase } from "./harness.ts";
 
 /** @returns the plan of a query in a database of its own, which the statements `fill` */

@@ -1,9 +1,9 @@
-import type { Store } from "../../server/store/database/store.ts";
-import { insertWebhook } from "../../server/store/dashboard/webhooks.ts";
-import { insertUser } from "../../server/store/dashboard/users.ts";
-import { findClinic } from "../../server/store/keys.ts";
-import { type WebhookType, webhookTypes } from "../../shared/dashboard/webhooks.ts";
-import { newWebhookSecret } from "../../shared/webhook/sign.ts";
+import type { Store } from "../../server/database/store.ts";
+import { insertWebhook } from "../../server/records/webhooks/webhooks.ts";
+import { insertUser } from "../../server/records/users/users.ts";
+import { findClinic } from "../../server/records/clinics/keys.ts";
+import { type WebhookType, webhookTypes } from "../../server/dashboard/types/settings/webhooks.ts";
+import { newWebhookSecret } from "../../server/operations/webhooks/sign.ts";
 import { noon } from "./harness.ts";
 
 /** Gives a clinic a webhook, as an admin does. */

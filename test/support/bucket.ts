@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import type { Destination } from "../../agent/config/destination.ts";
+import type { Destination } from "../../agent/config/values/destination.ts";
 import { S3_KEY } from "./s3-server.ts";
 
 /** Returns the destination `vault` of an S3Server. Its secret is a file in the folder. */

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import { afterAll, beforeAll } from "vitest";
 import { Connection } from "../../agent/connection/connection.ts";
-import type { MessageHandler, SendMessage } from "../../agent/connection/device-session.ts";
+import type { MessageHandler, SendMessage } from "../../agent/connection/device/device-session.ts";
 import { MemoryBudget } from "../../agent/connection/memory-budget.ts";
-import { genericAstm } from "../../agent/devices/generic-astm.ts";
+import { genericAstm } from "../../agent/devices/astm/generic-astm.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import type { StoredMessage } from "../../agent/spool/queries/messages/message-row.ts";

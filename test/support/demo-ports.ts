@@ -2,7 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { lockFolder } from "../../shared/runtime/folder-lock.ts";
+import { lockFolder } from "../../shared/files/folder-lock.ts";
 
 const WAIT_MS = 10 * 60_000;
 

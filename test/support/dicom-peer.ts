@@ -1,5 +1,5 @@
 import net from "node:net";
-import { Association, type AssociationAction } from "../../agent/protocols/dicom/association.ts";
+import { Association, type AssociationAction } from "../../agent/protocols/dicom/network/association.ts";
 import type { Attributes } from "../../agent/protocols/dicom/attribute-table.ts";
 import { encodeAttributes, readAttributes } from "../../agent/protocols/dicom/attributes.ts";
 import { encodingOf } from "../../agent/protocols/dicom/dataset.ts";
@@ -10,7 +10,7 @@ import {
   encodeResponse,
   readCommand,
 } from "../../agent/protocols/dicom/dimse.ts";
-import type { AssociateRequest } from "../../agent/protocols/dicom/pdu.ts";
+import type { AssociateRequest } from "../../agent/protocols/dicom/network/pdu.ts";
 import { associateRequest, encodeCancelRequest, EXPLICIT } from "./dicom.ts";
 
 /** Command that the peer received, with its dataset. */

@@ -1,9 +1,9 @@
 import { beforeEach } from "vitest";
-import { recoverImageFolder } from "../../agent/imaging/image-folder.ts";
+import { recoverImageFolder } from "../../agent/imaging/files/image-folder.ts";
 import type { Address } from "../../agent/transport/address.ts";
 import { DicomServices } from "../../agent/imaging/services.ts";
 import { DicomThread } from "../../agent/imaging/thread.ts";
-import { Commitments } from "../../agent/imaging/storage-commitment.ts";
+import { Commitments } from "../../agent/imaging/archive/storage-commitment.ts";
 import { Directory } from "../../agent/study/patient-directory.ts";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { TestClock } from "./wire.ts";

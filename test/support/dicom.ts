@@ -3,9 +3,9 @@ import net from "node:net";
 import { type Encoding, encodingOf } from "../../agent/protocols/dicom/dataset.ts";
 import { COMMAND, encodeRequest, readCommand } from "../../agent/protocols/dicom/dimse.ts";
 import { type Dataset, encodeDataset } from "../../agent/protocols/dicom/encode.ts";
-import { encodeAssociateRequest, encodeData } from "../../agent/protocols/dicom/pdu-encoder.ts";
-import { PduReader } from "../../agent/protocols/dicom/pdu-reader.ts";
-import type { AssociateRequest, PduEvent } from "../../agent/protocols/dicom/pdu.ts";
+import { encodeAssociateRequest, encodeData } from "../../agent/protocols/dicom/network/pdu-encoder.ts";
+import { PduReader } from "../../agent/protocols/dicom/network/pdu-reader.ts";
+import type { AssociateRequest, PduEvent } from "../../agent/protocols/dicom/network/pdu.ts";
 import { APPLICATION_CONTEXT } from "../../agent/protocols/dicom/uids.ts";
 import { until } from "./processes.ts";
 

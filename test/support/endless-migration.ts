@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import Database from "better-sqlite3";
-import { migrateSqlite } from "../../shared/care/sqlite-schema.ts";
+import { migrateSqlite } from "../../shared/platform/care/sqlite-schema.ts";
 
 // A process that a test kills within a migration: `FILE KNOWN`, the versions that the file has. It prints a line within the migration.
 

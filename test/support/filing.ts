@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "vitest";
-import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../agent/devices/generic-astm.ts";
+import { abaxisVetscanVs2 } from "../../agent/devices/astm/abaxis-vetscan-vs2.ts";
+import { genericAstm } from "../../agent/devices/astm/generic-astm.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { readSpool } from "../../agent/spool/access.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Profile } from "../../agent/devices/profile.ts";
-import type { HeaderReader } from "../../agent/imaging/header-reader.ts";
+import type { HeaderReader } from "../../agent/imaging/files/header-reader.ts";
 import { realTimer } from "../../agent/runtime/timer.ts";
 import { Spool } from "../../agent/spool/spool.ts";
 
@@ -31,7 +31,7 @@ async function lookupOf() {
 const stages: Record<string, () => Promise<unknown>> = {
   async message() {
     const { Filing } = await import("../../agent/study/filing.ts");
-    const { genericAstm } = await import("../../agent/devices/generic-astm.ts");
+    const { genericAstm } = await import("../../agent/devices/astm/generic-astm.ts");
     const { directory } = await lookupOf();
     const device = { profile: genericAstm, timeZone: "UTC", model: null };
     const deviceById = (id: string) => (id === "bad" ? { ...device, profile: deadly } : device);
@@ -42,7 +42,7 @@ const stages: Record<string, () => Promise<unknown>> = {
   },
   async session() {
     const { recover } = await import("../../agent/connection/recovery.ts");
-    const { genericAstm } = await import("../../agent/devices/generic-astm.ts");
+    const { genericAstm } = await import("../../agent/devices/astm/generic-astm.ts");
     await recover(spool, (id) => (id === "bad" ? deadly : genericAstm));
   },
   async images() {
@@ -61,7 +61,7 @@ const stages: Record<string, () => Promise<unknown>> = {
     await assembly.stop();
   },
   async forward() {
-    const { ForwardQueue } = await import("../../agent/imaging/forwarding.ts");
+    const { ForwardQueue } = await import("../../agent/imaging/archive/forwarding.ts");
     // The archive takes the connection, and the process ends within the request.
     const archive = http.createServer(die).listen(0, "127.0.0.1");
     await once(archive, "listening");

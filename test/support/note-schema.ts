@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { MIGRATION_TABLE } from "../../shared/care/schema-steps.ts";
+import { MIGRATION_TABLE } from "../../shared/platform/care/schema-steps.ts";
 
 /** Notes the version of the schema of a test's own database. */
 export function noteSchema(db: Database.Database, version: number): void {

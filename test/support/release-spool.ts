@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { EventStore } from "../../agent/spool/event-store.ts";
+import { EventStore } from "../../agent/spool/thread/event-store.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../agent/spool/queries/events/event-log.ts";
 import { listMessages } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { type Operations, operationsOn } from "../../agent/spool/queries/operations.ts";
@@ -9,11 +9,11 @@ import { readStatus } from "../../agent/spool/queries/status.ts";
 import { listOutbox } from "../../agent/spool/queries/studies/outbox-list.ts";
 import type { StudyDraft } from "../../agent/spool/queries/studies/revisions.ts";
 import { listSeenCodes } from "../../agent/spool/queries/studies/seen-codes.ts";
-import { Reserve } from "../../agent/spool/reserve.ts";
-import { Room } from "../../agent/spool/room.ts";
-import { migrate } from "../../agent/spool/schema.ts";
-import { EventPacker } from "../../agent/spool/wire-format.ts";
-import { lockFolder } from "../../shared/runtime/folder-lock.ts";
+import { Reserve } from "../../agent/spool/thread/reserve.ts";
+import { Room } from "../../agent/spool/thread/room.ts";
+import { migrate } from "../../agent/spool/thread/schema.ts";
+import { EventPacker } from "../../agent/spool/thread/wire-format.ts";
+import { lockFolder } from "../../shared/files/folder-lock.ts";
 import { serverOutcome, settlement } from "./spool-operations.ts";
 import { studyDraft } from "./study.ts";
 

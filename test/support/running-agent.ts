@@ -3,7 +3,7 @@ import path from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach } from "vitest";
 import { checkConfig } from "../../agent/config/check.ts";
-import { type Host, startHost } from "../../agent/host/host.ts";
+import { type Host, startHost } from "../../agent/host.ts";
 import { remoteDevices } from "../../agent/remote/remote-devices.ts";
 import { agentPage } from "../../agent/page/page.ts";
 import { readSpool } from "../../agent/spool/access.ts";

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { messageRow, type MessageRow } from "../../agent/spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../agent/spool/queries/operations.ts";
 import type { Settlement } from "../../agent/spool/queries/studies/studies.ts";
-import { migrate } from "../../agent/spool/schema.ts";
+import { migrate } from "../../agent/spool/thread/schema.ts";
 import { temporaryFolder } from "./processes.ts";
 
 // Spool operations on a database without the worker, and values for them.

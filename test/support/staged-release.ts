@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { archiveName } from "../../shared/api/upgrade.ts";
-import { stage } from "../../shared/package/stage.ts";
-import { PLATFORM } from "../../shared/upgrade/platform.ts";
+import { stage } from "../../shared/platform/package/stage.ts";
+import { PLATFORM } from "../../shared/platform/upgrade/platform.ts";
 import { temporaryFolder } from "./processes.ts";
 
 // Releases for the tests of upgrades: the program's folder, staged once, in patched copies with higher versions, signed by minisign.

@@ -1,4 +1,4 @@
-import type { ConnectionEvents } from "../../agent/connection/device-session.ts";
+import type { ConnectionEvents } from "../../agent/connection/device/device-session.ts";
 import type { LinkContext } from "../../agent/protocols/link.ts";
 import type { SetTimer } from "../../agent/runtime/timer.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport/transport.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import type { LocalApplied } from "../../../shared/local/configuration.ts";
-import type { LocalCodes } from "../../../shared/local/queue.ts";
-import { markOf } from "../../host/config-file.ts";
-import type { Host } from "../../host/host.ts";
+import type { LocalApplied } from "../types/configuration.ts";
+import type { LocalCodes } from "../types/queue.ts";
+import { markOf } from "../../config/config-file.ts";
+import type { Host } from "../../host.ts";
 import { withDevices } from "../../remote/with-devices.ts";
 import { readSpool } from "../../spool/access.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import type { LocalApplied, LocalCheck, LocalConfiguration } from "../../../shared/local/configuration.ts";
-import { lineDiff } from "../../../shared/local/line-diff.ts";
+import type { LocalApplied, LocalCheck, LocalConfiguration } from "../types/configuration.ts";
+import { lineDiff } from "../types/line-diff.ts";
 import { checkConfig } from "../../config/check.ts";
-import { folderOf, markOf, previousText } from "../../host/config-file.ts";
-import type { Host } from "../../host/host.ts";
+import { folderOf, markOf, previousText } from "../../config/config-file.ts";
+import type { Host } from "../../host.ts";
 
 const TEXT = { type: "string", maxLength: 500_000 } as const;
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { compareVersions } from "../../../shared/api/upgrade.ts";
-import type { LocalDevice, LocalOverview, LocalRunning } from "../../../shared/local/overview.ts";
-import { type DeviceConfig, DICOM } from "../../config/schema.ts";
+import type { LocalDevice, LocalOverview, LocalRunning } from "../types/overview.ts";
+import { type DeviceConfig, DICOM } from "../../config/values/schema.ts";
 import { profileById } from "../../devices/index.ts";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 import { dayOf } from "../../report/device-time.ts";
 import { readSpool } from "../../spool/access.ts";
 import { type DeviceTimes, readDeviceTimes } from "../../spool/queries/devices/device-times.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import type { DoctorBody, TitledFinding } from "../../../shared/local/doctor.ts";
+import type { DoctorBody, TitledFinding } from "../types/doctor.ts";
 import { makeBundle } from "../../doctor/bundle.ts";
 import { runDoctor } from "../../doctor/run-doctor.ts";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 
 /** Adds the doctor, and its file for the support. Requests at the same time share one run. */
 export function doctorRoutes(app: FastifyInstance, host: Host): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { analyzersOf } from "../../analyzers.ts";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 import { readSpool } from "../../spool/access.ts";
 import { LiveBytes } from "../../tools/offline/live-bytes.ts";
 import { PageError } from "./page-error.ts";

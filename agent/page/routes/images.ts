@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { FRAMES_HEADER, type LocalImages, PICTURE_SIDES } from "../../../shared/local/images.ts";
+import { FRAMES_HEADER, type LocalImages, PICTURE_SIDES } from "../types/images.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 import { drawableImages } from "../../imaging/catalogue.ts";
-import { FileFault } from "../../imaging/confined-files.ts";
-import { imageFile } from "../../imaging/image-folder.ts";
+import { FileFault } from "../../imaging/files/confined-files.ts";
+import { imageFile } from "../../imaging/files/image-folder.ts";
 import { newestImageStudies } from "../../imaging/image-studies.ts";
 import { drawPreview } from "../../imaging/preview.ts";
 import { readSpool } from "../../spool/access.ts";

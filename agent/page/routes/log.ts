@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { LocalLogLine } from "../../../shared/local/queue.ts";
-import type { Host } from "../../host/host.ts";
+import type { LocalLogLine } from "../types/queue.ts";
+import type { Host } from "../../host.ts";
 
 const LINES_MAX = 200;
 /** Fields that stand at their own place, or say nothing to a user. */

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import type { LocalFixture, LocalMessage, LocalMessages, LocalReprocessing } from "../../../shared/local/messages.ts";
+import type { LocalFixture, LocalMessage, LocalMessages, LocalReprocessing } from "../types/messages.ts";
 import type { RunningAgent } from "../../agent.ts";
 import { analyzersOf } from "../../analyzers.ts";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 import { imagingOf } from "../../imaging-devices.ts";
 import { readSpool } from "../../spool/access.ts";
 import { pageOfMessages } from "../../spool/queries/messages/message-summaries.ts";
-import { capture } from "../../tools/fixture/capture.ts";
+import { capture } from "../../tools/capture/capture.ts";
 import { messageDetail } from "../../tools/offline/message-detail.ts";
 import { reassess, type ReassessedMessage, store } from "../../tools/offline/reprocess.ts";
 import { PageError } from "./page-error.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { LocalOutbox } from "../../../shared/local/queue.ts";
-import type { Host } from "../../host/host.ts";
+import type { LocalOutbox } from "../types/queue.ts";
+import type { Host } from "../../host.ts";
 import { readSpool } from "../../spool/access.ts";
 import { listOutbox } from "../../spool/queries/studies/outbox-list.ts";
 import { runningAgent } from "./running-agent.ts";

@@ -1,5 +1,5 @@
 import type { RunningAgent } from "../../agent.ts";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 import { PageError } from "./page-error.ts";
 
 /** @returns the running agent @throws PageError before the set-up, and while another configuration starts */

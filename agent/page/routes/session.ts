@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Host } from "../../host/host.ts";
+import type { Host } from "../../host.ts";
 import type { Sessions } from "./sessions.ts";
 import { PageError } from "./page-error.ts";
 

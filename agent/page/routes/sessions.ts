@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { isLoopback } from "../../../shared/runtime/network-address.ts";
+import { isLoopback } from "../../../shared/network/network-address.ts";
 
 // Lets two kinds of users in: one at this machine, and one elsewhere who entered the PIN.
 
@@ -11,7 +11,7 @@ const SESSIONS_MAX = 50;
 const COOKIE_S = 400 * 24 * 3600;
 /**
  * Wrong PINs of one address, or of a browser that was in before, until it waits. Nothing is counted for all together: a stranger
- * would use it up for everybody. The PIN is long enough for tries from addresses without number (agent/host/page-pin.ts).
+ * would use it up for everybody. The PIN is long enough for tries from addresses without number (agent/config/page-pin.ts).
  */
 const TRIES_MAX = 20;
 const WAIT_MS = 15 * 60_000;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { SetupAnswer, type SetupView } from "../../../shared/local/setup.ts";
-import type { Host } from "../../host/host.ts";
+import { SetupAnswer, type SetupView } from "../types/setup.ts";
+import type { Host } from "../../host.ts";
 import { pairWith } from "../../setup/pairing.ts";
 import { Setup } from "../../setup/setup.ts";
 import { PageError } from "./page-error.ts";

@@ -2,7 +2,7 @@ import { readDate } from "../../report/device-time.ts";
 import { controlName, given } from "../field-text.ts";
 import { saysControl } from "../remarks.ts";
 import type { Hl7Profile } from "./profile.ts";
-import type { Segment } from "./segment.ts";
+import type { Segment } from "./message/segment.ts";
 
 // Quality control, calibration and training: every place where HL7 or a device says that a result is not a patient's.
 // A code of the standard decides alone. A typed sample number decides only if the message names nobody else, so that no

@@ -1,8 +1,8 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { RepliedOrder } from "../order-query.ts";
-import type { Stamp } from "./acknowledgement-message.ts";
+import type { Stamp } from "./message/acknowledgement-message.ts";
 import { ageInMonths, type DisplayLines, identifierOf, type OrderFormat, sexOf, speciesCode } from "./order-format.ts";
-import type { Field } from "./segment.ts";
+import type { Field } from "./message/segment.ts";
 
 /** Line numbers of Mindray's BS analyzers, which have no species. */
 const BS_LINES: DisplayLines = { identifier: 1, name: 3, born: 4, sex: 5, specimen: 21, orderedAt: 23, tests: 29 };

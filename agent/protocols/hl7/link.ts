@@ -3,9 +3,9 @@ import { FS, STX, VT, withCapacity } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
-import { acknowledge, type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
-import type { Stamp } from "./acknowledgement-message.ts";
-import { MESSAGE_BYTES_MAX, splitMessages } from "./message.ts";
+import { acknowledge, type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./message/acknowledgement.ts";
+import type { Stamp } from "./message/acknowledgement-message.ts";
+import { MESSAGE_BYTES_MAX, splitMessages } from "./message/message.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
 // MLLP link: VT, a message, FS CR. Received bytes are stored already, so a whole message is acknowledged at once.

@@ -2,7 +2,7 @@ import type { DeviceResult } from "../../report/report.ts";
 import { flagsOf, given } from "../field-text.ts";
 import { doubtsIn, isControlRow, isRunRow } from "../remarks.ts";
 import type { Hl7Profile } from "./profile.ts";
-import type { Segment } from "./segment.ts";
+import type { Segment } from "./message/segment.ts";
 
 // Rows of results: OBX segments and their notes.
 

@@ -1,7 +1,7 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readSex } from "../../../shared/clinical/sex.ts";
 import { readNeutered } from "../../../shared/clinical/sex.ts";
-import type { Stamp } from "./acknowledgement-message.ts";
+import type { Stamp } from "./message/acknowledgement-message.ts";
 
 // Order format of a device, and the fields of a patient in it.
 

@@ -2,10 +2,10 @@ import type { ReadContext } from "../../report/report.ts";
 import { firstTime } from "../../report/specimen.ts";
 import { filled, given, sent } from "../field-text.ts";
 import { controlNotes, controlOf } from "./control.ts";
-import type { Hl7Message } from "./message.ts";
+import type { Hl7Message } from "./message/message.ts";
 import { kindOf, type ObservationRow, valueOf } from "./observation.ts";
 import type { Hl7Profile } from "./profile.ts";
-import type { Segment } from "./segment.ts";
+import type { Segment } from "./message/segment.ts";
 
 // Groups of segments: the orders of one sample with their results. Orders that are not for a patient are left out.
 

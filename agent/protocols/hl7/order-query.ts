@@ -1,6 +1,6 @@
 import type { OrderQuery } from "../order-query.ts";
-import { asksForOrders } from "./message-types.ts";
-import type { Hl7Message } from "./message.ts";
+import { asksForOrders } from "./message/message-types.ts";
+import type { Hl7Message } from "./message/message.ts";
 
 export interface Hl7OrderQuery extends OrderQuery {
   readonly message: Hl7Message;

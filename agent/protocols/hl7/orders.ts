@@ -1,12 +1,12 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { OrderMessage, OrderReply, RepliedOrder } from "../order-query.ts";
-import { acknowledgeQuery, echo, encodeHeader, type Stamp } from "./acknowledgement-message.ts";
-import { encodeText } from "./charset.ts";
+import { acknowledgeQuery, echo, encodeHeader, type Stamp } from "./message/acknowledgement-message.ts";
+import { encodeText } from "./message/charset.ts";
 import { displayLines } from "./display-lines.ts";
-import type { Hl7Message } from "./message.ts";
+import type { Hl7Message } from "./message/message.ts";
 import { ageInMonths, identifierOf, type OrderFormat, sexOf, speciesCode } from "./order-format.ts";
 import type { Hl7OrderQuery } from "./order-query.ts";
-import { encodeSegment, type Field } from "./segment.ts";
+import { encodeSegment, type Field } from "./message/segment.ts";
 
 // Orders for a device that queries them: QRY^Q02 (Mindray BS and compatible), ORM^O01 (Mindray BC), QBP^Q11 (IHE LAW).
 

@@ -2,7 +2,7 @@ import type { DeviceResult } from "../../report/report.ts";
 import type { ProfileBase } from "../profile.ts";
 import type { LinkOptions } from "./link.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./order-format.ts";
-import type { Segment } from "./segment.ts";
+import type { Segment } from "./message/segment.ts";
 
 /** MLLP framing, and how messages are acknowledged and decoded if they do not declare it. */
 type MllpLink = { readonly kind: "mllp" } & LinkOptions;

@@ -1,19 +1,19 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
-import { refusalOf } from "./acknowledgement.ts";
+import { refusalOf } from "./message/acknowledgement.ts";
 import { purposeOf } from "./control.ts";
 import { otherField, otherTexts } from "../other-texts.ts";
 import { saysControl } from "../remarks.ts";
-import { isEmpty, isResultType } from "./message-types.ts";
-import { parseMessage } from "./message.ts";
+import { isEmpty, isResultType } from "./message/message-types.ts";
+import { parseMessage } from "./message/message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
-import { Segment, STANDARD_DELIMITERS } from "./segment.ts";
+import { Segment, STANDARD_DELIMITERS } from "./message/segment.ts";
 
 // Reads HL7 v2 segments into samples, without those that are not for patients.
 

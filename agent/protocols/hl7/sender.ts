@@ -1,8 +1,8 @@
 import type { ActionQueue } from "../action-queue.ts";
 import { printable } from "../escape-sequences.ts";
 import { encodeMllp } from "../mllp.ts";
-import type { CharsetOptions } from "./charset.ts";
-import { parseMessage } from "./message.ts";
+import type { CharsetOptions } from "./message/charset.ts";
+import { parseMessage } from "./message/message.ts";
 
 export interface SenderOptions extends CharsetOptions {
   /** A DSR^Q03 is not awaited, so that the QCK^Q02 behind it follows at once. */

@@ -3,7 +3,7 @@ import type { Link, LinkAction, LinkContext } from "../link.ts";
 import { encodeMllp } from "../mllp.ts";
 import { Dialogue } from "./dialogue.ts";
 import { type DialogueState, HELLO_TIMEOUT_MS, type PendingReply } from "./dialogue-state.ts";
-import { DocumentSplitter, type SplitterEvent } from "./document-splitter.ts";
+import { DocumentSplitter, type SplitterEvent } from "./xml/document-splitter.ts";
 import { controlIdOf, decodeParts, encodeMessage, type ManagerMessage, readMessage } from "./message.ts";
 import { CANNOT_STORE } from "./replies.ts";
 import type { OperatorBook } from "./topics.ts";

@@ -1,6 +1,6 @@
 import type { Dialect } from "./dialect.ts";
-import { DocumentSplitter } from "./document-splitter.ts";
-import { all, type Element, element, field, find, parseXml, quantity, value, values } from "./xml.ts";
+import { DocumentSplitter } from "./xml/document-splitter.ts";
+import { all, type Element, element, field, find, parseXml, quantity, value, values } from "./xml/xml.ts";
 
 // POCT1-A messages: reads documents of the device and encodes those of the agent.
 

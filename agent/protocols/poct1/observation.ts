@@ -2,7 +2,7 @@ import { doubtsIn } from "../remarks.ts";
 import { urineAnalyteOf } from "./dialect.ts";
 import type { Hello } from "./message.ts";
 import type { DeviceResult } from "../../report/report.ts";
-import { attribute, child, children, type Element, textOf } from "./xml.ts";
+import { attribute, child, children, type Element, textOf } from "./xml/xml.ts";
 
 // Reads OBS objects.
 

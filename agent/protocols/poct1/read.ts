@@ -1,16 +1,16 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { readValue } from "../../../shared/clinical/value.ts";
+import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import type { Sample } from "../../report/sample.ts";
 import { controlName, identifier, sampleId } from "../field-text.ts";
 import { urineAnalyteOf } from "./dialect.ts";
-import { DocumentSplitter } from "./document-splitter.ts";
+import { DocumentSplitter } from "./xml/document-splitter.ts";
 import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
 import { deviceResult, namesOf, notesOf, observationNotes, twinNotes } from "./observation.ts";
 import type { Poct1Profile } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
-import { all, attribute, child, children, type Element, short, textOf, values } from "./xml.ts";
+import { all, attribute, child, children, type Element, short, textOf, values } from "./xml/xml.ts";
 
 // Reads POCT1-A observations into samples, without those that are not for patients.
 

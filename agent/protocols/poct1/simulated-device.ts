@@ -1,8 +1,8 @@
 import { encodeMllp } from "../mllp.ts";
 import { type Dialect, dialectOf, GENERIC } from "./dialect.ts";
-import { DocumentSplitter } from "./document-splitter.ts";
+import { DocumentSplitter } from "./xml/document-splitter.ts";
 import { type Message, readMessage } from "./message.ts";
-import { element, type Element, field, find, value } from "./xml.ts";
+import { element, type Element, field, find, value } from "./xml/xml.ts";
 
 // Device side of a POCT1-A dialogue, for the simulator. It plays a recording, sends each document when a data manager
 // requests it, and acknowledges in its own dialect. A strict device escapes everything that real devices were seen to

@@ -1,6 +1,6 @@
 import type { Lock } from "../../report/device-report.ts";
 import type { Part } from "./message.ts";
-import { element, field } from "./xml.ts";
+import { element, field } from "./xml/xml.ts";
 
 // Topics that a data manager sends: operator lists, locks and patients.
 

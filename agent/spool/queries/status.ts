@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
-import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
-import { trustedDatabase } from "../../../shared/runtime/folder-owner.ts";
+import { describeDamage } from "../../../shared/files/damaged-file.ts";
+import { trustedDatabase } from "../../../shared/files/folder-owner.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { NoiseState } from "../../states/noise-state.ts";

@@ -1,6 +1,6 @@
-import { foldName } from "../../../shared/clinical/analytes.ts";
-import { nearAnalytes } from "../../../shared/clinical/near-analytes.ts";
-import type { DeviceConfig } from "../../config/schema.ts";
+import { foldName } from "../../../shared/clinical/analytes/analytes.ts";
+import { nearAnalytes } from "../../../shared/clinical/analytes/near-analytes.ts";
+import type { DeviceConfig } from "../../config/values/schema.ts";
 import type { ClinicCode } from "../../spool/queries/clinic-codes.ts";
 import type { SeenCode } from "../../spool/queries/studies/seen-codes.ts";
 

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { flagLines } from "../../../shared/cli/flag-text.ts";
+import { flagLines } from "../../../shared/platform/cli/flag-text.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
 import { type FilingDevice, readContext } from "../../study/assess.ts";
 import { read } from "../../study/read.ts";

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { LiveLine } from "../../../shared/local/overview.ts";
+import type { LiveLine } from "../../page/types/overview.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import type { Link, LinkAction } from "../../protocols/link.ts";

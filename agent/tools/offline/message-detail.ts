@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { LocalBytes, LocalMessage, LocalReading } from "../../../shared/local/messages.ts";
+import type { LocalBytes, LocalMessage, LocalReading } from "../../page/types/messages.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { describe, type Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";

@@ -1,6 +1,6 @@
-import { analytes } from "../../../shared/clinical/analytes.ts";
+import { analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { fpForm, isFp } from "../../../shared/api/fp.ts";
-import { type Config, DICOM } from "../../config/schema.ts";
+import { type Config, DICOM } from "../../config/values/schema.ts";
 import { readSpool, writeSpool } from "../../spool/access.ts";
 import { newAccession } from "../../spool/queries/orders/accession.ts";
 import { profileById } from "../../devices/index.ts";

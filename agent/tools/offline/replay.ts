@@ -1,5 +1,5 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import { flagReasonText } from "../../../shared/dashboard/flag-reasons.ts";
+import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import type { LinkAction, LinkContext } from "../../protocols/link.ts";

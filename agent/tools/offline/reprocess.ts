@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
-import { resultLine } from "../../../shared/cli/flag-text.ts";
+import { resultLine } from "../../../shared/platform/cli/flag-text.ts";
 import { searchSpool, writeSpool } from "../../spool/access.ts";
 import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";
-import { HeaderReader } from "../../imaging/header-reader.ts";
+import { HeaderReader } from "../../imaging/files/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
 import { WholeStudies } from "./whole-studies.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";

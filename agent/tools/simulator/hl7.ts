@@ -1,11 +1,11 @@
 import { newUlid } from "../../../shared/api/fp.ts";
-import { encodeHeader, stampOf } from "../../protocols/hl7/acknowledgement-message.ts";
-import { encodeText } from "../../protocols/hl7/charset.ts";
+import { encodeHeader, stampOf } from "../../protocols/hl7/message/acknowledgement-message.ts";
+import { encodeText } from "../../protocols/hl7/message/charset.ts";
 import { Hl7Link } from "../../protocols/hl7/link.ts";
-import { asksForOrders } from "../../protocols/hl7/message-types.ts";
-import { encodeSegment } from "../../protocols/hl7/segment.ts";
+import { asksForOrders } from "../../protocols/hl7/message/message-types.ts";
+import { encodeSegment } from "../../protocols/hl7/message/segment.ts";
 import { encodeMllp } from "../../protocols/mllp.ts";
-import { type Hl7Message, parseMessage } from "../../protocols/hl7/message.ts";
+import { type Hl7Message, parseMessage } from "../../protocols/hl7/message/message.ts";
 import type { PlayOutcome } from "./analyzer.ts";
 import { zonedTime } from "../../report/device-time.ts";
 import type { SimulatorLine } from "./line.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Address, parseAddress } from "../../transport/address.ts";
 import { COMMAND } from "../../protocols/dicom/dimse.ts";
 import { hex } from "../../protocols/dicom/bytes.ts";
-import { DicomClient } from "../../imaging/scu.ts";
+import { DicomClient } from "../../imaging/archive/scu.ts";
 import {
   type GeneratedInstance,
   type GeneratedPatient,

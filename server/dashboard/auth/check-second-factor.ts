@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { randomText } from "../../../shared/runtime/random-text.ts";
 import { digest } from "../../http/auth/api-keys.ts";
 import { ApiError } from "../../http/errors.ts";
-import { auditCommand } from "../../store/audit.ts";
+import { auditCommand } from "../../records/audit/audit.ts";
 import {
   countRecoveryCodes,
   endFactorTries,
@@ -12,9 +12,9 @@ import {
   takeRecoveryCode,
   takeStep,
   WRONG_FACTORS_MAX,
-} from "../../store/dashboard/second-factors.ts";
-import { clinicsOfUser, type StoredUser } from "../../store/dashboard/users.ts";
-import type { Session } from "../../store/database/query.ts";
+} from "../../records/users/second-factors.ts";
+import { clinicsOfUser, type StoredUser } from "../../records/users/users.ts";
+import type { Session } from "../../database/query.ts";
 import type { DashboardContext } from "../context.ts";
 import { stepOf } from "./second-factor.ts";
 import { type Attempt, stranger } from "./sign-in-limit.ts";

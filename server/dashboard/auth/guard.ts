@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { includesRole, type Role } from "../../../shared/dashboard/session.ts";
+import { includesRole, type Role } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { limitSession, limitStranger } from "../../http/rate-limit/rate-limit.ts";
 import type { SignedIn } from "../../http/request-context.ts";
-import { isKnownBrowser } from "../../store/dashboard/known-browsers.ts";
-import { findSession, touchSession } from "../../store/dashboard/sessions.ts";
-import { clinicsOfUser } from "../../store/dashboard/users.ts";
+import { isKnownBrowser } from "../../records/users/known-browsers.ts";
+import { findSession, touchSession } from "../../records/users/sessions.ts";
+import { clinicsOfUser } from "../../records/users/users.ts";
 import type { DashboardContext } from "../context.ts";
 import { browserDigest } from "./known-browser.ts";
 import { endOfSession, presentedDigest } from "./session-cookie.ts";

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { insertKnownBrowser, KNOWN_MS } from "../../store/dashboard/known-browsers.ts";
-import type { Session } from "../../store/database/query.ts";
+import { insertKnownBrowser, KNOWN_MS } from "../../records/users/known-browsers.ts";
+import type { Session } from "../../database/query.ts";
 import { type CookieRequest, presentedCookie, setCookie } from "./cookies.ts";
 
 // The signed cookie of a browser in which somebody signed in before ("device cookie", OWASP "Slow Down Online Guessing Attacks with

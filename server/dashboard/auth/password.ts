@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../../../shared/dashboard/session.ts";
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { randomText } from "../../../shared/runtime/random-text.ts";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { isSameOrigin } from "../../../shared/pages/same-origin.ts";
+import { isSameOrigin } from "../../../shared/network/same-origin.ts";
 import { ApiError } from "../../http/errors.ts";
 
 /** Plugin: refuses writes that another site's page sends with the user's cookie. */

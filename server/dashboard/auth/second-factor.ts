@@ -1,5 +1,5 @@
 import { Secret, TOTP } from "otpauth";
-import type { NewSecondFactor } from "../../../shared/dashboard/account.ts";
+import type { NewSecondFactor } from "../types/settings/account.ts";
 
 // The second factor: time-based codes of six digits (RFC 6238), as authenticator apps make them.
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { insertSession, removeSession } from "../../store/dashboard/sessions.ts";
+import { insertSession, removeSession } from "../../records/users/sessions.ts";
 import { ApiError } from "../../http/errors.ts";
-import { findUser, type StoredUser } from "../../store/dashboard/users.ts";
+import { findUser, type StoredUser } from "../../records/users/users.ts";
 import type { DashboardContext } from "../context.ts";
 import { presentedCookie, setCookie } from "./cookies.ts";
 import { nextBrowserCookie } from "./known-browser.ts";

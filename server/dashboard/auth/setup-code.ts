@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { countUsers } from "../../store/dashboard/users.ts";
+import { countUsers } from "../../records/users/users.ts";
 import type { SetupCode } from "../context.ts";
-import type { Store } from "../../store/database/store.ts";
+import type { Store } from "../../database/store.ts";
 import { randomText } from "../../../shared/runtime/random-text.ts";
 
 // The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.

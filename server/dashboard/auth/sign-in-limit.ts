@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { ApiError } from "../../http/errors.ts";
-import { networkOf } from "../../../shared/runtime/network-address.ts";
-import { takeBrowserTry } from "../../store/dashboard/known-browsers.ts";
-import { signInName } from "../../store/dashboard/users.ts";
+import { networkOf } from "../../../shared/network/network-address.ts";
+import { takeBrowserTry } from "../../records/users/known-browsers.ts";
+import { signInName } from "../../records/users/users.ts";
 import type { DashboardContext } from "../context.ts";
 import { browserDigest } from "./known-browser.ts";
 

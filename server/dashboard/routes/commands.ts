@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { ApiError } from "../../http/errors.ts";
-import type { AuditActor } from "../../store/audit.ts";
+import type { AuditActor } from "../../records/audit/audit.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 
 // Commands of a user on records of the clinic.

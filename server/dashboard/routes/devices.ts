@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { spacedCode } from "../../../shared/api/pairing.ts";
-import type { DevicesBody, PairingCode } from "../../../shared/dashboard/devices.ts";
+import type { DevicesBody, PairingCode } from "../types/devices.ts";
 import { makePairingCode } from "../../http/auth/pairing.ts";
-import { readAgents } from "../../store/dashboard/devices.ts";
+import { readAgents } from "../../records/agents/devices.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
 import { actorOf, refuse } from "./commands.ts";

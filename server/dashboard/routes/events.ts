@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { DATA_HEADERS } from "../../../shared/runtime/data-headers.ts";
+import { DATA_HEADERS } from "../../../shared/network/data-headers.ts";
 import { ApiError } from "../../http/errors.ts";
-import { findSession } from "../../store/dashboard/sessions.ts";
-import { clinicsOfUser } from "../../store/dashboard/users.ts";
+import { findSession } from "../../records/users/sessions.ts";
+import { clinicsOfUser } from "../../records/users/users.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import { presentedDigest } from "../auth/session-cookie.ts";
 import type { DashboardContext } from "../context.ts";

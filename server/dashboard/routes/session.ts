@@ -1,18 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { SessionState, SignedInAnswer } from "../../../shared/dashboard/session.ts";
+import type { SessionState, SignedInAnswer } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
-import { insertClinic, listClinics } from "../../store/dashboard/clinics.ts";
-import { removeSession } from "../../store/dashboard/sessions.ts";
-import {
-  clinicsOfUser,
-  countUsers,
-  findUser,
-  findUserByName,
-  insertUser,
-  setRole,
-} from "../../store/dashboard/users.ts";
+import { insertClinic, listClinics } from "../../records/clinics/clinics.ts";
+import { removeSession } from "../../records/users/sessions.ts";
+import { clinicsOfUser, countUsers, findUser, findUserByName, insertUser, setRole } from "../../records/users/users.ts";
 import { checkSecondFactor } from "../auth/check-second-factor.ts";
 import { userOf } from "../auth/guard.ts";
 import { hashPassword, isPassword } from "../auth/password.ts";

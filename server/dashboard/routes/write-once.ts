@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { printable } from "../../../shared/runtime/printable.ts";
 import { ApiError } from "../../http/errors.ts";
-import type { Session } from "../../store/database/query.ts";
-import type { Store } from "../../store/database/store.ts";
-import { findDone, keepDone } from "../../store/dashboard/done-writes.ts";
+import type { Session } from "../../database/query.ts";
+import type { Store } from "../../database/store.ts";
+import { findDone, keepDone } from "../../records/audit/done-writes.ts";
 import { digestOf, seal, unseal } from "./sealed-answer.ts";
 
 // Plugin: a write of a clinic that is sent again with the id of its first request is not done again, and gets the first answer.

@@ -1,11 +1,18 @@
 import { createHmac } from "node:crypto";
 import { newUlid } from "../../../shared/api/fp.ts";
 import { KEY_PREFIX, newKey } from "../../../shared/runtime/api-key.ts";
-import { moveAgent } from "../../store/agents/agents.ts";
-import { type ApiKey, countActiveKeys, expireKey, findKeyById, insertKey, type KeyType } from "../../store/keys.ts";
-import { type AuditActor, auditCommand } from "../../store/audit.ts";
-import type { Session } from "../../store/database/query.ts";
-import type { Store } from "../../store/database/store.ts";
+import { moveAgent } from "../../records/agents/agents.ts";
+import {
+  type ApiKey,
+  countActiveKeys,
+  expireKey,
+  findKeyById,
+  insertKey,
+  type KeyType,
+} from "../../records/clinics/keys.ts";
+import { type AuditActor, auditCommand } from "../../records/audit/audit.ts";
+import type { Session } from "../../database/query.ts";
+import type { Store } from "../../database/store.ts";
 
 export const permissions = [
   "clinic.patient.view",

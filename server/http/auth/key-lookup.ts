@@ -1,8 +1,8 @@
 import crypto from "node:crypto";
 import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
-import type { Versions } from "../../store/database/cache-versions.ts";
-import { type ApiKey, findKey } from "../../store/keys.ts";
-import type { Store } from "../../store/database/store.ts";
+import type { Versions } from "../../database/cache-versions.ts";
+import { type ApiKey, findKey } from "../../records/clinics/keys.ts";
+import type { Store } from "../../database/store.ts";
 import { digest } from "./api-keys.ts";
 
 /** A stored key, and its clinic's versions at the same instant. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type ApiKey, touchKey, touchNewKey } from "../../store/keys.ts";
-import type { Store } from "../../store/database/store.ts";
+import { type ApiKey, touchKey, touchNewKey } from "../../records/clinics/keys.ts";
+import type { Store } from "../../database/store.ts";
 
 /** Min interval between writes of a key's last_used_at. */
 const WRITE_INTERVAL_MS = 60_000;

@@ -1,6 +1,6 @@
 import { ApiError } from "../errors.ts";
-import { networkOf } from "../../../shared/runtime/network-address.ts";
-import type { SharedCounters } from "../../store/rate-limit-counters.ts";
+import { networkOf } from "../../../shared/network/network-address.ts";
+import type { SharedCounters } from "../../records/clinics/rate-limit-counters.ts";
 
 // Limits tries of pairing codes by address, and by nothing else: what all strangers share, one of them can use up. The arithmetic:
 //

@@ -1,9 +1,9 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
 import { CODE_CHARS, CODE_MINUTES, codeOf, type Paired } from "../../../shared/api/pairing.ts";
-import { isProof, proofKey, proofOf } from "../../../shared/runtime/pairing-proof.ts";
-import { agentPermissions } from "../../../shared/dashboard/keys.ts";
-import { judge, selectorOf } from "../../domain/pairing-code.ts";
-import { agentOfKey, insertAgent } from "../../store/agents/agents.ts";
+import { isProof, proofKey, proofOf } from "../../../shared/network/pairing-proof.ts";
+import { agentPermissions } from "../../dashboard/types/settings/keys.ts";
+import { judge, selectorOf } from "../../records/agents/pairing-code.ts";
+import { agentOfKey, insertAgent } from "../../records/agents/agents.ts";
 import {
   countOpenCodes,
   findCode,
@@ -12,12 +12,12 @@ import {
   type FoundCode,
   putCode,
   useCode,
-} from "../../store/agents/pairing-codes.ts";
-import { adminsOf } from "../../store/dashboard/members.ts";
-import { type AuditActor, auditCommand } from "../../store/audit.ts";
-import type { Session } from "../../store/database/query.ts";
-import type { Store } from "../../store/database/store.ts";
-import { findKey, findKeyById } from "../../store/keys.ts";
+} from "../../records/agents/pairing-codes.ts";
+import { adminsOf } from "../../records/users/members.ts";
+import { type AuditActor, auditCommand } from "../../records/audit/audit.ts";
+import type { Session } from "../../database/query.ts";
+import type { Store } from "../../database/store.ts";
+import { findKey, findKeyById } from "../../records/clinics/keys.ts";
 import { addKey, digest, isActive } from "./api-keys.ts";
 import { CODES_OPEN_MAX } from "./pairing-limit.ts";
 

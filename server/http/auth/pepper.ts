@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { asOwner } from "../../../shared/runtime/folder-owner.ts";
-import { makePrivateFolder, syncFolder } from "../../../shared/runtime/private-folder.ts";
+import { asOwner } from "../../../shared/files/folder-owner.ts";
+import { makePrivateFolder, syncFolder } from "../../../shared/files/private-folder.ts";
 
 const PEPPER_BYTES = 32;
 

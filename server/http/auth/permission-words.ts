@@ -1,4 +1,4 @@
-import { type KeyArea, keyAreas } from "../../../shared/dashboard/keys.ts";
+import { type KeyArea, keyAreas } from "../../dashboard/types/settings/keys.ts";
 import type { Permission } from "./api-keys.ts";
 
 // The words of the command line and of the API document for what each permission opens.

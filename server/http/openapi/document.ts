@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { type FpKind, fpPattern } from "../../../shared/api/fp.ts";
-import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../../../shared/api/schema.ts";
+import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../../../shared/schema/schema.ts";
 import type { KeyHeader, Permission } from "../auth/api-keys.ts";
 import { type ErrorCode, errorSchema, statusOf } from "../errors.ts";
 import { errorExamples, exampleFp } from "./examples.ts";

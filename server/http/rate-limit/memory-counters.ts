@@ -5,7 +5,7 @@ import {
   type Counters,
   type SharedCounters,
   type Window,
-} from "../../store/rate-limit-counters.ts";
+} from "../../records/clinics/rate-limit-counters.ts";
 
 /** Max names that are counted, about 20 MB. Beyond it the name with the oldest window is evicted and starts anew. */
 const NAMES_MAX = 100_000;

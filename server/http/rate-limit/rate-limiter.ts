@@ -1,6 +1,6 @@
-import type { KeyType } from "../../store/keys.ts";
-import type { Cost, SharedCounters, Window, WindowCount } from "../../store/rate-limit-counters.ts";
-import { networkOf } from "../../../shared/runtime/network-address.ts";
+import type { KeyType } from "../../records/clinics/keys.ts";
+import type { Cost, SharedCounters, Window, WindowCount } from "../../records/clinics/rate-limit-counters.ts";
+import { networkOf } from "../../../shared/network/network-address.ts";
 import type { HeaderList } from "../response-headers.ts";
 
 // Fixed-window rate limits. Each key has a window of a minute and one of an hour, and a request counts in both.

@@ -12,7 +12,7 @@ import { dateTime, language, texts } from "../text.ts";
 
 // The frame of the dashboard: who may see which screen, the menu, and banners. Each screen is loaded when it is first shown.
 
-const SignIn = lazy(async () => (await import("../screens/sign-in/sign-in.tsx")).SignIn);
+const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);

@@ -19,7 +19,7 @@ export const screens = [
   },
   {
     path: "/dashboard/to-place/codes",
-    Screen: lazy(async () => (await import("../screens/to-place/codes.tsx")).Codes),
+    Screen: lazy(async () => (await import("../screens/to-place/codes/codes.tsx")).Codes),
   },
   {
     path: "/dashboard/to-place/:fp?",
@@ -55,7 +55,7 @@ export const screens = [
   },
   {
     path: "/dashboard/settings/clinic",
-    Screen: lazy(async () => (await import("../screens/settings/clinic/clinic.tsx")).ClinicSettings),
+    Screen: lazy(async () => (await import("../screens/settings/clinic.tsx")).ClinicSettings),
   },
   {
     path: "/dashboard/settings/ranges",

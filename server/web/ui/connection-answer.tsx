@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ConnectionAnswer } from "../../../shared/dashboard/connections.ts";
+import type { ConnectionAnswer } from "../../dashboard/types/connections.ts";
 import { call } from "../api.ts";
 import { Problem } from "../resource.tsx";
 import { clinicPath } from "../session.ts";

@@ -1,5 +1,5 @@
 import type { Flag as FlagValue } from "../../../shared/api/study.ts";
-import type { Side } from "../../../shared/dashboard/results.ts";
+import type { Side } from "../../dashboard/types/results/results.ts";
 import { texts } from "../text.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PatientList } from "../../../shared/dashboard/patients.ts";
-import type { NamedPatient } from "../../../shared/dashboard/records.ts";
+import type { PatientList } from "../../dashboard/types/patients.ts";
+import type { NamedPatient } from "../../dashboard/types/records.ts";
 import { Problem, useResource } from "../resource.tsx";
 import { texts } from "../text.ts";
 import { studyWord } from "./study-word.ts";

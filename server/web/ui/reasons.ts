@@ -1,6 +1,6 @@
 import type { Reason } from "../../../shared/api/reason.ts";
-import { filingReasonText } from "../../../shared/dashboard/filing-reasons.ts";
-import { flagReasonText } from "../../../shared/dashboard/flag-reasons.ts";
+import { filingReasonText } from "../../../shared/clinical/filing-reasons.ts";
+import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { language } from "../text.ts";
 
 /** Returns the words of a missing range or flag in the page's language. */

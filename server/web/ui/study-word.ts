@@ -1,4 +1,4 @@
-import { isStudyWord, studyEnglish, studyTurkish } from "../../../shared/dashboard/study-words.ts";
+import { isStudyWord, studyEnglish, studyTurkish } from "../../dashboard/types/results/study-words.ts";
 import { texts } from "../text.ts";
 
 /** The kind of a study or the species of a patient in the words of the page. An unknown one stays as it is. */

@@ -1,4 +1,4 @@
-import { ageOn } from "../../../shared/dashboard/patients.ts";
+import { ageOn } from "../../dashboard/types/patients.ts";
 import { locale, texts, timeZone } from "../text.ts";
 
 // Facts of an animal, and days and times, in the page's language.

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../../../agent/config/load.ts";
-import type { Config } from "../../../agent/config/schema.ts";
+import type { Config } from "../../../agent/config/values/schema.ts";
 import { parseAddress } from "../../../agent/transport/address.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { profiles } from "../../../agent/devices/index.ts";

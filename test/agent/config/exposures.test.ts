@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { exposures } from "../../../agent/config/exposures.ts";
-import type { Config } from "../../../agent/config/schema.ts";
-import { isLoopback } from "../../../shared/runtime/network-address.ts";
+import type { Config } from "../../../agent/config/values/schema.ts";
+import { isLoopback } from "../../../shared/network/network-address.ts";
 import { freePort, temporaryFolder } from "../../support/processes.ts";
 
 let folder: string;

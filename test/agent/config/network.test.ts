@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { exposures } from "../../../agent/config/exposures.ts";
 import { useNetworkOfFile } from "../../../agent/config/network.ts";
-import { currentProxy, useNetwork } from "../../../shared/http-client/client.ts";
-import { environmentProxies } from "../../../shared/http-client/proxy.ts";
+import { currentProxy, useNetwork } from "../../../shared/network/client.ts";
+import { environmentProxies } from "../../../shared/network/proxy.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 

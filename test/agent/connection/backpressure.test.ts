@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MemoryBudget } from "../../../agent/connection/memory-budget.ts";
-import { DEVICE_PENDING_BYTES_MAX, UNFILED_MAX } from "../../../agent/connection/device-bound.ts";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { DEVICE_PENDING_BYTES_MAX, UNFILED_MAX } from "../../../agent/connection/device/device-bound.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, ETX, NAK } from "../../../agent/protocols/bytes.ts";
 import { readSpool } from "../../../agent/spool/access.ts";

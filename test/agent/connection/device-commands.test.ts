@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Config } from "../../../agent/config/schema.ts";
+import type { Config } from "../../../agent/config/values/schema.ts";
 import type { Announcement, Connection } from "../../../agent/connection/connection.ts";
 import { awaitDirective, Directives, placeDirective } from "../../../agent/connection/device-commands.ts";
 import { until } from "../../support/processes.ts";

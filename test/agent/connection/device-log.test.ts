@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { pino } from "pino";
 import { type AgentContext, startDevice } from "../../../agent/connection/device-service.ts";
-import type { DeviceSession } from "../../../agent/connection/device-session.ts";
+import type { DeviceSession } from "../../../agent/connection/device/device-session.ts";
 import { createMetrics } from "../../../agent/status/metrics.ts";
 
 // Goal: a peer that connects or fails many times a second writes a bounded number of log lines, with a count at the end.

@@ -5,7 +5,7 @@ import net from "node:net";
 import path from "node:path";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { encodeReleaseRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { encodeReleaseRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import type { DeviceStatus } from "../../../agent/spool/queries/status.ts";

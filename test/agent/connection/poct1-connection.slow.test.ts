@@ -7,7 +7,7 @@ import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { IDLE_AFTER_DOCUMENTS } from "../../../agent/protocols/poct1/link.ts";
-import { DocumentSplitter } from "../../../agent/protocols/poct1/document-splitter.ts";
+import { DocumentSplitter } from "../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { directivePart } from "../../../agent/protocols/poct1/topics.ts";
 import { encodeParts } from "../../../agent/protocols/poct1/message.ts";
 import { readSpool } from "../../../agent/spool/access.ts";

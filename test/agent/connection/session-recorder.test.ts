@@ -5,7 +5,7 @@ import {
   SESSION_MESSAGES_MAX,
   SessionRecorder,
 } from "../../../agent/connection/session-recorder.ts";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { until } from "../../support/processes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { siemensClinitek } from "../../../agent/devices/siemens-clinitek.ts";
+import { siemensClinitek } from "../../../agent/devices/hl7/siemens-clinitek.ts";
 import { msh, obx, readWith } from "../protocols/hl7/segments.ts";
 import { playFixture, readingOf, reportOf } from "./fixture.ts";
 

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { arkraySpotchemEl } from "../../../agent/devices/arkray-spotchem-el.ts";
-import { arkraySpotchemEz } from "../../../agent/devices/arkray-spotchem-ez.ts";
-import { diruiH100 } from "../../../agent/devices/dirui-h100.ts";
-import { radiometerAbl9 } from "../../../agent/devices/radiometer-abl9.ts";
+import { arkraySpotchemEl } from "../../../agent/devices/text/arkray-spotchem-el.ts";
+import { arkraySpotchemEz } from "../../../agent/devices/text/arkray-spotchem-ez.ts";
+import { diruiH100 } from "../../../agent/devices/text/dirui-h100.ts";
+import { radiometerAbl9 } from "../../../agent/devices/astm/radiometer-abl9.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { profileById } from "../../../agent/devices/index.ts";
-import { parseMessage } from "../../../agent/protocols/hl7/message.ts";
+import { parseMessage } from "../../../agent/protocols/hl7/message/message.ts";
 import { readOrderQuery } from "../../../agent/protocols/hl7/order-query.ts";
 import { encodeReplies } from "../../../agent/protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { makeBundle } from "../../../agent/doctor/bundle.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test, vi } from "vitest";
 import { backupCommand } from "../../../agent/cli/backup.ts";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
 import { temporaryFolder } from "../../support/processes.ts";

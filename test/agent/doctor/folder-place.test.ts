@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { dataFolder } from "../../../agent/doctor/data-folder.ts";
-import { readFacts } from "../../../agent/doctor/check.ts";
+import { dataFolder } from "../../../agent/doctor/machine/data-folder.ts";
+import { readFacts } from "../../../agent/doctor/check/check.ts";
 import { describeStep } from "../../../agent/setup/view.ts";
-import type { Host } from "../../../agent/host/host.ts";
+import type { Host } from "../../../agent/host.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 test.runIf(fs.existsSync("/dev/shm"))(

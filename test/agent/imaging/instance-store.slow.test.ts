@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { imageFile, imageFolder, isWhole, recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
+import { imageFile, imageFolder, isWhole, recoverImageFolder } from "../../../agent/imaging/files/image-folder.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
+import { HeaderReader } from "../../../agent/imaging/files/header-reader.ts";
 import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { removeOld } from "../../../agent/imaging/retention.ts";
 import { Spool } from "../../../agent/spool/spool.ts";

@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { newestImageStudies } from "../../../agent/imaging/image-studies.ts";
-import { DicomClient } from "../../../agent/imaging/scu.ts";
+import { DicomClient } from "../../../agent/imaging/archive/scu.ts";
 import { COMMAND } from "../../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import type { StudyKind } from "../../../agent/tools/simulator/generated-study.ts";
-import { readPngSize } from "../../../server/domain/png-size.ts";
+import { readPngSize } from "../../../server/records/results/png-size.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
 import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { Scp, type ScpAction } from "../../../agent/protocols/dicom/scp.ts";
+import { Scp, type ScpAction } from "../../../agent/protocols/dicom/network/scp.ts";
 import { parseDicomTarget, parseKinds, playModality } from "../../../agent/tools/simulator/modality.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";
 import { parseRecording } from "../../support/dicom-recording.ts";

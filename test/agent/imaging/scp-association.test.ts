@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ReportChannel, ScpAssociation, type ScpDependencies } from "../../../agent/imaging/scp-association.ts";
-import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { MODALITY_WORKLIST, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
 import { COMMAND, encodeRequest, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { UNREAD_BYTES_MAX, type Wire } from "../../../agent/transport/transport.ts";

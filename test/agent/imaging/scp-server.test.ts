@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScpDependencies } from "../../../agent/imaging/scp-association.ts";
 import { DicomServer } from "../../../agent/imaging/scp-server.ts";
-import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import type { Wire, WireHandler } from "../../../agent/transport/transport.ts";
 import { associateRequest, EXPLICIT, pdusIn, VERIFICATION } from "../../support/dicom.ts";
 

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { imageFile } from "../../../agent/imaging/image-folder.ts";
+import { imageFile } from "../../../agent/imaging/files/image-folder.ts";
 import type { Attributes } from "../../../agent/protocols/dicom/attribute-table.ts";
 import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { MODALITY_PERFORMED_PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";

@@ -1,12 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { imageFile, imageFolder } from "../../../agent/imaging/image-folder.ts";
-import type { Header } from "../../../agent/protocols/dicom/header.ts";
+import { imageFile, imageFolder } from "../../../agent/imaging/files/image-folder.ts";
+import type { Header } from "../../../agent/protocols/dicom/reports/header.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
+import { HeaderReader } from "../../../agent/imaging/files/header-reader.ts";
 import { type ImageDevice, StudyAssembly } from "../../../agent/imaging/study-assembly.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
 import { reassess, store } from "../../../agent/tools/offline/reprocess.ts";

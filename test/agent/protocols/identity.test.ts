@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { celercare } from "../../../agent/devices/celercare.ts";
-import { genruiVh30 } from "../../../agent/devices/genrui-vh30.ts";
-import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
-import { seamatySmt } from "../../../agent/devices/seamaty-smt.ts";
-import { skyla } from "../../../agent/devices/skyla.ts";
+import { celercare } from "../../../agent/devices/hl7/celercare.ts";
+import { genruiVh30 } from "../../../agent/devices/hl7/genrui-vh30.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
+import { seamatySmt } from "../../../agent/devices/hl7/seamaty-smt.ts";
+import { skyla } from "../../../agent/devices/astm/skyla.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT as ALT_ROW, msh, OBR, PID, readGeneric as readHl7, readWith, segment } from "./hl7/segments.ts";
 import { ALT, only, record, reportOf, reportsOf, readWith as readAstmWith } from "../records.ts";

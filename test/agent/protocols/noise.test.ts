@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLink } from "../../../agent/connection/create-link.ts";
-import { protocolOf } from "../../../agent/detection/foreign-protocol.ts";
+import { protocolOf } from "../../../agent/devices/detection/foreign-protocol.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { bytes, sessionOf } from "./astm/wire.ts";
 import { fixedContext } from "../../support/wire.ts";

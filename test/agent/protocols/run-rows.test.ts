@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { profiles } from "../../../agent/devices/index.ts";
 import { isControlRow, isRunRow, saysControl } from "../../../agent/protocols/remarks.ts";
 import type { Reading } from "../../../agent/report/report.ts";
-import { analytes } from "../../../shared/clinical/analytes.ts";
-import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { ALT as ALT_ROW, msh, OBR, obx, PID, readGeneric as readHl7, readWith as readHl7With } from "./hl7/segments.ts";
 import {
   ALT,

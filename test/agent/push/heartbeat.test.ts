@@ -1,7 +1,7 @@
 import { Compile } from "typebox/compile";
 import { describe, expect, test } from "vitest";
 import { heartbeatTask, unknownCallers } from "../../../agent/push/heartbeat.ts";
-import { RefusedCallers } from "../../../agent/connection/refused-callers.ts";
+import { RefusedCallers } from "../../../agent/connection/device/refused-callers.ts";
 import { Heartbeat } from "../../../shared/api/study.ts";
 import type { NoiseState } from "../../../agent/states/noise-state.ts";
 import type { DeviceState } from "../../../agent/states/device-state.ts";

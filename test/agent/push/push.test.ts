@@ -4,7 +4,7 @@ import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import type { StudyDraft } from "../../../agent/spool/queries/studies/revisions.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
-import { timestampProblem } from "../../../shared/api/timestamp.ts";
+import { timestampProblem } from "../../../shared/schema/timestamp.ts";
 import { until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/processes.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
-import { type DeviceConfig, DeviceSchema } from "../../../agent/config/schema.ts";
+import { type DeviceConfig, DeviceSchema } from "../../../agent/config/values/schema.ts";
 import { openedBy, readDocument } from "../../../agent/remote/read-document.ts";
 import { devicesText, REMOTE_KEYS, withDevices } from "../../../agent/remote/with-devices.ts";
 

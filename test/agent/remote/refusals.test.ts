@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Config } from "../../../agent/config/schema.ts";
-import type { Host } from "../../../agent/host/host.ts";
+import type { Config } from "../../../agent/config/values/schema.ts";
+import type { Host } from "../../../agent/host.ts";
 import { remoteDevices } from "../../../agent/remote/remote-devices.ts";
 import { useSpool } from "../../support/spool.ts";
 

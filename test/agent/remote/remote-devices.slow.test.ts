@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { stringify } from "yaml";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { AgentDevices, DevicesBody } from "../../../shared/dashboard/devices.ts";
+import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { AGENT, freePort, until } from "../../support/processes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { biosystemsBa } from "../../../agent/devices/biosystems-ba.ts";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { biosystemsBa } from "../../../agent/devices/hl7/biosystems-ba.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT, msh, obx, PID, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportsOf } from "../records.ts";

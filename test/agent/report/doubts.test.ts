@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { bionoteVcheck } from "../../../agent/devices/bionote-vcheck.ts";
+import { bionoteVcheck } from "../../../agent/devices/hl7/bionote-vcheck.ts";
 import type { Report } from "../../../agent/report/report.ts";
 import { study } from "../../../agent/study/study.ts";
-import { analyteByCode } from "../../../shared/clinical/analytes.ts";
-import { impossibleValue, possibleValues } from "../../../shared/clinical/possible.ts";
-import { dataFile } from "../../../shared/clinical/data.ts";
-import { factorOf } from "../../../shared/clinical/units.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
+import { impossibleValue, possibleValues } from "../../../agent/report/possible.ts";
+import { dataFile } from "../../../shared/clinical/analytes/data.ts";
+import { factorOf } from "../../../shared/clinical/analytes/units.ts";
 import { dog } from "../../support/fixtures.ts";
 import { msh, OBR, obx, PID, readGeneric as readHl7, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportOf, reportsOf, resultRecord } from "../records.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Report } from "../../../agent/report/report.ts";
 import { study } from "../../../agent/study/study.ts";
-import { readValue } from "../../../shared/clinical/value.ts";
+import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import { dog } from "../../support/fixtures.ts";
 import { soakCount } from "../../support/soak.ts";
 import { msh, obx, PID, readGeneric as readHl7 } from "../protocols/hl7/segments.ts";

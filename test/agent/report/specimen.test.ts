@@ -4,7 +4,7 @@ import type { DeviceResult } from "../../../agent/report/report.ts";
 import type { Sample, SampleProfile } from "../../../agent/report/sample.ts";
 import { readSamples } from "../../../agent/report/specimen.ts";
 import { RESULTS_MAX } from "../../../shared/api/study.ts";
-import { foldName } from "../../../shared/clinical/analytes.ts";
+import { foldName } from "../../../shared/clinical/analytes/analytes.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 const BARE = { unit: "", range: "", flag: "", notFinal: null } as const;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { profilesNamedIn } from "../../../agent/detection/protocol-marks.ts";
+import { profilesNamedIn } from "../../../agent/devices/detection/protocol-marks.ts";
 import { profileById, profiles } from "../../../agent/devices/index.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { candidatesOf, looksLike, misfit, readingOf } from "../../../agent/setup/candidates.ts";

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Spool, type SpoolThread } from "../../../agent/spool/spool.ts";
-import type { Batch, CommitReply, WorkerReply, WorkerRequest } from "../../../agent/spool/wire-format.ts";
+import type { Batch, CommitReply, WorkerReply, WorkerRequest } from "../../../agent/spool/thread/wire-format.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 
 // Goal: the messages of a device are stored in the order in which they were acknowledged, also after a refusal of the disk.

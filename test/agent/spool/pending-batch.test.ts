@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { CallbackQueue } from "../../../agent/spool/callback-queue.ts";
 import { notifyCommitted, notifyFailed, PendingBatch } from "../../../agent/spool/pending-batch.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
-import { StorageError } from "../../../agent/spool/storage-error.ts";
-import type { CommitReply } from "../../../agent/spool/wire-format.ts";
+import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
+import type { CommitReply } from "../../../agent/spool/thread/wire-format.ts";
 
 const row = messageRow(
   {

@@ -2,10 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
+import { RESERVE_BYTES } from "../../../agent/spool/thread/room.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { RemoteSpool } from "../../../agent/spool/remote-spool.ts";
-import { StorageError } from "../../../agent/spool/storage-error.ts";
+import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 // Method: both ends of the port are in one thread.

@@ -8,8 +8,8 @@ import { listMessages } from "../../../agent/spool/queries/messages/message-summ
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import type { MessageRow } from "../../../agent/spool/queries/messages/message-row.ts";
-import { StorageError } from "../../../agent/spool/storage-error.ts";
-import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
+import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
+import { RESERVE_BYTES } from "../../../agent/spool/thread/room.ts";
 import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { rowOf } from "../../support/spool-operations.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StorageError } from "../../../agent/spool/storage-error.ts";
+import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
 import { retryStorage } from "../../../agent/spool/storage-retry.ts";
 
 /** Fires each timer at once and notes its delay. */

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished, expect, test } from "vitest";
-import { imageFile } from "../../../agent/imaging/image-folder.ts";
+import { imageFile } from "../../../agent/imaging/files/image-folder.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";

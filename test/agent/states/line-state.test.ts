@@ -1,7 +1,7 @@
 import os from "node:os";
 import { expect, test } from "vitest";
 import { dialFault, faultText, listenFault, serialFault } from "../../../agent/states/line-state.ts";
-import { portAdvice } from "../../../shared/runtime/rights-advice.ts";
+import { portAdvice } from "../../../shared/files/rights-advice.ts";
 
 // Goal: the sentences of faults that a test cannot cause for real. The others are in device-service.slow.test.ts.
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { ClinicCode } from "../../../agent/spool/queries/clinic-codes.ts";
 import { readContext } from "../../../agent/study/assess.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test } from "vitest";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { diceOf } from "../../support/dice.ts";
 import { FilingClinic, resultsOf } from "../../support/filing-clinic.ts";

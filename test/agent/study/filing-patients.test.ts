@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import type { Snapshot } from "../../../shared/api/study.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
-import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
@@ -8,7 +8,7 @@ import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
-import { duplicateKey } from "../../../agent/protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../../../agent/protocols/hl7/message/duplicate-key.ts";
 import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool, unprocessedMessages } from "../../support/spool.ts";

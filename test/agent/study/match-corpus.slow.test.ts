@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { match } from "../../../agent/study/match.ts";
 import { read } from "../../../agent/study/read.ts";

@@ -1,6 +1,6 @@
 import type { Reason } from "../../../shared/api/reason.ts";
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
 import { cat, dog } from "../../support/fixtures.ts";
 import {

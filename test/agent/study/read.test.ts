@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { describe as describeReport } from "../../../agent/report/report.ts";
 import {
   ALT,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
+import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { contains } from "../../../agent/protocols/astm/resumption.ts";
 import { readTime } from "../../../agent/report/device-time.ts";
 import {

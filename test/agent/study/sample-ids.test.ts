@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { fujiDriChemNx } from "../../../agent/devices/fuji-dri-chem-nx.ts";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { fujiDriChemNx } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
-import { readText } from "../../../agent/protocols/proprietary/read.ts";
+import { readText } from "../../../agent/protocols/text/read.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { explain } from "../../../agent/tools/offline/explain.ts";

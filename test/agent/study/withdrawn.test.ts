@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/generic-astm.ts";
-import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
+import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
-import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";

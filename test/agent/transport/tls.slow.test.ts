@@ -3,7 +3,7 @@ import fs from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readTls } from "../../../agent/config/tls-files.ts";
+import { readTls } from "../../../agent/config/values/tls-files.ts";
 import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
 import type { Transport, Wire } from "../../../agent/transport/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";

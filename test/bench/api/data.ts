@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Database } from "better-sqlite3";
-import type * as open from "../../../server/store/database/open.ts";
-import type * as sqlite from "../../../server/store/database/sqlite.ts";
+import type * as open from "../../../server/database/open.ts";
+import type * as sqlite from "../../../server/database/sqlite.ts";
 import { fromBuild } from "../build.ts";
 
 // Generates a database with many patients. It writes the tables directly, since an import of millions of lines takes too long.
@@ -18,8 +18,8 @@ export function fpOf(prefix: string, number: number): string {
 
 /** Creates the database of a data folder, with the patients of one clinic. */
 export async function fill(folder: string, patients: number): Promise<void> {
-  const { openStore } = await fromBuild<typeof open>("server/store/database/open.ts");
-  const { connect } = await fromBuild<typeof sqlite>("server/store/database/sqlite.ts");
+  const { openStore } = await fromBuild<typeof open>("server/database/open.ts");
+  const { connect } = await fromBuild<typeof sqlite>("server/database/sqlite.ts");
   await (await openStore(folder)).close();
   const db = connect(path.join(folder, "vetwire.db"), 1000);
   db.pragma("synchronous = OFF");

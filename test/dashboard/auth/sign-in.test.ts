@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { hashPassword } from "../../../server/dashboard/auth/password.ts";
-import { listRows } from "../../../server/store/audit.ts";
-import { setDisabled, setPassword } from "../../../server/store/dashboard/users.ts";
+import { listRows } from "../../../server/records/audit/audit.ts";
+import { setDisabled, setPassword } from "../../../server/records/users/users.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { allStored, clinic, noon, startServer, type TestServer } from "../../server/harness.ts";
 import { givePassword, makeUser } from "../harness.ts";

@@ -1,9 +1,9 @@
 import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { endFactorTries } from "../../../server/store/dashboard/second-factors.ts";
-import { findUserByName } from "../../../server/store/dashboard/users.ts";
-import type { NewSecondFactor, RecoveryCodes } from "../../../shared/dashboard/account.ts";
+import { endFactorTries } from "../../../server/records/users/second-factors.ts";
+import { findUserByName } from "../../../server/records/users/users.ts";
+import type { NewSecondFactor, RecoveryCodes } from "../../../server/dashboard/types/settings/account.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { uncachedWrite } from "../../../server/store/database/query.ts";
+import { uncachedWrite } from "../../../server/database/query.ts";
 import type { Entity } from "../../../server/import/lines.ts";
 import type { Result } from "../../../shared/api/study.ts";
 import { newFp } from "../../../shared/api/fp.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { CalendarEvent } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
-import type { RecordDetail } from "../../../shared/dashboard/records.ts";
+import type { RecordDetail } from "../../../server/dashboard/types/records.ts";
 import { clinic, connection, patient } from "../../server/harness.ts";
 import { batch, event, item, soap } from "../../server/records.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";

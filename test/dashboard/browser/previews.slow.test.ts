@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { TodayState } from "../../../shared/dashboard/today.ts";
+import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";

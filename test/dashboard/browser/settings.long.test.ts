@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Store } from "../../../server/store/database/store.ts";
-import { findClinic, listKeys } from "../../../server/store/keys.ts";
+import type { Store } from "../../../server/database/store.ts";
+import { findClinic, listKeys } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";

@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import { addRelease } from "../../../server/releases/release-folder.ts";
+import { addRelease } from "../../../server/operations/release-folder.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";
 import { clinic, temporaryFolder } from "../../server/harness.ts";

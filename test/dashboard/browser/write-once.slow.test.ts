@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { ItemDetail } from "../../../shared/dashboard/stock.ts";
+import type { ItemDetail } from "../../../server/dashboard/types/stock.ts";
 import { clinic } from "../../server/harness.ts";
 import { item } from "../../server/records.ts";
 import { browserProblem, sharedBrowser } from "../../support/browser.ts";

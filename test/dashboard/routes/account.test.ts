@@ -1,6 +1,6 @@
 import { Secret, TOTP } from "otpauth";
 import { expect, test } from "vitest";
-import type { AccountState, NewSecondFactor } from "../../../shared/dashboard/account.ts";
+import type { AccountState, NewSecondFactor } from "../../../server/dashboard/types/settings/account.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer, type TestServer } from "../../server/harness.ts";
 import { givePassword, makeUser, type TestUser } from "../harness.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import type { AgentDevices, DevicesBody } from "../../../shared/dashboard/devices.ts";
-import { listRowsOf } from "../../../server/store/audit.ts";
+import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices.ts";
+import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { AuditAnswer } from "../../../shared/dashboard/audit.ts";
+import type { AuditAnswer } from "../../../server/dashboard/types/settings/audit.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { insertRow } from "../../../server/store/audit.ts";
-import { findClinic } from "../../../server/store/keys.ts";
+import { insertRow } from "../../../server/records/audit/audit.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { clinic, noon, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

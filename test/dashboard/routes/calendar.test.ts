@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { query } from "../../../server/store/database/query.ts";
+import { query } from "../../../server/database/query.ts";
 import type { CalendarEvent } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { EventList, NewEvent } from "../../../shared/dashboard/calendar.ts";
+import type { EventList, NewEvent } from "../../../server/dashboard/types/calendar.ts";
 import { clinic, connection, importEntities, patient, startServer } from "../../server/harness.ts";
 import { event } from "../../server/records.ts";
 import { makeUser } from "../harness.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import type { AnalyteChoice, CodeList } from "../../../shared/dashboard/codes.ts";
-import { analytes } from "../../../shared/clinical/analytes.ts";
+import type { AnalyteChoice, CodeList } from "../../../server/dashboard/types/results/codes.ts";
+import { analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { startServer } from "../../server/harness.ts";
 import { deskEntities, ours, pushTo, theirs, unknownCode } from "../desk.ts";
 import { makeUser } from "../harness.ts";

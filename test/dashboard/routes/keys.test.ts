@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, permissions } from "../../../server/http/auth/api-keys.ts";
-import { listRowsOf } from "../../../server/store/audit.ts";
-import { type KeyList, keyPermissions, type MadeKey, type NewKeyBody } from "../../../shared/dashboard/keys.ts";
+import { listRowsOf } from "../../../server/records/audit/audit.ts";
+import {
+  type KeyList,
+  keyPermissions,
+  type MadeKey,
+  type NewKeyBody,
+} from "../../../server/dashboard/types/settings/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, noon, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";

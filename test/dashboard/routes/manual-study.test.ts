@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Study } from "../../../shared/api/study.ts";
-import type { ManualPreview, ManualStudyBody, TypedAnalyte } from "../../../shared/dashboard/manual-study.ts";
-import { viewStudy } from "../../../server/store/studies/history.ts";
+import type {
+  ManualPreview,
+  ManualStudyBody,
+  TypedAnalyte,
+} from "../../../server/dashboard/types/results/manual-study.ts";
+import { viewStudy } from "../../../server/records/studies/history.ts";
 import { clinic, connection, patient, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { readNotifications } from "../../../server/store/alerts.ts";
-import { findClinic } from "../../../server/store/keys.ts";
-import { createMailer } from "../../../shared/alerts/smtp.ts";
+import { readNotifications } from "../../../server/records/alerts/alerts.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
+import { createMailer } from "../../../server/operations/alerts/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { MadeChannel, NotificationState, TestOutcome } from "../../../shared/dashboard/notifications.ts";
+import type {
+  MadeChannel,
+  NotificationState,
+  TestOutcome,
+} from "../../../server/dashboard/types/settings/notifications.ts";
 import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";

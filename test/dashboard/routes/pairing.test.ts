@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { DevicesBody, PairingCode } from "../../../shared/dashboard/devices.ts";
+import type { DevicesBody, PairingCode } from "../../../server/dashboard/types/devices.ts";
 import { newKey } from "../../../shared/runtime/api-key.ts";
-import { listRowsOf } from "../../../server/store/audit.ts";
+import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import { clinic, noon, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

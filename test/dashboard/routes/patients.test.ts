@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { PatientList, PatientOverview, PatientResults } from "../../../shared/dashboard/patients.ts";
-import { listRowsOf } from "../../../server/store/audit.ts";
+import type { PatientList, PatientOverview, PatientResults } from "../../../server/dashboard/types/patients.ts";
+import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import {
   clinic,
   connection,

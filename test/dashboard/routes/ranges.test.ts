@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RangePreview, RangesInUse } from "../../../shared/dashboard/ranges.ts";
+import type { RangePreview, RangesInUse } from "../../../server/dashboard/types/settings/ranges.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";

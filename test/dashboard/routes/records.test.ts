@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../server/store/database/query.ts";
+import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { RecordDetail, RecordList } from "../../../shared/dashboard/records.ts";
+import type { RecordDetail, RecordList } from "../../../server/dashboard/types/records.ts";
 import { clinic, connection, importEntities, noon, patient, startServer } from "../../server/harness.ts";
 import { publishedSoap, soap } from "../../server/records.ts";
 import { makeUser, type TestUser } from "../harness.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import type { DevicesBody } from "../../../shared/dashboard/devices.ts";
-import type { RolloutBody } from "../../../shared/dashboard/rollout.ts";
-import type { TodayState } from "../../../shared/dashboard/today.ts";
-import { AlertWatch } from "../../../server/alerts/watch.ts";
-import { addRelease } from "../../../server/releases/release-folder.ts";
-import { listRowsOf } from "../../../server/store/audit.ts";
+import type { DevicesBody } from "../../../server/dashboard/types/devices.ts";
+import type { RolloutBody } from "../../../server/dashboard/types/rollout.ts";
+import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
+import { AlertWatch } from "../../../server/operations/alert-watch.ts";
+import { addRelease } from "../../../server/operations/release-folder.ts";
+import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";
 import { clinic, startServer, temporaryFolder } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";

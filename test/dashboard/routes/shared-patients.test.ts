@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { rejectStudy, reopenStudy } from "../../../server/store/studies/placement.ts";
-import type { ResultsPage, StudyPage } from "../../../shared/dashboard/results.ts";
+import { rejectStudy, reopenStudy } from "../../../server/records/unmatched/placement.ts";
+import type { ResultsPage, StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import { connection, importEntities, keyPermissions, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, resultsClinic } from "../results-clinic.ts";

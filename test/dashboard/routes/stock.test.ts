@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { query } from "../../../server/store/database/query.ts";
+import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
-import type { Consumed, ItemDetail, ItemList } from "../../../shared/dashboard/stock.ts";
+import type { Consumed, ItemDetail, ItemList } from "../../../server/dashboard/types/stock.ts";
 import type { Entity } from "../../../server/import/lines.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { batch, item, publishedItem } from "../../server/records.ts";

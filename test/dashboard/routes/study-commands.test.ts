@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { StudyPage } from "../../../shared/dashboard/results.ts";
-import type { PlacementQueue, StudyToPlace } from "../../../shared/dashboard/to-place.ts";
+import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
+import type { PlacementQueue, StudyToPlace } from "../../../server/dashboard/types/results/to-place.ts";
 import {
   connectTo,
   importEntities,

@@ -5,7 +5,7 @@ import type {
   PlacementQueue,
   ShownPatient,
   StudyToPlace,
-} from "../../../shared/dashboard/to-place.ts";
+} from "../../../server/dashboard/types/results/to-place.ts";
 import { connection, importEntities, patient, startServer } from "../../server/harness.ts";
 import { cat, deskEntities, dog, ours, pushTo, readStudy, theirs, waiting } from "../desk.ts";
 import { makeUser } from "../harness.ts";

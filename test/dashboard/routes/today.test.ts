@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { TodayState } from "../../../shared/dashboard/today.ts";
+import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
 import { clinic, connection, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { GivenPassword, UserList, UserOfClinic } from "../../../shared/dashboard/users.ts";
-import { listRows } from "../../../server/store/audit.ts";
+import type { GivenPassword, UserList, UserOfClinic } from "../../../server/dashboard/types/settings/users.ts";
+import { listRows } from "../../../server/records/audit/audit.ts";
 import { clinic, startServer, type TestServer } from "../../server/harness.ts";
 import { makeUser, type TestUser } from "../harness.ts";
 

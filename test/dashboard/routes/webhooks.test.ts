@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { DeliveryPage, NewWebhook, WebhookList } from "../../../shared/dashboard/webhooks.ts";
+import type { DeliveryPage, NewWebhook, WebhookList } from "../../../server/dashboard/types/settings/webhooks.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

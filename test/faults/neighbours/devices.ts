@@ -1,6 +1,6 @@
-import { PduReader } from "../../../agent/protocols/dicom/pdu-reader.ts";
+import { PduReader } from "../../../agent/protocols/dicom/network/pdu-reader.ts";
 import { readCommand, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { ACK, ENQ, EOT } from "../../../agent/protocols/bytes.ts";
 import { frames, vetScanRecords } from "../../support/astm.ts";
 import { associateRequest, CR_STORAGE, dataset, EXPLICIT, storeRequest } from "../../support/dicom.ts";

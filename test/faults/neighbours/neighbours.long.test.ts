@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { UNFILED_MAX } from "../../../agent/connection/device-bound.ts";
+import { UNFILED_MAX } from "../../../agent/connection/device/device-bound.ts";
 import { percentile } from "../../bench/figure.ts";
 import { brokenBuild } from "../../support/broken-build.ts";
 import { temporaryFolder } from "../../support/processes.ts";

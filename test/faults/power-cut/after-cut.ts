@@ -3,16 +3,16 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { recover } from "../../../agent/connection/recovery.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import { isWhole, recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
-import { openDatabase } from "../../../agent/spool/database.ts";
+import { isWhole, recoverImageFolder } from "../../../agent/imaging/files/image-folder.ts";
+import { openDatabase } from "../../../agent/spool/thread/database.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../../agent/spool/queries/events/event-log.ts";
 import type { InstanceContent } from "../../../agent/spool/queries/images/instance-file.ts";
 import { operationsOn } from "../../../agent/spool/queries/operations.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
 import { createKeyLookup } from "../../../server/http/auth/key-lookup.ts";
 import { loadPepper } from "../../../server/http/auth/pepper.ts";
-import { countKeys } from "../../../server/store/keys.ts";
-import { openSqlite } from "../../../server/store/database/sqlite.ts";
+import { countKeys } from "../../../server/records/clinics/keys.ts";
+import { openSqlite } from "../../../server/database/sqlite.ts";
 import type { Acknowledged } from "./recordings.ts";
 
 // Starts on the disk that a cut of the power left, and looks for what was acknowledged before.

@@ -1,15 +1,20 @@
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { AGENT_BACKUP, restoreTarget } from "../../../agent/care/backup-source.ts";
-import { imageFolder } from "../../../agent/imaging/image-folder.ts";
-import { restoreTarget as serverTarget, SERVER_BACKUP } from "../../../server/cli/backup-source.ts";
-import { readManifest } from "../../../shared/care/backup-file.ts";
-import { readBackupState } from "../../../shared/care/backup-state.ts";
-import { finishRestore } from "../../../shared/care/restore-steps.ts";
-import { checkBackup, restoreBackup, restoreConfig, type RestoreTarget } from "../../../shared/care/restore.ts";
+import { AGENT_BACKUP, restoreTarget } from "../../../agent/backup-source.ts";
+import { imageFolder } from "../../../agent/imaging/files/image-folder.ts";
+import { restoreTarget as serverTarget, SERVER_BACKUP } from "../../../server/cli/common/backup-source.ts";
+import { readManifest } from "../../../shared/platform/care/backup-file.ts";
+import { readBackupState } from "../../../shared/platform/care/backup-state.ts";
+import { finishRestore } from "../../../shared/platform/care/restore-steps.ts";
+import {
+  checkBackup,
+  restoreBackup,
+  restoreConfig,
+  type RestoreTarget,
+} from "../../../shared/platform/care/restore.ts";
 import { newKey } from "../../../shared/runtime/api-key.ts";
-import { isBackupName } from "../../../shared/care/schedule.ts";
+import { isBackupName } from "../../../shared/platform/care/schedule.ts";
 import {
   AGENT,
   AGENT_KEY_OPTIONS,

@@ -2,12 +2,17 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { listReleases, RELEASES } from "../../../server/releases/release-folder.ts";
-import { openStore } from "../../../server/store/database/open.ts";
+import { listReleases, RELEASES } from "../../../server/operations/release-folder.ts";
+import { openStore } from "../../../server/database/open.ts";
 import { archiveName } from "../../../shared/api/upgrade.ts";
-import { PLATFORM } from "../../../shared/upgrade/platform.ts";
-import { readJson, readUpgrades, readVersions, unpackedVersions } from "../../../shared/upgrade/version-store.ts";
-import { choose, versionInForce } from "../../../shared/upgrade/versions.ts";
+import { PLATFORM } from "../../../shared/platform/upgrade/platform.ts";
+import {
+  readJson,
+  readUpgrades,
+  readVersions,
+  unpackedVersions,
+} from "../../../shared/platform/upgrade/version-store.ts";
+import { choose, versionInForce } from "../../../shared/platform/upgrade/versions.ts";
 import { AGENT, ROOT, SERVER, temporaryFolder } from "../../support/processes.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";

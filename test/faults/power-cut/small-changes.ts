@@ -1,8 +1,8 @@
 import path from "node:path";
-import { backupSource } from "../../../agent/care/backup-source.ts";
+import { backupSource } from "../../../agent/backup-source.ts";
 import { loadConfig } from "../../../agent/config/load.ts";
-import { readText, writeText } from "../../../agent/host/config-file.ts";
-import { scheduleBackups } from "../../../shared/care/scheduled-backup.ts";
+import { readText, writeText } from "../../../agent/config/config-file.ts";
+import { scheduleBackups } from "../../../shared/platform/care/scheduled-backup.ts";
 
 // Changes of the disk that no command makes alone: the backups of the schedule, and the texts of agent.yaml that page and server
 // write. argv: the change, the folder.

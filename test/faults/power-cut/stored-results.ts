@@ -1,5 +1,5 @@
-import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
-import { recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
+import { HeaderReader } from "../../../agent/imaging/files/header-reader.ts";
+import { recoverImageFolder } from "../../../agent/imaging/files/image-folder.ts";
 import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";

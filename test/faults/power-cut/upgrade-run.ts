@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { copyDatabase } from "../../../shared/upgrade/database-copy.ts";
-import { Launcher } from "../../../shared/upgrade/launcher.ts";
-import { prepareRelease } from "../../../shared/upgrade/prepare.ts";
-import { readUpgrades, unpackedVersions } from "../../../shared/upgrade/version-store.ts";
+import { copyDatabase } from "../../../shared/platform/upgrade/database-copy.ts";
+import { Launcher } from "../../../shared/platform/upgrade/launcher.ts";
+import { prepareRelease } from "../../../shared/platform/upgrade/prepare.ts";
+import { readUpgrades, unpackedVersions } from "../../../shared/platform/upgrade/version-store.ts";
 
 // An upgrade that stays and one that is rolled back, from a copy of the program that trusts the key of the test. argv: the folder, the
 // folder of the releases.

@@ -1,9 +1,9 @@
 import { ACK, ENQ, EOT, FS, NAK } from "../../../agent/protocols/bytes.ts";
-import { DICOM } from "../../../agent/config/schema.ts";
+import { DICOM } from "../../../agent/config/values/schema.ts";
 import { readCommand, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
-import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
-import { PduReader } from "../../../agent/protocols/dicom/pdu-reader.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
+import { PduReader } from "../../../agent/protocols/dicom/network/pdu-reader.ts";
 import { frames, vetScanRecords } from "../../support/astm.ts";
 import { associateRequest, CR_STORAGE, EXPLICIT, storeRequest } from "../../support/dicom.ts";
 import { frameOf, verdict } from "../../support/hl7.ts";

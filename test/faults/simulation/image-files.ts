@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { Readable, Writable } from "node:stream";
-import { imageFolder } from "../../../agent/imaging/image-folder.ts";
+import { imageFolder } from "../../../agent/imaging/files/image-folder.ts";
 import type { Chance } from "./chance.ts";
 import type { Clock } from "./clock.ts";
 import type { Disk } from "./disk.ts";

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { imageFile } from "../../../agent/imaging/image-folder.ts";
+import { imageFile } from "../../../agent/imaging/files/image-folder.ts";
 import { instanceUid, measuredAt, type Message } from "./devices.ts";
 import type { Disk } from "./disk.ts";
 import { altOf, NO_ALT, PATIENTS, type PushedStudy, type SimulatedServer } from "./server.ts";

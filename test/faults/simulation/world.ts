@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { openDatabase } from "../../../agent/spool/database.ts";
+import { openDatabase } from "../../../agent/spool/thread/database.ts";
 import { diceOf } from "../../support/dice.ts";
 import { SimulatedAgent } from "./agent.ts";
 import type { Broken } from "./broken.ts";

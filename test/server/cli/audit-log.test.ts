@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { auditLines } from "../../../server/cli/audit-log.ts";
-import type { AuditDescription } from "../../../server/store/audit.ts";
+import type { AuditDescription } from "../../../server/records/audit/audit.ts";
 
 const row: AuditDescription = {
   at: "2026-11-21T12:00:00.000Z",

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { backupCommand } from "../../../server/cli/backup.ts";
-import { damagedStudies } from "../../../server/cli/damaged-studies.ts";
+import { damagedStudies } from "../../../server/cli/common/damaged-studies.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { clinic, connection, patient, startServer, study } from "../harness.ts";

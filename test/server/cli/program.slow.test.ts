@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { demoClinics, demoEntities, demoFile } from "../../../server/demo/data.ts";
-import type { AuditDescription } from "../../../server/store/audit.ts";
+import type { AuditDescription } from "../../../server/records/audit/audit.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Body, study, temporaryFolder } from "../harness.ts";
 

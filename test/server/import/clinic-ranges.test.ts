@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readRanges } from "../../../server/import/clinic-ranges.ts";
-import { findClinic } from "../../../server/store/keys.ts";
-import { currentRanges, rangesOfVersion, replaceRanges } from "../../../server/store/ranges.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
+import { currentRanges, rangesOfVersion, replaceRanges } from "../../../server/records/clinics/ranges.ts";
 import { type ClinicRange, rangeText } from "../../../shared/clinical/clinic-ranges.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, noon, startServer } from "../harness.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { demoClinics, demoEntities } from "../../../server/demo/data.ts";
 import { ImportError } from "../../../server/import/importer.ts";
-import { findClinic } from "../../../server/store/keys.ts";
-import { query } from "../../../server/store/database/query.ts";
-import { findPatient } from "../../../server/store/patients/patients.ts";
-import type { Store } from "../../../server/store/database/store.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
+import { query } from "../../../server/database/query.ts";
+import { findPatient } from "../../../server/records/patients/patients.ts";
+import type { Store } from "../../../server/database/store.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import {
   clinic,

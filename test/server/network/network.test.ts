@@ -8,7 +8,7 @@ import tls from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { Network } from "../../../server/network/network.ts";
 import { issueCertificate, makeAuthority } from "../../../server/network/authority.ts";
-import type { NetworkSetting } from "../../../shared/dashboard/network.ts";
+import type { NetworkSetting } from "../../../server/dashboard/types/settings/network.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { freePort } from "../../support/processes.ts";
 import { clinic, startServer } from "../harness.ts";

@@ -1,7 +1,7 @@
 import type { Permission } from "../../../server/http/auth/api-keys.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
-import { findClinic, revokeKey } from "../../../server/store/keys.ts";
-import { includesRole, type Role, roles } from "../../../shared/dashboard/session.ts";
+import { findClinic, revokeKey } from "../../../server/records/clinics/keys.ts";
+import { includesRole, type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { expect, test } from "vitest";
 import { asKey, asPage, type Route, routesOf, send, startTwoClinics } from "./two-clinics.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { permissionWords } from "../../../server/http/auth/permission-words.ts";
 import { opened } from "../../../server/web/screens/settings/keys/opened.ts";
-import { type KeyArea, keyAreas, keyPermissions } from "../../../shared/dashboard/keys.ts";
+import { type KeyArea, keyAreas, keyPermissions } from "../../../server/dashboard/types/settings/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer } from "../harness.ts";
 import { asKey, rowOf, routesOf, send } from "./two-clinics.ts";

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
-import { insertSession, listSessionsOf } from "../../../server/store/dashboard/sessions.ts";
+import { insertSession, listSessionsOf } from "../../../server/records/users/sessions.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startLimitedServer, startServer } from "../harness.ts";

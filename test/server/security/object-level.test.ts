@@ -19,7 +19,7 @@ import {
 
 /**
  * The caller asks another clinic for a connection, of which that clinic is told. That is the one way from clinic to clinic, and
- * answers the same for an absent patient: test/server/store/dashboard/connections.test.ts.
+ * answers the same for an absent patient: test/server/records/patients/connections.test.ts.
  */
 const BY_CONSENT = "PUT /clinic/v1/clinics/:clinic/patients/:fp/connection";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
-import { jsonFault } from "../../../shared/api/json-scan.ts";
+import { jsonFault } from "../../../shared/schema/json-scan.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, connection, patient, startServer } from "../harness.ts";

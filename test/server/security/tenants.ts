@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { type Role, roles } from "../../../shared/dashboard/session.ts";
+import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import { bodiesOf } from "./bodies.ts";

@@ -1,10 +1,10 @@
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { encodePng } from "../../../agent/imaging/png.ts";
+import { encodePng } from "../../../agent/imaging/files/png.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/preview.ts";
-import { type Role, roles } from "../../../shared/dashboard/session.ts";
+import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";
 import { batch, event, item, soap } from "../records.ts";

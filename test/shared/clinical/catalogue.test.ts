@@ -9,9 +9,9 @@ import {
   foldName,
   isUrineOnly,
   type NameContext,
-} from "../../../shared/clinical/analytes.ts";
-import { readData } from "../../../shared/clinical/data.ts";
-import { readUnit } from "../../../shared/clinical/units.ts";
+} from "../../../shared/clinical/analytes/analytes.ts";
+import { readData } from "../../../shared/clinical/analytes/data.ts";
+import { readUnit } from "../../../shared/clinical/analytes/units.ts";
 
 // The catalogue as a whole: every name finds its analyte, in any writing, and no name finds another one.
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { analyteByCode } from "../../../shared/clinical/analytes.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { assess, type ClinicChoices, type DeviceRange } from "../../../shared/clinical/flag.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
-import { readData } from "../../../shared/clinical/data.ts";
+import { type Analyte, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { readData } from "../../../shared/clinical/analytes/data.ts";
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
 import { type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Signalment } from "../../../shared/clinical/signalment.ts";
-import { readValue } from "../../../shared/clinical/value.ts";
+import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import { Type } from "typebox";
 
 // Flags compared with the published tables: cases with their rows, and every row at its bounds.

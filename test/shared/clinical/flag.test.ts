@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { assess, type Bounds, type DeviceRange, flag } from "../../../shared/clinical/flag.ts";
 import { chooseInterval } from "../../../shared/clinical/reference.ts";
 import type { Comparator, Flag } from "../../../shared/api/study.ts";
 import type { Signalment } from "../../../shared/clinical/signalment.ts";
-import { convert } from "../../../shared/clinical/units.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
 
 function analyte(code: string): Analyte {
   const known = analyteByCode(code);

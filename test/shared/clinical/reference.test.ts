@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { catalogueVersion, chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
 import type { Signalment } from "../../../shared/clinical/signalment.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import { analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { isAbnormalWord, meaningOf } from "../../../shared/clinical/result-words.ts";
 import { resultsOf, withAbnormalWords } from "../../../shared/clinical/results.ts";
 import type { Result } from "../../../shared/api/study.ts";

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
 import { type Measurement, measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Comparator, Flag, Result } from "../../../shared/api/study.ts";
 import type { Signalment } from "../../../shared/clinical/signalment.ts";
-import { convert } from "../../../shared/clinical/units.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
 
 // Properties of resultsOf(), with which both programs flag, over every analyte, unit, species and age.
 

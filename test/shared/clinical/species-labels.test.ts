@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { expect, test } from "vitest";
-import { readData } from "../../../shared/clinical/data.ts";
+import { readData } from "../../../shared/clinical/analytes/data.ts";
 import { intervalFields } from "../../../shared/clinical/reference.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";
 import { type ExcludedRow, type LabelledRow, mislabelled, type PrintedRange } from "./species-labels.ts";

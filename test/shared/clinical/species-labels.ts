@@ -1,8 +1,8 @@
-import { analyteByCode } from "../../../shared/clinical/analytes.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import type { IntervalFields } from "../../../shared/clinical/reference.ts";
 import { fold } from "../../../shared/clinical/species.ts";
-import { convert } from "../../../shared/clinical/units.ts";
-import { readRange } from "../../../shared/clinical/value.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
+import { readRange } from "../../../shared/clinical/analytes/value.ts";
 
 // Finds intervals under the wrong species, by comparing them with the intervals of other sources.
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { dataFile } from "../../../shared/clinical/data.ts";
+import { dataFile } from "../../../shared/clinical/analytes/data.ts";
 import { breedsNamed, readSpecies, subgroupOf } from "../../../shared/clinical/species.ts";
 
 test.each([

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
+import { type Analyte, analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { chooseInterval } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Comparator, Result } from "../../../shared/api/study.ts";
 import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { studyProblems } from "../../../shared/clinical/study-checks.ts";
-import { convert } from "../../../shared/clinical/units.ts";
-import { readRange } from "../../../shared/clinical/value.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
+import { readRange } from "../../../shared/clinical/analytes/value.ts";
 import { soakCount } from "../../support/soak.ts";
 
 // Checks that refuse a study which contradicts itself, and no study that an agent can send.

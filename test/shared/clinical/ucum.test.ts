@@ -1,9 +1,9 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { Type } from "typebox";
-import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
-import { readData } from "../../../shared/clinical/data.ts";
-import { factorOf } from "../../../shared/clinical/units.ts";
+import { type Analyte, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { readData } from "../../../shared/clinical/analytes/data.ts";
+import { factorOf } from "../../../shared/clinical/analytes/units.ts";
 
 // The factors compared with a UCUM implementation, which computes them from the units and the molar mass.
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { analyteByCode } from "../../../shared/clinical/analytes.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import type { assess } from "../../../shared/clinical/flag.ts";
 import type { Signalment } from "../../../shared/clinical/signalment.ts";
 

@@ -67,7 +67,7 @@ describe.skipIf(!hasStrace)("a power cut after a first start", () => {
   test("a power cut keeps the agent's data folder, its parents and its files", () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
-      const { recoverImageFolder } = await load("agent/imaging/image-folder.ts");
+      const { recoverImageFolder } = await load("agent/imaging/files/image-folder.ts");
       const data = root + "/clinic/agent";
       const spool = await Spool.open(data);
       await recoverImageFolder(data, spool);
@@ -82,7 +82,7 @@ describe.skipIf(!hasStrace)("a power cut after a first start", () => {
 
   test("a power cut keeps the server's data folder, its parents and its files", () => {
     const calls = traced(`
-      const { openStore } = await load("server/store/database/open.ts");
+      const { openStore } = await load("server/database/open.ts");
       const { loadPepper } = await load("server/http/auth/pepper.ts");
       const data = root + "/clinic/server";
       loadPepper(data, false);

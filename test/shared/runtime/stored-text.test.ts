@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textProblems } from "../../../shared/api/problems.ts";
+import { textProblems } from "../../../shared/schema/problems.ts";
 import { storedText, wellFormed } from "../../../shared/runtime/stored-text.ts";
 
 const HALF = "\u{D83D}";

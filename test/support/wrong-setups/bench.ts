@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { Host } from "../../../agent/host/host.ts";
+import { Host } from "../../../agent/host.ts";
 import { createPageApp } from "../../../agent/page/page-app.ts";
 import { agentPage } from "../../../agent/page/page.ts";
 import { remoteDevices } from "../../../agent/remote/remote-devices.ts";
-import type { DoctorBody, TitledFinding } from "../../../shared/local/doctor.ts";
+import type { DoctorBody, TitledFinding } from "../../../agent/page/types/doctor.ts";
 import { AGENT, freePort, temporaryFolder } from "../processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../scripted-server.ts";
 

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { LocalQueuedStudy } from "../../../../shared/local/queue.ts";
+import type { LocalQueuedStudy } from "../../../page/types/queue.ts";
 
 /** Lists the studies that wait for the server, the oldest first, and counts all of them. */
 export function listOutbox(db: Database.Database, limit: number): { depth: number; studies: LocalQueuedStudy[] } {

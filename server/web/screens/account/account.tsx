@@ -1,4 +1,4 @@
-import type { AccountState } from "../../../../shared/dashboard/account.ts";
+import type { AccountState } from "../../../dashboard/types/settings/account.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { refreshSession } from "../../session.ts";
 import { PasswordForm } from "./password-form.tsx";

@@ -1,5 +1,5 @@
-import type { PasswordBody } from "../../../../shared/dashboard/account.ts";
-import { PASSWORD_CHARS_MIN } from "../../../../shared/dashboard/session.ts";
+import type { PasswordBody } from "../../../dashboard/types/settings/account.ts";
+import { PASSWORD_CHARS_MIN } from "../../../dashboard/types/settings/session.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";

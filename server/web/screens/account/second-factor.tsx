@@ -4,7 +4,7 @@ import type {
   ProvenBody,
   RecoveryCodes,
   SecondFactorBody,
-} from "../../../../shared/dashboard/account.ts";
+} from "../../../dashboard/types/settings/account.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";

@@ -1,4 +1,4 @@
-import type { SessionOfUser } from "../../../../shared/dashboard/account.ts";
+import type { SessionOfUser } from "../../../dashboard/types/settings/account.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { refreshSession } from "../../session.ts";

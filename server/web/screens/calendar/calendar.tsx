@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { EventList, ListedEvent } from "../../../../shared/dashboard/calendar.ts";
-import { addDays, startOfDay, startOfWeek, wallTime } from "../../../../shared/dashboard/wall-time.ts";
+import type { EventList, ListedEvent } from "../../../dashboard/types/calendar.ts";
+import { addDays, startOfDay, startOfWeek, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { locale, timeZone } from "../../text.ts";

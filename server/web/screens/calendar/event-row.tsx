@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { EventStatus } from "../../../../shared/api/calendar.ts";
-import type { EventMove, ListedEvent } from "../../../../shared/dashboard/calendar.ts";
-import { wallTime } from "../../../../shared/dashboard/wall-time.ts";
+import type { EventMove, ListedEvent } from "../../../dashboard/types/calendar.ts";
+import { wallTime } from "../../../dashboard/types/wall-time.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

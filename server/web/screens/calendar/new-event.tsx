@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { EventType } from "../../../../shared/api/calendar.ts";
-import type { EventList, NewEvent as NewEventBody } from "../../../../shared/dashboard/calendar.ts";
-import type { NamedPatient } from "../../../../shared/dashboard/records.ts";
-import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
+import type { EventList, NewEvent as NewEventBody } from "../../../dashboard/types/calendar.ts";
+import type { NamedPatient } from "../../../dashboard/types/records.ts";
+import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";

@@ -1,4 +1,4 @@
-import type { CallerShown, DeviceShown } from "../../../../shared/dashboard/devices.ts";
+import type { CallerShown, DeviceShown } from "../../../dashboard/types/devices.ts";
 
 // Lines of agent.yaml that a user copies. Addresses come from the network, so they are quoted.
 

@@ -1,4 +1,4 @@
-import type { DayCounts, DeviceShown, DeviceState } from "../../../../shared/dashboard/devices.ts";
+import type { DayCounts, DeviceShown, DeviceState } from "../../../dashboard/types/devices.ts";
 import { ago, dateTime } from "../../text.ts";
 import { t } from "./texts.ts";
 

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import type { DevicesBody } from "../../../../shared/dashboard/devices.ts";
-import type { RolloutBody } from "../../../../shared/dashboard/rollout.ts";
+import type { DevicesBody } from "../../../dashboard/types/devices.ts";
+import type { RolloutBody } from "../../../dashboard/types/rollout.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { AddPc } from "./add-pc.tsx";

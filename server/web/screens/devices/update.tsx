@@ -5,7 +5,7 @@ import type {
   RolloutPcState,
   RolloutShown,
   UpdatePlan,
-} from "../../../../shared/dashboard/rollout.ts";
+} from "../../../dashboard/types/rollout.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

@@ -1,5 +1,5 @@
 import type { Result } from "../../../../shared/api/study.ts";
-import type { ManualPreview } from "../../../../shared/dashboard/manual-study.ts";
+import type { ManualPreview } from "../../../dashboard/types/results/manual-study.ts";
 import { t } from "./texts.ts";
 
 type Column = Exclude<keyof Result, "code_source" | "comment">;

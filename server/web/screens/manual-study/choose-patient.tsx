@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ListedPatient, PatientList } from "../../../../shared/dashboard/patients.ts";
+import type { ListedPatient, PatientList } from "../../../dashboard/types/patients.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { studyWord } from "../../ui/study-word.ts";

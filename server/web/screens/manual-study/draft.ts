@@ -1,7 +1,7 @@
 import type { Modality } from "../../../../shared/api/study.ts";
-import type { ListedPatient } from "../../../../shared/dashboard/patients.ts";
-import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
-import { instantOf, wallTime } from "../../../../shared/dashboard/wall-time.ts";
+import type { ListedPatient } from "../../../dashboard/types/patients.ts";
+import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
+import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { remember, remembered } from "../../browser-storage.ts";
 
 // The text that the user typed so far.

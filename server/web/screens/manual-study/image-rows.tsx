@@ -1,4 +1,4 @@
-import type { TypedRow } from "../../../../shared/dashboard/manual-study.ts";
+import type { TypedRow } from "../../../dashboard/types/results/manual-study.ts";
 import { t } from "./texts.ts";
 import type { Preview } from "./use-preview.ts";
 

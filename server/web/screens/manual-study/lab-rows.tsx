@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { PreviewRow, TypedAnalyte, TypedRow } from "../../../../shared/dashboard/manual-study.ts";
+import type { PreviewRow, TypedAnalyte, TypedRow } from "../../../dashboard/types/results/manual-study.ts";
 import { Field } from "../../ui/field.tsx";
 import { Flag } from "../../ui/flag.tsx";
 import { RangeBar } from "../../ui/range-bar.tsx";

@@ -5,7 +5,7 @@ import type {
   ManualStudyBody,
   TypedAnalyte,
   TypedRow,
-} from "../../../../shared/dashboard/manual-study.ts";
+} from "../../../dashboard/types/results/manual-study.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ManualPreview, PreviewRow, TypedRow, TypedStudy } from "../../../../shared/dashboard/manual-study.ts";
+import type { ManualPreview, PreviewRow, TypedRow, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
 import { call, RequestError } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { RowValue } from "../../../../shared/dashboard/result-rows.ts";
+import type { RowValue } from "../../../dashboard/types/results/result-rows.ts";
 import { locale, texts, timeZone } from "../../text.ts";
 import { shownTheme } from "../../theme.ts";
 

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
-import type { AskedConnection, OpenConnectionBody } from "../../../../shared/dashboard/connections.ts";
+import type { AskedConnection, OpenConnectionBody } from "../../../dashboard/types/connections.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { texts } from "../../text.ts";

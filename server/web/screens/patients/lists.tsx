@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { EventStatus, EventType } from "../../../../shared/api/calendar.ts";
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
-import type { PatientOverview, PatientStudy } from "../../../../shared/dashboard/patients.ts";
+import type { PatientOverview, PatientStudy } from "../../../dashboard/types/patients.ts";
 import { may } from "../../session.ts";
 import { date, dateTime, texts } from "../../text.ts";
 import { ConnectionAnswers } from "../../ui/connection-answer.tsx";

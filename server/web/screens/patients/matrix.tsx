@@ -1,12 +1,12 @@
 import { Fragment } from "preact";
-import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
+import type { PatientResults } from "../../../dashboard/types/patients.ts";
 import {
   type MatrixRow,
   type ResultColumn,
   resultMatrix,
   type RowValue,
-} from "../../../../shared/dashboard/result-rows.ts";
-import { sideOf, valueText } from "../../../../shared/dashboard/result-value.ts";
+} from "../../../dashboard/types/results/result-rows.ts";
+import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
 import { texts } from "../../text.ts";
 import { Flag } from "../../ui/flag.tsx";
 import { studyWord } from "../../ui/study-word.ts";

@@ -1,4 +1,4 @@
-import type { ConnectionList, OwnRequest } from "../../../../shared/dashboard/connections.ts";
+import type { ConnectionList, OwnRequest } from "../../../dashboard/types/connections.ts";
 import { call } from "../../api.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";

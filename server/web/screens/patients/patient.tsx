@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { PatientOverview, PatientResults } from "../../../../shared/dashboard/patients.ts";
+import type { PatientOverview, PatientResults } from "../../../dashboard/types/patients.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/left-out.tsx";
 import { may } from "../../session.ts";

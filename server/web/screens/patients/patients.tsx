@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ListedPatient, type PatientList, SPECIES } from "../../../../shared/dashboard/patients.ts";
+import { type ListedPatient, type PatientList, SPECIES } from "../../../dashboard/types/patients.ts";
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, texts } from "../../text.ts";

@@ -1,7 +1,7 @@
 import { useRoute } from "preact-iso";
-import type { PatientResults } from "../../../../shared/dashboard/patients.ts";
-import { type ResultRow, resultRows } from "../../../../shared/dashboard/result-rows.ts";
-import { sideOf, valueText } from "../../../../shared/dashboard/result-value.ts";
+import type { PatientResults } from "../../../dashboard/types/patients.ts";
+import { type ResultRow, resultRows } from "../../../dashboard/types/results/result-rows.ts";
+import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, texts } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";

@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { NamedPatient, NewRecord as NewRecordBody, RecordDetail } from "../../../../shared/dashboard/records.ts";
+import type { NamedPatient, NewRecord as NewRecordBody, RecordDetail } from "../../../dashboard/types/records.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { ActionForm } from "../../ui/action-form.tsx";

@@ -1,4 +1,4 @@
-import { isOpen, type RecordContent, type RecordDetail } from "../../../../shared/dashboard/records.ts";
+import { isOpen, type RecordContent, type RecordDetail } from "../../../dashboard/types/records.ts";
 import { Problem } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { t } from "./texts.ts";

@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
-import { isOpen, type RecordDetail, type RecordMove } from "../../../../shared/dashboard/records.ts";
+import { isOpen, type RecordDetail, type RecordMove } from "../../../dashboard/types/records.ts";
 import { call } from "../../api.ts";
 import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

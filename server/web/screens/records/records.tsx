@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
-import { isOpen, type RecordList, type RecordSummary } from "../../../../shared/dashboard/records.ts";
+import { isOpen, type RecordList, type RecordSummary } from "../../../dashboard/types/records.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date } from "../../text.ts";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { RecordContent, RecordDetail, RecordEdit } from "../../../../shared/dashboard/records.ts";
+import type { RecordContent, RecordDetail, RecordEdit } from "../../../dashboard/types/records.ts";
 import { call, RequestError } from "../../api.ts";
 import { clinicPath, session } from "../../session.ts";
 import { useAction } from "../../ui/use-action.ts";

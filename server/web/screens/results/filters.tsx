@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { DeviceNames, ResultFilters } from "../../../../shared/dashboard/results.ts";
+import type { DeviceNames, ResultFilters } from "../../../dashboard/types/results/results.ts";
 import { useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { type FilterName } from "./query.ts";

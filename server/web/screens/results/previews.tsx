@@ -1,5 +1,5 @@
 import { type Dispatch, type StateUpdater, useEffect, useState } from "preact/hooks";
-import type { StudyPreview } from "../../../../shared/dashboard/previews.ts";
+import type { StudyPreview } from "../../../dashboard/types/results/previews.ts";
 import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { texts } from "../../text.ts";

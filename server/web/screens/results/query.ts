@@ -1,4 +1,4 @@
-import type { ResultFilters } from "../../../../shared/dashboard/results.ts";
+import type { ResultFilters } from "../../../dashboard/types/results/results.ts";
 
 // The filters of the list in the page's address, so that a link, the reload and the back button keep them.
 

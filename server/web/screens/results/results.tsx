@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import type { ListedStudy, ResultFilters } from "../../../../shared/dashboard/results.ts";
+import type { ListedStudy, ResultFilters } from "../../../dashboard/types/results/results.ts";
 import { Empty, Loaded, Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { dateTime } from "../../text.ts";

@@ -1,4 +1,4 @@
-import type { ListedStudy, ResultsPage } from "../../../../shared/dashboard/results.ts";
+import type { ListedStudy, ResultsPage } from "../../../dashboard/types/results/results.ts";
 
 /** The rows that the list shows: pages without a gap between them. */
 export interface ShownList {

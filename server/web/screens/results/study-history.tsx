@@ -5,7 +5,7 @@ import type {
   RowChange,
   StudyPage,
   TimeLineEvent,
-} from "../../../../shared/dashboard/results.ts";
+} from "../../../dashboard/types/results/results.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { filingReason } from "../../ui/reasons.ts";

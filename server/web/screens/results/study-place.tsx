@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { NamedPatient } from "../../../../shared/dashboard/records.ts";
-import type { MoveBody, StudyPage } from "../../../../shared/dashboard/results.ts";
-import type { Placed, ReopenBody } from "../../../../shared/dashboard/to-place.ts";
+import type { NamedPatient } from "../../../dashboard/types/records.ts";
+import type { MoveBody, StudyPage } from "../../../dashboard/types/results/results.ts";
+import type { Placed, ReopenBody } from "../../../dashboard/types/results/to-place.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

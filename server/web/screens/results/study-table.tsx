@@ -1,4 +1,4 @@
-import type { StudyPage, StudyRow } from "../../../../shared/dashboard/results.ts";
+import type { StudyPage, StudyRow } from "../../../dashboard/types/results/results.ts";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";

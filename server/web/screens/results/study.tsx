@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso";
 import { useEffect } from "preact/hooks";
-import type { StudyPage } from "../../../../shared/dashboard/results.ts";
+import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { type ResultFilters, type ResultsPage, ROWS_MAX } from "../../../../shared/dashboard/results.ts";
+import { type ResultFilters, type ResultsPage, ROWS_MAX } from "../../../dashboard/types/results/results.ts";
 import { call } from "../../api.ts";
 import { type Resource, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";

@@ -1,4 +1,4 @@
-import type { Role } from "../../../../shared/dashboard/session.ts";
+import type { Role } from "../../../dashboard/types/settings/session.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";

@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { Consumed, Consumption, Delivery, ItemDetail, StockBatch } from "../../../../shared/dashboard/stock.ts";
+import type { Consumed, Consumption, Delivery, ItemDetail, StockBatch } from "../../../dashboard/types/stock.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

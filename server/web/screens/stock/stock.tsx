@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso";
 import type { InventoryItem } from "../../../../shared/api/inventory.ts";
-import type { ItemList } from "../../../../shared/dashboard/stock.ts";
+import type { ItemList } from "../../../dashboard/types/stock.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";

@@ -1,4 +1,4 @@
-import type { StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
+import type { StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
 import { dateTime } from "../../text.ts";
 import { filingReason } from "../../ui/reasons.ts";
 import { t } from "./texts.ts";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
-import type { Candidate, ShownPatient, StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
+import type { Candidate, ShownPatient, StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { word } from "../../ui/words.ts";

@@ -1,4 +1,4 @@
-import type { PlacementStep, StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
+import type { PlacementStep, StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
 import { Loaded, Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";

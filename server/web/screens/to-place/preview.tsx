@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { PlacementPreview, PreviewRow } from "../../../../shared/dashboard/to-place.ts";
+import type { PlacementPreview, PreviewRow } from "../../../dashboard/types/results/to-place.ts";
 import { may } from "../../session.ts";
 import { language } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";

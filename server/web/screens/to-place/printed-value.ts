@@ -1,4 +1,4 @@
-import type { DeviceCode } from "../../../../shared/dashboard/codes.ts";
+import type { DeviceCode } from "../../../dashboard/types/results/codes.ts";
 
 /** Prints the last value of a code with its unit. */
 export function printedValue({ value, unit }: Pick<DeviceCode, "value" | "unit">): string {

@@ -1,4 +1,4 @@
-import type { StudyToPlace } from "../../../../shared/dashboard/to-place.ts";
+import type { StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
 import { Problem } from "../../resource.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";

@@ -5,7 +5,7 @@ import {
   type QueuedStudy,
   type QueueOrder,
   type StudyToPlace,
-} from "../../../../shared/dashboard/to-place.ts";
+} from "../../../dashboard/types/results/to-place.ts";
 import { Empty, Loaded } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago } from "../../text.ts";

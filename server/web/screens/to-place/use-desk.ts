@@ -10,7 +10,7 @@ import type {
   ReopenBody,
   ShownPatient,
   StudyToPlace,
-} from "../../../../shared/dashboard/to-place.ts";
+} from "../../../dashboard/types/results/to-place.ts";
 import { call } from "../../api.ts";
 import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";

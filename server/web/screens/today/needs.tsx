@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { ConnectionNews } from "../../../../shared/dashboard/connections.ts";
+import type { ConnectionNews } from "../../../dashboard/types/connections.ts";
 import type { Result } from "../../../../shared/api/study.ts";
-import { alertPath, alertText } from "../../../../shared/alerts/texts.ts";
+import { alertPath, alertText } from "../../../operations/alerts/texts.ts";
 import {
   type AlertShown,
   type ConflictOfStudy,
@@ -10,7 +10,7 @@ import {
   type NewResult,
   type SilentSource,
   type TodayState,
-} from "../../../../shared/dashboard/today.ts";
+} from "../../../dashboard/types/results/today.ts";
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { NewResult } from "../../../../shared/dashboard/today.ts";
+import type { NewResult } from "../../../dashboard/types/results/today.ts";
 import { Empty } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import type { TodayState } from "../../../../shared/dashboard/today.ts";
+import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/left-out.tsx";
 import { Needs } from "./needs.tsx";

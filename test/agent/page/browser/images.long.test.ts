@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../../agent/tools/simulator/modality.ts";
 import { generateInstance } from "../../../../agent/tools/simulator/generated-study.ts";
-import type { LocalImages } from "../../../../shared/local/images.ts";
+import type { LocalImages } from "../../../../agent/page/types/images.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";
 import { generatedFile } from "../../../support/generated-file.ts";

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pageLines } from "../../../../agent/cli/status-text.ts";
+import { pageLines } from "../../../../agent/cli/common/status-text.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";

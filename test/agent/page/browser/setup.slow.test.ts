@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startHost } from "../../../../agent/host/host.ts";
+import { startHost } from "../../../../agent/host.ts";
 import { agentPage } from "../../../../agent/page/page.ts";
 import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
 import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";

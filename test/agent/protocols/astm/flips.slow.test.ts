@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ETB } from "../../../../agent/protocols/bytes.ts";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
 import { frames, vetScanRecords } from "../../../support/astm.ts";
 import { dog } from "../../../support/fixtures.ts";

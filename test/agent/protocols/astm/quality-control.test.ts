@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { HEADER, only, readGeneric, readWith, reportsOf, VETSCAN_HEADER } from "../../records.ts";
 
 // Control material in ASTM messages: it makes no study, wherever the device says it.

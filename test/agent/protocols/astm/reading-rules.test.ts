@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { genericAstm } from "../../../../agent/devices/generic-astm.ts";
+import { genericAstm } from "../../../../agent/devices/astm/generic-astm.ts";
 import type { AstmProfile } from "../../../../agent/protocols/astm/profile.ts";
 import { readQuery } from "../../../../agent/protocols/astm/orders.ts";
 import { parseRecords } from "../../../../agent/protocols/astm/records.ts";

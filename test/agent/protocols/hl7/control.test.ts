@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
+import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { reportsOf } from "../../records.ts";
 import { ALT, msh, OBR, obx, PID, readGeneric, readWith, segment } from "./segments.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
-import { mindrayBc } from "../../../../agent/devices/mindray-bc.ts";
-import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
+import { mindrayBc } from "../../../../agent/devices/hl7/mindray/mindray-bc.ts";
+import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { only, reportsOf } from "../../records.ts";
 import { ALT, message, msh, OBR, obx, PID, readGeneric, readWith } from "./segments.ts";

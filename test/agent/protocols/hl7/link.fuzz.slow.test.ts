@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, type Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
-import { MESSAGE_BYTES_MAX, parseMessage } from "../../../../agent/protocols/hl7/message.ts";
+import { MESSAGE_BYTES_MAX, parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { type Dice, diceOf, mutated } from "../../../support/dice.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS } from "../../../../agent/protocols/hl7/link.ts";
-import { MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/message.ts";
+import { MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { play, segmentationCounterexample } from "../astm/observed-actions.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { recordings } from "../../../support/fixtures.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { bionoteVcheck } from "../../../../agent/devices/bionote-vcheck.ts";
-import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
-import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import { bionoteVcheck } from "../../../../agent/devices/hl7/bionote-vcheck.ts";
+import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
+import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading, Report } from "../../../../agent/report/report.ts";

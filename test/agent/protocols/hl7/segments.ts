@@ -1,4 +1,4 @@
-import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
+import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
+import { parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import { readOrderQuery } from "../../../../agent/protocols/hl7/order-query.ts";
 import { encodeReplies } from "../../../../agent/protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";

@@ -1,6 +1,6 @@
-import { acknowledge, type AckOptions, type Outcome } from "../../../../agent/protocols/hl7/acknowledgement.ts";
+import { acknowledge, type AckOptions, type Outcome } from "../../../../agent/protocols/hl7/message/acknowledgement.ts";
 import { Hl7Link, type LinkOptions } from "../../../../agent/protocols/hl7/link.ts";
-import { type Hl7Message, parseMessage } from "../../../../agent/protocols/hl7/message.ts";
+import { type Hl7Message, parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { bytes, show } from "../astm/wire.ts";
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
-import { DOCUMENT_BYTES_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
+import { DOCUMENT_BYTES_MAX } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
 import { MEANINGFUL, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";

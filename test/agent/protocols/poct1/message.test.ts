@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { dialectOf, GENERIC } from "../../../../agent/protocols/poct1/dialect.ts";
-import { DEPTH_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
+import { DEPTH_MAX } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { controlIdOf, encodeMessage, readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { ATTRIBUTES_MAX, ELEMENTS_MAX, find } from "../../../../agent/protocols/poct1/xml.ts";
+import { ATTRIBUTES_MAX, ELEMENTS_MAX, find } from "../../../../agent/protocols/poct1/xml/xml.ts";
 import { acknowledgement, bytes, endOfTopic, escape, hello, NOW, observation, said, status, XML } from "./wire.ts";
 
 function read(document: string | Uint8Array) {

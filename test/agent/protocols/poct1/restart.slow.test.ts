@@ -9,7 +9,7 @@ import { readSpool } from "../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../../agent/study/filing.ts";
-import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
+import { DocumentSplitter } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { Spool } from "../../../../agent/spool/spool.ts";
 import { temporaryFolder, until } from "../../../support/processes.ts";

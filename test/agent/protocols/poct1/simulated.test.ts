@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import { type DeviceDialect, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
-import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
+import { DocumentSplitter } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";

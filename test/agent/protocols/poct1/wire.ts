@@ -1,4 +1,4 @@
-import { type Element, find } from "../../../../agent/protocols/poct1/xml.ts";
+import { type Element, find } from "../../../../agent/protocols/poct1/xml/xml.ts";
 import type { DeviceReport } from "../../../../agent/report/device-report.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";

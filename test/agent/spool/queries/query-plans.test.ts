@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { operationsOn } from "../../../../agent/spool/queries/operations.ts";
-import { migrate } from "../../../../agent/spool/schema.ts";
+import { migrate } from "../../../../agent/spool/thread/schema.ts";
 
 // A spool holds months of messages. An operation per message must not read all of them, because every acknowledgement
 // waits for it.

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { recover } from "../../../../agent/connection/recovery.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";

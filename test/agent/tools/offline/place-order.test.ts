@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { beforeEach, expect, test } from "vitest";
-import type { Config } from "../../../../agent/config/schema.ts";
+import type { Config } from "../../../../agent/config/values/schema.ts";
 import { type OrderRequest, placeOrder } from "../../../../agent/tools/offline/place-order.ts";
 import { cat, dog } from "../../../support/fixtures.ts";
 import { temporaryFolder } from "../../../support/processes.ts";

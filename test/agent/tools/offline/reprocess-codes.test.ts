@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { genericAstm } from "../../../../agent/devices/generic-astm.ts";
-import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
+import { genericAstm } from "../../../../agent/devices/astm/generic-astm.ts";
+import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
 import { cat, dog } from "../../../support/fixtures.ts";

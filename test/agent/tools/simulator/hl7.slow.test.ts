@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
+import { parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import { playHl7Device } from "../../../../agent/tools/simulator/hl7.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";

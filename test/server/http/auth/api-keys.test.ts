@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, rollKey } from "../../../../server/http/auth/api-keys.ts";
-import { listKeys, revokeKey, revokeKeyLine } from "../../../../server/store/keys.ts";
-import { query } from "../../../../server/store/database/query.ts";
+import { listKeys, revokeKey, revokeKeyLine } from "../../../../server/records/clinics/keys.ts";
+import { query } from "../../../../server/database/query.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { CHARS_SHOWN, longestSecretPart } from "../../../support/secrets.ts";
 import { clinic, noon, startServer } from "../../harness.ts";

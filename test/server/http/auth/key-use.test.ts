@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listKeys } from "../../../../server/store/keys.ts";
+import { listKeys } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, connectTo, heldWriteLock, startServer } from "../../harness.ts";
 

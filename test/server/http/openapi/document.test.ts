@@ -9,9 +9,9 @@ import { type ErrorEnvelope, fromClientError } from "../../../../server/http/err
 import { exampleFp, exampleUlid } from "../../../../server/http/openapi/examples.ts";
 import { memoryCounters } from "../../../../server/http/rate-limit/memory-counters.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
-import { DamagedRecord } from "../../../../server/store/database/damaged-records.ts";
-import { StoreUnavailable } from "../../../../server/store/database/query.ts";
-import type { Store } from "../../../../server/store/database/store.ts";
+import { DamagedRecord } from "../../../../server/database/damaged-records.ts";
+import { StoreUnavailable } from "../../../../server/database/query.ts";
+import type { Store } from "../../../../server/database/store.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Answer, type ApiDocument, Contract } from "../../../support/contract.ts";
 import {

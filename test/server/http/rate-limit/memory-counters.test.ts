@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MemoryCounters } from "../../../../server/http/rate-limit/memory-counters.ts";
-import type { Counters } from "../../../../server/store/rate-limit-counters.ts";
+import type { Counters } from "../../../../server/records/clinics/rate-limit-counters.ts";
 import { noon } from "../../harness.ts";
 
 const windows = [

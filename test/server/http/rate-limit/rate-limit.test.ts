@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import type { Permission } from "../../../../server/http/auth/api-keys.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
-import type { KeyType } from "../../../../server/store/keys.ts";
+import type { KeyType } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Body, clinic, noon, startLimitedServer, study, type TestServer } from "../../harness.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { permissions } from "../../../../server/http/auth/api-keys.ts";
-import { listKeys, revokeKey } from "../../../../server/store/keys.ts";
+import { listKeys, revokeKey } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { ClinicWorld, type Write } from "../../clinic-world.ts";
 import { clinic, connection, connectTo, patient, startLimitedServer, startServer } from "../../harness.ts";

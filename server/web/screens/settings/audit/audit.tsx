@@ -1,6 +1,6 @@
-import type { AuditAnswer, AuditEntry } from "../../../../../shared/dashboard/audit.ts";
-import type { KeyList } from "../../../../../shared/dashboard/keys.ts";
-import { auditFilters } from "../../../../../shared/dashboard/audit.ts";
+import type { AuditAnswer, AuditEntry } from "../../../../dashboard/types/settings/audit.ts";
+import type { KeyList } from "../../../../dashboard/types/settings/keys.ts";
+import { auditFilters } from "../../../../dashboard/types/settings/audit.ts";
 import { useLocation } from "preact-iso";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";

@@ -1,4 +1,4 @@
-import type { KeyEntry, KeyList } from "../../../../../shared/dashboard/keys.ts";
+import type { KeyEntry, KeyList } from "../../../../dashboard/types/settings/keys.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";

@@ -5,8 +5,8 @@ import type {
   MadeKey,
   NewKeyBody,
   RollBody,
-} from "../../../../../shared/dashboard/keys.ts";
-import { agentPermissions, keyPermissions } from "../../../../../shared/dashboard/keys.ts";
+} from "../../../../dashboard/types/settings/keys.ts";
+import { agentPermissions, keyPermissions } from "../../../../dashboard/types/settings/keys.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";

@@ -1,4 +1,4 @@
-import { type KeyArea, keyAreas, type KeyPermission } from "../../../../../shared/dashboard/keys.ts";
+import { type KeyArea, keyAreas, type KeyPermission } from "../../../../dashboard/types/settings/keys.ts";
 
 /** What a permission opens: the sentence of its box, and the parts that fill it. */
 export interface Opened {

@@ -3,8 +3,8 @@ import type {
   NetworkSetting,
   NetworkState,
   NetworkWay,
-} from "../../../../../shared/dashboard/network.ts";
-import { LAN_PORT } from "../../../../../shared/dashboard/network.ts";
+} from "../../../../dashboard/types/settings/network.ts";
+import { LAN_PORT } from "../../../../dashboard/types/settings/network.ts";
 import { useState } from "preact/hooks";
 import { Problem } from "../../../resource.tsx";
 import { Field } from "../../../ui/field.tsx";

@@ -3,7 +3,7 @@ import type {
   NetworkChange,
   NetworkRefusal,
   NetworkState,
-} from "../../../../../shared/dashboard/network.ts";
+} from "../../../../dashboard/types/settings/network.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Loaded, useResource } from "../../../resource.tsx";

@@ -1,4 +1,4 @@
-import type { MadeChannel, NewChannelBody } from "../../../../../shared/dashboard/notifications.ts";
+import type { MadeChannel, NewChannelBody } from "../../../../dashboard/types/settings/notifications.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";

@@ -1,4 +1,8 @@
-import type { ChannelShown, NotificationState, TestOutcome } from "../../../../../shared/dashboard/notifications.ts";
+import type {
+  ChannelShown,
+  NotificationState,
+  TestOutcome,
+} from "../../../../dashboard/types/settings/notifications.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";

@@ -1,4 +1,4 @@
-import type { QuietHoursBody, QuietHoursShown } from "../../../../../shared/dashboard/notifications.ts";
+import type { QuietHoursBody, QuietHoursShown } from "../../../../dashboard/types/settings/notifications.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";

@@ -1,4 +1,4 @@
-import type { ChangedRange, RangeChanges } from "../../../../../shared/dashboard/ranges.ts";
+import type { ChangedRange, RangeChanges } from "../../../../dashboard/types/settings/ranges.ts";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { RangeTable } from "./range-table.tsx";
 import { t } from "./texts.ts";

@@ -1,4 +1,9 @@
-import type { ImportBody, PreviewBody, RangePreview, RangesInUse } from "../../../../../shared/dashboard/ranges.ts";
+import type {
+  ImportBody,
+  PreviewBody,
+  RangePreview,
+  RangesInUse,
+} from "../../../../dashboard/types/settings/ranges.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";

@@ -1,4 +1,4 @@
-import type { RangesInUse } from "../../../../../shared/dashboard/ranges.ts";
+import type { RangesInUse } from "../../../../dashboard/types/settings/ranges.ts";
 import { useState } from "preact/hooks";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath, may } from "../../../session.ts";

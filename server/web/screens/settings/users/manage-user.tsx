@@ -1,6 +1,6 @@
-import type { Role } from "../../../../../shared/dashboard/session.ts";
-import { roles } from "../../../../../shared/dashboard/session.ts";
-import type { GivenPassword, RoleBody, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
+import type { Role } from "../../../../dashboard/types/settings/session.ts";
+import { roles } from "../../../../dashboard/types/settings/session.ts";
+import type { GivenPassword, RoleBody, UserOfClinic } from "../../../../dashboard/types/settings/users.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";

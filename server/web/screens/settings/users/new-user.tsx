@@ -1,6 +1,6 @@
-import type { Role } from "../../../../../shared/dashboard/session.ts";
-import { PASSWORD_CHARS_MIN, roles } from "../../../../../shared/dashboard/session.ts";
-import type { AddUserBody, GivenPassword, NewUserBody } from "../../../../../shared/dashboard/users.ts";
+import type { Role } from "../../../../dashboard/types/settings/session.ts";
+import { PASSWORD_CHARS_MIN, roles } from "../../../../dashboard/types/settings/session.ts";
+import type { AddUserBody, GivenPassword, NewUserBody } from "../../../../dashboard/types/settings/users.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";

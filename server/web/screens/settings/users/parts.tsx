@@ -1,4 +1,4 @@
-import type { GivenPassword, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
+import type { GivenPassword, UserOfClinic } from "../../../../dashboard/types/settings/users.ts";
 import { ago } from "../../../text.ts";
 import { t } from "./texts.ts";
 

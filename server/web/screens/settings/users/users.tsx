@@ -1,4 +1,4 @@
-import type { UserList, UserOfClinic } from "../../../../../shared/dashboard/users.ts";
+import type { UserList, UserOfClinic } from "../../../../dashboard/types/settings/users.ts";
 import { useState } from "preact/hooks";
 import { Loaded, useResource } from "../../../resource.tsx";
 import { refreshSession } from "../../../session.ts";

@@ -1,4 +1,9 @@
-import type { AttemptRow, DeliveryPage, DeliveryRow, WebhookRow } from "../../../../../shared/dashboard/webhooks.ts";
+import type {
+  AttemptRow,
+  DeliveryPage,
+  DeliveryRow,
+  WebhookRow,
+} from "../../../../dashboard/types/settings/webhooks.ts";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { call } from "../../../api.ts";

@@ -1,5 +1,10 @@
-import type { NewWebhook, WebhookList, WebhookRow, WebhookType } from "../../../../../shared/dashboard/webhooks.ts";
-import { webhookTypes } from "../../../../../shared/dashboard/webhooks.ts";
+import type {
+  NewWebhook,
+  WebhookList,
+  WebhookRow,
+  WebhookType,
+} from "../../../../dashboard/types/settings/webhooks.ts";
+import { webhookTypes } from "../../../../dashboard/types/settings/webhooks.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";

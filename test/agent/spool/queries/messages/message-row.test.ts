@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { messageRow, type NewMessage } from "../../../../../agent/spool/queries/messages/message-row.ts";
 import { operationsOn } from "../../../../../agent/spool/queries/operations.ts";
-import { migrate } from "../../../../../agent/spool/schema.ts";
+import { migrate } from "../../../../../agent/spool/thread/schema.ts";
 
 const message: NewMessage = {
   id: "M1",

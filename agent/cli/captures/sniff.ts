@@ -1,0 +1,86 @@
+import { Command } from "commander";
+import {
+  plural,
+  printError,
+  printJson,
+  printLine,
+  printTable,
+  type Table,
+} from "../../../shared/platform/cli/output.ts";
+import { parsePositiveInteger } from "../../../shared/platform/cli/options.ts";
+import { lineText, type SniffedBytes, type Suggestion, suggest } from "../../devices/detection/detect.ts";
+import { readSpool } from "../../spool/access.ts";
+import { readStrayBytes } from "../../spool/queries/events/noise.ts";
+import { listenTo, SNIFFED_BYTES_MAX } from "../../tools/capture/listen.ts";
+import { hexLines } from "../../tools/offline/hex-lines.ts";
+import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
+
+interface SniffOptions extends ConfigOption {
+  readonly connection?: string;
+  readonly device?: string;
+  readonly duration: number;
+  readonly bytes?: boolean;
+  readonly json?: boolean;
+}
+
+export const sniffCommand = new Command("sniff")
+  .description(
+    "suggest serial settings, protocol and profile from bytes: those that arrive now, or those that a device sent",
+  )
+  .option(
+    "--connection <target>",
+    "listen without a reply: tcp://host:port (dialled), listen://host:port or serial:PATH",
+  )
+  .option("--device <id>", "read what a device of the configuration sent outside any message, while the agent runs")
+  .option("--duration <seconds>", "time to listen, for each of a serial port's settings", parsePositiveInteger, 20)
+  .option("--bytes", "with --device: print the newest 64 kB of these bytes; they may hold names")
+  .addOption(configOption())
+  .option("--json", "print a JSON array")
+  .action(async (options: SniffOptions) => {
+    const { connection, device, duration, json } = options;
+    if ((connection === undefined) === (device === undefined)) {
+      throw new Error(`expected one of --connection and --device, got ${connection === undefined ? "none" : "both"}`);
+    }
+    const samples =
+      connection === undefined
+        ? storedBytes(options, device!, options.bytes === true && json !== true)
+        : await listenTo(connection, duration, printError);
+    const suggestions = suggest(samples);
+    if (json) printJson(suggestions);
+    else await printTable(suggestionTable, suggestions);
+    const bytes = samples.reduce((sum, sample) => sum + sample.bytes.length, 0);
+    if (suggestions.length === 0) printError(`no known protocol detected in ${plural(bytes, "byte")}`);
+    else if (connection !== undefined) printError("suggestions only: the agent sent no reply and changed nothing");
+  });
+
+/** Reads the bytes of a device that belong to no message, and prints what the spool has of them. */
+function storedBytes(options: ConfigOption, device: string, showsBytes: boolean): SniffedBytes[] {
+  const { data, devices } = readConfig(options);
+  if (!devices.some(({ id }) => id === device)) {
+    throw new Error(`--device is ${device}, expected one of ${devices.map(({ id }) => id).join(", ")}`);
+  }
+  const stray = readSpool(data, (db) => readStrayBytes(db, device, SNIFFED_BYTES_MAX));
+  if (stray === null) {
+    printError(`${device} has sent nothing outside its messages`);
+    return [];
+  }
+  const times = `the first at ${localTime(stray.since)}, the last at ${localTime(stray.at)}`;
+  printError(`${device} has sent ${plural(stray.bytes, "byte")} outside its messages: ${times}`);
+  for (const { at, bytes } of showsBytes ? stray.chunks : []) {
+    printLine(localTime(at));
+    for (const line of hexLines(bytes)) printLine(`  ${line}`);
+  }
+  return [{ line: null, bytes: Buffer.concat(stray.chunks.map(({ bytes }) => bytes)) }];
+}
+
+function localTime(at: number): string {
+  return new Date(at).toLocaleString("sv-SE");
+}
+
+const suggestionTable: Table<Suggestion> = {
+  head: ["SCORE", "SERIAL", "PROTOCOL", "PROFILE", "REASONS"],
+  cells: ({ score, line, protocol, profiles, reasons }) => {
+    const setting = line === null ? "" : lineText(line);
+    return [String(score).padStart(3), setting, protocol, profiles.join(" or ") || "no profile", reasons.join("; ")];
+  },
+};

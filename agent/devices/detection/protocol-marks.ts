@@ -1,0 +1,292 @@
+import { profiles as known } from "../index.ts";
+
+// Marks of each protocol in received bytes.
+
+interface ProtocolMatch {
+  readonly protocol: string;
+  readonly profiles: readonly string[];
+  readonly score: number;
+  readonly reason: string;
+  /** Control characters say nothing against it. */
+  readonly isBinary?: true;
+}
+
+/** Finds the marks of each protocol in a text. A proof, such as a right checksum, scores more than a cut message. */
+export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
+  lis01,
+  enquiry,
+  bc2800,
+  rawRecords,
+  oneWayText,
+  urineStrip,
+  checkedLines,
+  sohRecords,
+  vetLabInquiries,
+  hl7,
+  poct1,
+  dicom,
+];
+
+function lis01(text: string): ProtocolMatch[] {
+  const frames = text
+    .split("\x02")
+    .slice(1)
+    .flatMap((piece) => {
+      const end = Math.max(piece.indexOf("\x03"), piece.indexOf("\x17"));
+      return end > 0 && /^[0-7]/.test(piece)
+        ? [{ body: piece.slice(0, end + 1), sum: piece.slice(end + 1, end + 3) }]
+        : [];
+    })
+    .filter(({ sum }) => /^[\dA-F]{2}$/i.test(sum));
+  if (frames.length === 0) return [];
+  const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
+  const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
+  const profiles = [...profilesOf("astm", astmSender(text), text), "generic-astm"];
+  return [
+    {
+      protocol: "LIS01-A2 frames",
+      profiles,
+      score,
+      reason: `${right.length} of ${frames.length} frames have the right checksum`,
+    },
+  ];
+}
+
+function sumOf(body: string): number {
+  let sum = 0;
+  for (let index = 0; index < body.length; index++) sum += body.charCodeAt(index);
+  return sum & 0xff;
+}
+
+function xorOf(body: string): number {
+  return Array.from(body).reduce((xor, char) => xor ^ char.charCodeAt(0), 0);
+}
+
+/** A device that waits for ACK sends nothing but ENQ. */
+function enquiry(text: string): ProtocolMatch[] {
+  const enquiries = text.split("\x05").length - 1;
+  if (enquiries === 0 || text.replaceAll("\x05", "").replaceAll("\x04", "") !== "") return [];
+  return [
+    {
+      protocol: "a device that waits for ACK",
+      profiles: ["generic-astm", "mindray-bc2800vet"],
+      score: enquiries > 1 ? 60 : 40,
+      reason: `ENQ, ${enquiries} times, and nothing else: sniff sends no ACK`,
+    },
+  ];
+}
+
+function bc2800(text: string): ProtocolMatch[] {
+  const [, digits = ""] = /[ABC]([\d*]{60,})/.exec(text) ?? [];
+  if (digits === "") return [];
+  const whole = digits.length + 1 === 2453 || digits.length + 1 === 2456;
+  const profile = text.includes("\x05") ? "mindray-bc2800vet" : "mindray-bc2800vet-one-way";
+  const reason = `a body of ${digits.length + 1} digits${whole ? "" : ", not 2453 or 2456"}`;
+  return [{ protocol: "BC-2800Vet", profiles: [profile], score: whole ? 95 : 50, reason }];
+}
+
+function rawRecords(text: string): ProtocolMatch[] {
+  const lines = text.split(/[\r\n]+/).map((line) => line.replace(/^[0-7](?=[A-Z]\W)/, ""));
+  const header = lines.findIndex((line) => /^H[^A-Za-z\d\s]{3}/.test(line));
+  if (header < 0) return [];
+  const ended = lines.slice(header).some((line) => /^L\W\d/.test(line));
+  const records = lines.slice(header).filter((line) => /^[HPORCMLQS]\W/.test(line)).length;
+  return [
+    {
+      protocol: "LIS02 records without frames",
+      profiles: ["generic-astm-raw"],
+      score: ended ? 85 : 55,
+      reason: `${records} lines are records, ${ended ? "from H to L" : "no L record"}`,
+    },
+  ];
+}
+
+function oneWayText(text: string): ProtocolMatch[] {
+  // Blocks of one text are joined by ETB and STX.
+  const [, first = ""] = text.replaceAll("\x17\x02", "").replaceAll("\x17\n\x02", "").split("\x02");
+  const [body = "", ...rest] = first.split("\x03");
+  if (body === "") return [];
+  const end = rest.length > 0 ? "between STX and ETX" : "after STX, no ETX";
+  const off = rest.length > 0 ? 0 : 30;
+  const lines = body.split("\n").filter((line) => line !== "");
+  if (/^\d\d\/\d\d\/\d\d +\d\d:\d\d +ID# *[^[]*\[/.test(body)) {
+    const reason = `time, ID# and specimen in one line ${end}`;
+    return [{ protocol: "SPOTCHEM EL line", profiles: ["arkray-spotchem-el"], score: 90 - off, reason }];
+  }
+  if (/^\d\d\/\d\d\/\d\d +\d\d:\d\d/.test(body)) {
+    const right = lines.filter((line) => line.length === 20).length;
+    const score = right === lines.length ? 95 : 65;
+    const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
+    return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
+  }
+  if (/^.{10} ..[ \d]\d\/[ \d]\d \d\d\/\d\d\/\d\d \d\d:\d\d /.test(body)) {
+    const reason = `identifier, count and time in one line, name, value and unit in the next, ${end}`;
+    return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: 95 - off, reason }];
+  }
+  if (/^V\S+ +V.* D\d{4}\/\d\d\/\d\dT\d\d:\d\d/.test(body)) {
+    const reason = `model, version and time ${end}`;
+    return [{ protocol: "Arkray urine strip", profiles: ["arkray-pu4010"], score: 90 - off, reason }];
+  }
+  // Fixed columns, type 3: condition, date and time.
+  if (/^[A-Z ]{7}\d[\d-]{8}\d\d\d:\d\d/.test(body)) {
+    const reason = `condition, date and time in fixed columns ${end}`;
+    return [{ protocol: "Fujifilm records", profiles: fujiProfiles(body), score: 90 - off, reason }];
+  }
+  if (/^[RTS],[^,]*,\d[\d-]{8}\d,\d\d:\d\d,|^E,\d[\d-]{8}\d,|^[IWXY],/.test(body)) {
+    const bcc = rest.join("\x03").charCodeAt(0); // the BCC may be ETX
+    const isRight = bcc === xorOf(`${body}\x03`);
+    const profiles = /^[TXY]/.test(body) ? ["fuji-au"] : fujiProfiles(body);
+    const reason = `a record ${body.slice(0, 1)} ${end}, ${isRight ? "the right BCC" : "no right BCC"}`;
+    return [{ protocol: "Fujifilm records", profiles, score: (isRight ? 95 : 75) - off, reason }];
+  }
+  return [];
+}
+
+/** Both models write the same records. The tests of an AU are hormones and proteins: `v-T4`, `vf-SAA`; `v-AMY` is of an NX. */
+function fujiProfiles(body: string): string[] {
+  const models = ["fuji-dri-chem-nx", "fuji-au"];
+  return /[,\d]v[a-z]?-(?:T4|TSH|COR|PRO?G|SAA|CRP|BA|TBA)/.test(body) ? models.toReversed() : models;
+}
+
+function urineStrip(text: string): ProtocolMatch[] {
+  const [, first = ""] = text.split("\x02");
+  const [body = "", end] = first.split("\x03");
+  const pads = body.split(/[\r\n]+/).filter((line) => /^[* ]*(UBG|BIL|KET|BLD|PRO|NIT|LEU|GLU|SG|pH|VC) /i.test(line));
+  if (pads.length < 3 || !/^No\. *\d/m.test(body)) return [];
+  const reason = `No. and ${pads.length} pads after STX${end === undefined ? ", no ETX" : ""}`;
+  return [{ protocol: "DIRUI strip", profiles: ["dirui-h100"], score: end === undefined ? 60 : 90, reason }];
+}
+
+/**
+ * A header, the name of the frame in its own line or in the header's, and END with a number. A device that waits for an answer
+ * sends CONNECT alone.
+ */
+function checkedLines(text: string): ProtocolMatch[] {
+  const isFrame = /(?:^|[\r\n])[^\r\n;]+;[^\r\n]*[\r;]RESULT\r/.test(text);
+  const isEnded = isFrame && /\rEND_RESULT; *\d{1,5}\r/.test(text);
+  const isConnect = /(?:^|[\r\n;])(?:CONNECT;[^\r\n]*;|RESULT_READY;)\d+\r/.test(text);
+  if (!isFrame && !isConnect) return [];
+  const reason = isFrame ? `lines behind RESULT, ${isEnded ? "and" : "no"} END_RESULT` : "CONNECT or RESULT_READY";
+  return [{ protocol: "lines with a check number", profiles: ["mythic"], score: isEnded ? 95 : 70, reason }];
+}
+
+function sohRecords(text: string): ProtocolMatch[] {
+  const records = text
+    .split("\x01")
+    .slice(1)
+    .find((piece) => /^H[^A-Za-z\d\s]{3}/.test(piece));
+  if (records === undefined) return [];
+  const isEnded = records.includes("\x04");
+  const score = isEnded ? 95 : 70;
+  const reason = `records after SOH, ${isEnded ? "and EOT" : "no EOT"}`;
+  return [{ protocol: "LIS02 records from SOH to EOT", profiles: ["radiometer-abl9"], score, reason }];
+}
+
+/**
+ * Inquiries of an IDEXX VetLab Station, which no profile reads: STX, two characters, 80, length, text, check, ETX. Length and
+ * check have the eighth bit.
+ */
+function vetLabInquiries(text: string): ProtocolMatch[] {
+  const inquiries = text.split("\x02").filter((piece) => {
+    const length = piece.charCodeAt(3) & 0x7f;
+    const body = piece.slice(4, 4 + length);
+    return /^\d\d\x80[\x81-\xff]/.test(piece) && piece.slice(4 + length, 6 + length) === `${vetLabCheck(body)}\x03`;
+  });
+  if (inquiries.length === 0) return [];
+  const reason = `${inquiries.length} inquiries with the right check`;
+  return [{ protocol: "IDEXX VetLab Station, port for practice software", profiles: [], score: 95, reason }];
+}
+
+function vetLabCheck(body: string): string {
+  return String.fromCharCode((sumOf(body) & 0x7f) | 0x80);
+}
+
+/**
+ * Returns the ids of the profiles that a text speaks for: by its marks, then by its sender. Several makers share a sender, and a
+ * profile that accepts an unknown one is named by none. A profile that refuses the sender is left out, whatever the marks.
+ */
+export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""): string[] {
+  const found = known.flatMap((profile) => {
+    if (profile.protocol !== protocol || profile.link.kind === "soh-eot" || refuses(profile, sender)) return [];
+    const isNamed =
+      profile.sender?.test(sender) === true && !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each));
+    const points = (profile.marks?.test(text) === true ? 2 : 0) + (isNamed ? 1 : 0);
+    return points > 0 ? [{ id: profile.id, points }] : [];
+  });
+  return found.toSorted((one, other) => other.points - one.points).map(({ id }) => id);
+}
+
+/** Senders that say nothing: an empty one, and one that no profile knows. */
+const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
+
+/** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 says none. */
+function refuses(profile: (typeof known)[number], sender: string): boolean {
+  if (profile.protocol !== "astm" && profile.protocol !== "hl7") return false;
+  return profile.sender !== undefined && sender !== "|" && !profile.sender.test(sender);
+}
+
+/** Returns the ids of the profiles that a whole message speaks for. */
+export function profilesNamedIn(message: Uint8Array): string[] {
+  const text = Buffer.from(message.buffer, message.byteOffset, Math.min(message.length, TEXT_BYTES_MAX)).toString(
+    "latin1",
+  );
+  const sender = hl7Sender(text);
+  return sender === null ? profilesOf("astm", astmSender(text), text) : profilesOf("hl7", sender, text);
+}
+
+/** Bytes of a message whose marks are looked for. */
+const TEXT_BYTES_MAX = 64 * 1024;
+
+/** Returns H-5 of the first header record; "" without one. */
+function astmSender(text: string): string {
+  const [header = ""] = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text) ?? [];
+  return header.split(header.slice(1, 2))[4] ?? "";
+}
+
+/** Returns `MSH-3|MSH-4`; null without a header. */
+function hl7Sender(text: string): string | null {
+  const [, separator = "", header = ""] = /(?:^|\v)MSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
+  if (separator === "") return null;
+  const [, application = "", facility = ""] = header.split(separator);
+  return `${application}|${facility}`;
+}
+
+function hl7(text: string): ProtocolMatch[] {
+  const sender = /\vMSH/.test(text) ? hl7Sender(text) : null;
+  if (sender === null) return [];
+  const ended = text.includes("\x1c");
+  return [
+    {
+      protocol: "HL7 over MLLP",
+      profiles: [...profilesOf("hl7", sender, text), "generic-hl7"],
+      score: ended ? 95 : 70,
+      reason: `VT, MSH${ended ? " and FS" : ", no FS"}`,
+    },
+  ];
+}
+
+/** A POCT1-A device sends the first document. */
+function poct1(text: string): ProtocolMatch[] {
+  if (!/<HEL\.R01[\s>]/.test(text)) return [];
+  const ended = text.includes("</HEL.R01>");
+  return [
+    {
+      protocol: "POCT1-A",
+      profiles: ["generic-poct1a"],
+      score: ended ? 95 : 70,
+      reason: `HEL.R01, ${ended ? "whole" : "without its end"}`,
+    },
+  ];
+}
+
+/** PS3.8 §9.3.2: A-ASSOCIATE-RQ with the DICOM application context. */
+function dicom(text: string): ProtocolMatch[] {
+  if (!text.startsWith("\x01\0") || !text.includes("1.2.840.10008.3.1.1.1")) return [];
+  const { called, calling } = aeTitlesIn(text);
+  return [{ protocol: "DICOM", profiles: ["dicom"], score: 95, reason: `${calling} calls ${called}`, isBinary: true }];
+}
+
+/** Returns the AE titles of an A-ASSOCIATE-RQ. */
+export function aeTitlesIn(request: string): { readonly called: string; readonly calling: string } {
+  return { called: request.slice(10, 26).trim(), calling: request.slice(26, 42).trim() };
+}

@@ -1,0 +1,92 @@
+import type { DeviceResult } from "../../report/report.ts";
+import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
+import type { Segment } from "../../protocols/hl7/message/segment.ts";
+
+/**
+ * Bionote Vcheck M10, PCR, HL7 2.6 (IHE PCD). OBX-4 is a tree: `1.0.n` the answer of a target, below it `.1` the sample rate, `.2`
+ * the Ct value, `.3` the curve. Source: notes on logs of a device. Unverified: no capture here.
+ */
+export const bionoteVcheckM10: Hl7Profile = {
+  id: "bionote-vcheck-m10",
+  protocol: "hl7",
+  link: { kind: "mllp" },
+  device_name: "Bionote Vcheck M10",
+  modality: "BIOCHEMISTRY",
+  marks: /\|PCR_LAB|\|SDB-M\d{4}/i,
+  sender: /^\s*M10X?|\|PCR_LAB/i,
+  damage: damageOf,
+  results: (result, obx, { rows }) => {
+    const { target, child } = nodeOf(obx);
+    if (target === "") return [result];
+    const answer = rows.find((row) => nodeOf(row).target === target && nodeOf(row).child === "") ?? obx;
+    // The internal control, the sample rate and the curve check the run.
+    if (isControl(answer) || child === "1" || child === "3") return [];
+    const failed = rows.find((row) => isControl(row) && /(^|\^)neg/i.test(row.field(5).trim()));
+    const notFinal = failed === undefined ? result.notFinal : `the internal control ${titleOf(failed)} is Negative`;
+    return [{ ...(child === "2" ? ctValue(result, answer) : word(result, answer)), notFinal }];
+  },
+};
+
+/** Max rows of a run. Each row is compared with all others. */
+const ROWS_MAX = 1_000;
+
+/** Children of a target: its number behind `1.0.n`. */
+const NODE = /^(\d+\.\d+\.\d+)(?:\.(\d+))?$/;
+
+function nodeOf(obx: Segment): { readonly target: string; readonly child: string } {
+  const [, target = "", child = ""] = NODE.exec(obx.field(4).trim()) ?? [];
+  return { target, child };
+}
+
+/**
+ * Returns what a cut message lacks: the answer or the Ct value of a target, or a row of the last target that the first one has.
+ * The rows below an internal control are not needed.
+ */
+function damageOf(rows: readonly Segment[]): string | null {
+  if (rows.length > ROWS_MAX) return `${rows.length} rows, at most ${ROWS_MAX}`;
+  const nodes = rows
+    .map((obx) => ({ ...nodeOf(obx), isControl: isControl(obx) }))
+    .filter(({ target }) => target !== "");
+  const controls = new Set(nodes.flatMap((node) => (node.isControl ? [node.target] : [])));
+  const targets = [...new Set(nodes.map(({ target }) => target))];
+  const childrenOf = (of: string | undefined) => nodes.filter(({ target }) => target === of).map(({ child }) => child);
+  const missing = targets.flatMap((target) => {
+    if (controls.has(target)) return [];
+    const needed = ["", "2", ...(target === targets.at(-1) ? childrenOf(targets[0]) : [])];
+    const sent = childrenOf(target);
+    return [...new Set(needed)].filter((child) => !sent.includes(child)).map((child) => nameOf(target, child));
+  });
+  return missing.length === 0 ? null : `the message lacks row ${missing.join(", ")}`;
+}
+
+function nameOf(target: string, child: string): string {
+  return child === "" ? target : `${target}.${child}`;
+}
+
+/** A target whose name ends in IC is an internal control. */
+function isControl(answer: Segment): boolean {
+  return nodeOf(answer).child === "" && answer.components(3).some((part) => /(^|[^A-Z])IC$/.test(part.trim()));
+}
+
+function titleOf(answer: Segment): string {
+  const [code = "", name = ""] = answer.components(3).map((part) => part.trim());
+  return name || code || answer.field(4);
+}
+
+/** Unit and interval of an answer are those of its Ct value. */
+function word(result: DeviceResult, answer: Segment): DeviceResult {
+  return { ...result, ...named(answer, ""), unit: "", range: "" };
+}
+
+/** 0.00: the curve does not cross the threshold, so there is no Ct value. */
+function ctValue(result: DeviceResult, answer: Segment): DeviceResult {
+  const value = Number(result.value) === 0 ? "" : result.value;
+  return { ...result, ...named(answer, " Ct"), value, unit: result.unit || "ct", range: answer.field(7) };
+}
+
+/** A Ct value is a result of its own beside the answer, so it has its own code. */
+function named(answer: Segment, suffix: string): Pick<DeviceResult, "names" | "code" | "label"> {
+  const code = `${answer.component(3, 1).trim() || answer.field(4).trim()}${suffix}`;
+  const label = `${titleOf(answer)}${suffix}`;
+  return { names: [code, label], code, label };
+}

@@ -1,0 +1,55 @@
+import type Database from "better-sqlite3";
+import { plural } from "../../../shared/platform/cli/output.ts";
+import { countImages } from "../../imaging/catalogue.ts";
+import { spoolCheck } from "../check/check.ts";
+import type { Finding } from "../../page/types/doctor.ts";
+import { ok, problem, warning } from "../check/finding.ts";
+
+// Lists the work that waits: studies for the server, messages for a person, images for an archive.
+
+const HOUR_MS = 3_600_000;
+
+export const backlog = spoolCheck("backlog", "Waiting results", (db) => {
+  const found = [...outbox(db), ...messages(db), ...images(db)];
+  return found.length > 0 ? found : [ok("backlog.none", "nothing waits")];
+});
+
+function outbox(db: Database.Database): Finding[] {
+  const { depth, oldest } = db
+    .prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldest FROM study WHERE state = 'queued'")
+    .get() as { readonly depth: number; readonly oldest: number | null };
+  const age = oldest === null ? 0 : Date.now() - oldest;
+  if (age < HOUR_MS) return [];
+  const hours = Math.floor(age / HOUR_MS);
+  const since = hours < 48 ? plural(hours, "hour") : `${Math.floor(hours / 24)} days`;
+  const sentence = `${depth === 1 ? "1 study waits" : `${depth} studies wait`} for the server, the oldest for ${since}`;
+  const remedy = "solve the problems of server and key above, and let the agent run: it sends them by itself";
+  return [(hours < 24 ? warning : problem)("backlog.outbox", sentence, remedy)];
+}
+
+function messages(db: Database.Database): Finding[] {
+  const count = db.prepare("SELECT COUNT(*) FROM message WHERE state = ? AND completed_by IS NULL").pluck();
+  const quarantined = count.get("quarantined") as number;
+  const unmatched = count.get("unmatched") as number;
+  const found: Finding[] = [];
+  if (quarantined > 0) {
+    const remedy =
+      "read why with agent messages --state quarantined, correct it, then agent reprocess --state quarantined";
+    found.push(warning("backlog.quarantined", `${plural(quarantined, "message")} cannot be read`, remedy));
+  }
+  if (unmatched > 0) {
+    const remedy = "place them in the dashboard under To place";
+    const sentence = `${plural(unmatched, "message")} without a certain patient`;
+    found.push(warning("backlog.unmatched", sentence, remedy));
+  }
+  return found;
+}
+
+function images(db: Database.Database): Finding[] {
+  const refused = (countImages(db)?.forwards ?? []).filter(({ state }) => state === "refused");
+  return refused.map(({ destination, count }) => {
+    const sentence = `${destination} refused ${plural(count, "image")}`;
+    const remedy = `read why with agent images, correct it, then agent images retry ${destination}`;
+    return warning("backlog.images", sentence, remedy);
+  });
+}

@@ -1,0 +1,181 @@
+import { type Static, Type } from "typebox";
+import type { PatientHint, Result } from "../../../shared/api/study.ts";
+import type { SetupAdvice } from "./setup-advice.ts";
+
+// The set-up of the agent: `/local/v1/setup` of its page. A step is data: the page draws it and sends an answer.
+
+const text = (maxLength: number) => Type.String({ maxLength });
+const closed = { additionalProperties: false };
+
+/** The line to a new device. */
+const SetupLine = Type.Union([
+  Type.Object({ kind: Type.Literal("serial"), path: text(1000) }, closed),
+  /** The device calls this PC. */
+  Type.Object({ kind: Type.Literal("listen"), port: Type.Integer({ minimum: 1, maximum: 65_535 }) }, closed),
+  /** This PC calls the device. */
+  Type.Object({ kind: Type.Literal("dial"), address: text(300) }, closed),
+  /** An imaging device, which calls this PC. */
+  Type.Object({ kind: Type.Literal("imaging"), port: Type.Integer({ minimum: 1, maximum: 65_535 }) }, closed),
+]);
+export type SetupLine = Static<typeof SetupLine>;
+
+/** An answer to the step of that name. */
+export const SetupAnswer = Type.Union([
+  Type.Object({ to: Type.Literal("server"), url: text(1000), code: text(100), name: text(100) }, closed),
+  /** A key that an admin saved on this PC takes the place of a code. */
+  Type.Object({ to: Type.Literal("server"), url: text(1000), keyFile: text(1000) }, closed),
+  Type.Object({ to: Type.Literal("place"), timeZone: text(100), data: text(1000) }, closed),
+  Type.Object({ to: Type.Literal("line"), line: SetupLine }, closed),
+  Type.Object({ to: Type.Literal("listening"), stop: Type.Literal(true) }, closed),
+  /** `anyway`: the bytes look like another device, and the user insists. */
+  Type.Object(
+    { to: Type.Literal("heard"), profile: text(100), candidate: Type.Integer({ minimum: -1 }), anyway: Type.Boolean() },
+    closed,
+  ),
+  Type.Object({ to: Type.Literal("heard"), again: Type.Literal(true) }, closed),
+  Type.Object({ to: Type.Literal("device"), id: text(100), allow: Type.Array(text(100), { maxItems: 20 }) }, closed),
+  Type.Object({ to: Type.Literal("first"), profile: text(100) }, closed),
+  Type.Object({ to: Type.Literal("first"), next: Type.Enum(["finish", "another"]) }, closed),
+  Type.Object({ to: Type.Literal("back") }, closed),
+]);
+export type SetupAnswer = Static<typeof SetupAnswer>;
+
+export type SetupStep = ServerStep | PlaceStep | LineStep | ListeningStep | HeardStep | DeviceStep | FirstStep;
+
+export interface ServerStep {
+  readonly at: "server";
+  /** Proposed name of this PC. */
+  readonly name: string;
+}
+
+export interface PlaceStep {
+  readonly at: "place";
+  /** The name of the clinic; null with a key of one's own. */
+  readonly clinic: string | null;
+  readonly warnings: readonly string[];
+  readonly timeZone: string;
+  readonly data: string;
+}
+
+export interface LineStep {
+  readonly at: "line";
+  /** Where the data folder is, if it does not belong there, and who copies or serves it. */
+  readonly folder: { readonly code: "folder.synced" | "folder.network" | "folder.memory"; readonly by: string } | null;
+  readonly ports: readonly SetupPort[];
+  /** Addresses of this PC that a device can call. */
+  readonly addresses: readonly string[];
+  readonly freePort: number;
+  readonly imagingPort: number;
+}
+
+export interface SetupPort {
+  /** The path that stays the same when the adapter is plugged in again, if there is one. */
+  readonly path: string;
+  readonly name: string;
+  /** The device of the configuration that has the port. */
+  readonly device: string | null;
+}
+
+export interface ListeningStep {
+  readonly at: "listening";
+  readonly line: SetupLine;
+  /** Addresses for the device's settings: `192.168.1.20`. */
+  readonly addresses: readonly string[];
+  /** The serial settings that are listened with now. */
+  readonly setting: string | null;
+  /** Serial settings whose bytes made no sense, so that the device has to send again. */
+  readonly unread: readonly string[];
+  readonly bytes: number;
+  /** The last bytes as text, control characters by name. */
+  readonly shown: string;
+  readonly secondsLeft: number;
+  /** Why the line cannot be opened at the moment, with what to do. */
+  readonly problem: string | null;
+}
+
+export interface HeardStep {
+  readonly at: "heard";
+  readonly line: SetupLine;
+  readonly bytes: number;
+  readonly shown: string;
+  /** Candidates, the best first. */
+  readonly candidates: readonly SetupCandidate[];
+  readonly profiles: readonly ProfileName[];
+  /** Why the line could not be opened, with what to do. */
+  readonly problem: string | null;
+  /** The points to check without a candidate. */
+  readonly advice: readonly SetupAdvice[];
+}
+
+export interface SetupCandidate {
+  readonly profile: string;
+  /** The device's name for people. */
+  readonly name: string;
+  readonly protocol: string;
+  /** Serial settings. */
+  readonly setting: string | null;
+  /** Address of the caller. */
+  readonly caller: string | null;
+  readonly score: number;
+  readonly reasons: readonly string[];
+}
+
+export interface ProfileName {
+  readonly profile: string;
+  readonly name: string;
+}
+
+export interface DeviceStep {
+  readonly at: "device";
+  readonly profile: ProfileName;
+  readonly line: SetupLine;
+  readonly setting: string | null;
+  /** Proposed id. */
+  readonly id: string;
+  /** Addresses that may send, proposed from the caller. Empty for a line without callers. */
+  readonly allow: readonly string[];
+  readonly callers: boolean;
+  readonly studies: readonly SetupStudy[];
+}
+
+/** A study as it would be filed. */
+export interface SetupStudy {
+  readonly device_name: string;
+  readonly acquired_at: string;
+  readonly hint: PatientHint;
+  /** The patient's name at the clinic; null for none. */
+  readonly patient: string | null;
+  /** How the patient was found, or why not. */
+  readonly match: string;
+  readonly results: readonly Result[];
+}
+
+export interface FirstStep {
+  readonly at: "first";
+  readonly device: string;
+  readonly profile: ProfileName;
+  /** The place that the device has to send to: `192.168.1.20:5600`, or a path. */
+  readonly place: string;
+  /** The problem of the line, and what to do about it. */
+  readonly problem: string | null;
+  /** The newest message since the device was saved. */
+  readonly message: FirstMessage | null;
+  readonly profiles: readonly ProfileName[];
+}
+
+export interface FirstMessage {
+  readonly id: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly studies: readonly SetupStudy[];
+  /** The profile that the message looks like; null if the chosen one fits. */
+  readonly looksLike: ProfileName | null;
+}
+
+export interface SetupView {
+  /** Grows with each step. An answer names the one that it answers. */
+  readonly turn: number;
+  readonly step: SetupStep;
+  /** Whether the set-up works on the last answer. */
+  readonly isBusy: boolean;
+}

@@ -1,0 +1,11 @@
+import { render } from "preact";
+import { isSignedOut } from "../../../../server/web/api.ts";
+import { followNews } from "../../../../server/web/live.ts";
+import { LocalApp } from "./app.tsx";
+import "../../../../server/web/style.css";
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("expected an element #app in local-app/index.html");
+render(<LocalApp />, root);
+
+followNews(() => (isSignedOut.value ? null : "/local/v1/events"));

@@ -1,0 +1,45 @@
+import type { LocalDevice } from "../../types/overview.ts";
+import { ago } from "../../../../server/web/text.ts";
+import { t } from "./texts.ts";
+
+/** After so long without a message a device that sent some is called silent. Weekends of a clinic are shorter. */
+const SILENT_MS = 3 * 24 * 60 * 60_000;
+/** A silence that is a fault, as at the dashboard. A shorter one may be a long weekend: the dashboard knows the device's rhythm. */
+const LONG_SILENT_MS = 14 * 24 * 60 * 60_000;
+
+export interface DeviceWords {
+  readonly tone: "good" | "bad" | "quiet";
+  readonly state: string;
+  /** The remedy; null if nothing is to do. */
+  readonly next: string | null;
+  /** The sentence is the agent's own, in English. */
+  readonly isEnglish?: boolean;
+}
+
+/** Says the state of a device in words, with what to do about it. */
+export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords {
+  const { state, reason, may_be_off, noise, profile, line, way, last_message_at } = device;
+  if (reason !== null) {
+    const known = (["cannot open", "cannot listen", "cannot connect"] as const).find((word) => word === state);
+    const word = may_be_off ? t("off") : known === undefined ? state : t(known);
+    return { tone: may_be_off ? "quiet" : "bad", state: word, next: reason, isEnglish: true };
+  }
+  if (noise !== null) {
+    const { bytes, protocol } = noise;
+    const next =
+      protocol === null ? t("foreignUnknown", { bytes, profile }) : t("foreignKnown", { bytes, protocol, profile });
+    return { tone: "bad", state: t("foreign"), next };
+  }
+  if (state === "connecting" || state === "opening") return { tone: "quiet", state: t(state), next: null };
+  if (last_message_at === null) {
+    const next = { serial: "waitsSerial", listen: "waitsListen", dial: "waitsDial" } as const;
+    const isOpen = state === "connected" && way !== "serial";
+    return { tone: "quiet", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
+  }
+  if (now - Date.parse(last_message_at) > SILENT_MS) {
+    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "quiet";
+    return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
+  }
+  if (state !== "connected") return { tone: "good", state: t("ready"), next: t("readyNext") };
+  return { tone: "good", state: way === "serial" ? t("portOpen") : t("connected"), next: null };
+}

@@ -1,0 +1,120 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { LocalForwards, LocalImage, LocalImages, LocalImageStudy } from "../../types/images.ts";
+import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { dateTime } from "../../../../server/web/text.ts";
+import { stateWord } from "../messages/texts.ts";
+import { LargePicture, NotDrawn } from "./large-picture.tsx";
+import { t } from "./texts.ts";
+import { usePicture } from "./use-picture.ts";
+import "./images.css";
+
+/** The newest studies of images, with small pictures that the agent draws when they come into sight. */
+export function Images() {
+  const images = useLocal<LocalImages>("/images");
+  return (
+    <>
+      <h1>{t("images")}</h1>
+      <Loaded of={images}>
+        {({ studies, has_older }) =>
+          studies.length === 0 ? (
+            <Empty title={t("none")}>{t("noneNext")}</Empty>
+          ) : (
+            <>
+              <p>
+                <strong class="not-for-diagnosis">{t("notForDiagnosis")}</strong> {t("originals")}
+              </p>
+              {studies.map((study) => (
+                <Study key={study.study_uid} study={study} />
+              ))}
+              {has_older && <p class="quiet">{t("older", { count: studies.length })}</p>}
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Study({ study }: { study: LocalImageStudy }) {
+  const { device, received_at, states, reason, images, has_more, removed, forwards, shown } = study;
+  const [large, setLarge] = useState<number | null>(null);
+  const image = large === null ? undefined : shown[large];
+  return (
+    <section class="card image-study">
+      <h2>
+        {device}, {dateTime(received_at)}
+      </h2>
+      <p>
+        <strong>{states.map(stateWord).join(", ")}</strong>
+        {reason !== null && <span lang="en">: {reason}</span>}
+      </p>
+      <p class="quiet">
+        {t(has_more ? "countOrMore" : "count", { count: images })}
+        {removed > 0 && ` ${t("removedCount", { count: removed })}`}
+        {shown.length < images && ` ${t("first", { count: shown.length })}`}
+      </p>
+      {forwards.map((one) => (
+        <Forwards key={one.destination} of={one} />
+      ))}
+      <ul>
+        {shown.map((one, index) => (
+          <li key={one.id}>
+            {one.is_removed ? (
+              <p class="image-removed">{t("removed")}</p>
+            ) : (
+              <Thumbnail of={one} number={index + 1} count={images} open={() => setLarge(index)} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {image !== undefined && (
+        <LargePicture id={image.id} number={(large ?? 0) + 1} count={images} close={() => setLarge(null)} />
+      )}
+    </section>
+  );
+}
+
+function Forwards({ of: { destination, queued, sent, refused, reason } }: { of: LocalForwards }) {
+  return (
+    <p class="image-forwards">
+      {t("archive", { name: destination, sent, queued, refused })} {reason !== null && <span lang="en">{reason}</span>}
+      {refused > 0 && ` ${t("refusedNext", { name: destination })}`}
+    </p>
+  );
+}
+
+/** A picture that was set aside is drawn again only when a person opens it. */
+function Thumbnail(props: { of: LocalImage; number: number; count: number; open: () => void }) {
+  const { of, number, count, open } = props;
+  const button = useRef<HTMLButtonElement>(null);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (button.current === null) return undefined;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+    });
+    observer.observe(button.current);
+    return () => observer.disconnect();
+  }, []);
+  const { url, frames, error } = usePicture(of.id, "small", 1, isSeen && of.fault === null);
+  return (
+    <button type="button" ref={button} onClick={open}>
+      {url !== null ? (
+        <img src={url} alt={t("alt", { number, count })} />
+      ) : (
+        <span>{t("imageOf", { number, count })}</span>
+      )}
+      {frames > 1 && <span>{t("clip", { count: frames })}</span>}
+      {error !== null && (
+        <span>
+          <NotDrawn error={error} />
+        </span>
+      )}
+      {of.fault !== null && (
+        <span>
+          {t("notDrawn")} {t(of.fault)} {t("setAside")}
+        </span>
+      )}
+    </button>
+  );
+}

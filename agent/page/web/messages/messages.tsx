@@ -1,0 +1,88 @@
+import { useLocation } from "preact-iso";
+import type { LocalMessageRow, LocalMessages } from "../../types/messages.ts";
+import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { dateTime } from "../../../../server/web/text.ts";
+import { DataTable } from "../../../../server/web/ui/data-table.tsx";
+import { Field } from "../../../../server/web/ui/field.tsx";
+import { messageStates, stateWord, t } from "./texts.ts";
+import "./messages.css";
+
+/** Every message that a device sent, the newest first. The filters stand in the page's address. */
+export function Messages() {
+  const { query, route } = useLocation();
+  const { state = "", device = "", before = "" } = query;
+  const list = useLocal<LocalMessages>(`/messages${queryText({ state, device, before })}`);
+  const show = (wanted: Record<string, string>) => route(`/messages${queryText(wanted)}`);
+  return (
+    <>
+      <h1>{t("messages")}</h1>
+      <div class="message-filters">
+        <Field label={t("device")}>
+          <select value={device} onChange={({ currentTarget }) => show({ state, device: currentTarget.value })}>
+            <option value="">{t("anyDevice")}</option>
+            {(list.data?.devices ?? [device].filter(Boolean)).map((id) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label={t("state")}>
+          <select value={state} onChange={({ currentTarget }) => show({ state: currentTarget.value, device })}>
+            <option value="">{t("anyState")}</option>
+            {messageStates().map((one) => (
+              <option key={one.state} value={one.state}>
+                {one.word}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
+      <Loaded of={list}>
+        {({ messages, next }) => (
+          <>
+            {messages.length > 0 ? (
+              <MessageTable messages={messages} />
+            ) : state === "" && device === "" ? (
+              <Empty title={t("none")}>{t("noneNext")}</Empty>
+            ) : (
+              <Empty title={t("noMatch")}>{t("noMatchNext")}</Empty>
+            )}
+            <p class="actions">
+              {before !== "" && <a href={`/messages${queryText({ state, device })}`}>{t("newest")}</a>}
+              {next !== null && (
+                <a href={`/messages${queryText({ state, device, before: String(next) })}`}>{t("older")}</a>
+              )}
+            </p>
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function queryText(wanted: Record<string, string>): string {
+  const text = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== "")).toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function MessageTable({ messages }: { messages: readonly LocalMessageRow[] }) {
+  return (
+    <DataTable label={t("messages")} columns={[t("received"), t("device"), t("state"), t("sample"), t("reason")]}>
+      {messages.map(({ id, device, received_at, state, reason, sample_ids = [] }) => (
+        <tr key={id}>
+          <th scope="row">
+            <a href={`/messages/${encodeURIComponent(id)}`}>{dateTime(received_at)}</a>
+          </th>
+          <td>{device}</td>
+          <td>{stateWord(state)}</td>
+          <td class="message-text">{sample_ids.join(", ")}</td>
+          {/* The agent writes its reasons in English. */}
+          <td class="message-text" lang="en">
+            {reason}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}

@@ -1,0 +1,161 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChild } from "preact";
+import type { LocalMessage } from "../../types/messages.ts";
+import { dateTime } from "../../../../server/web/text.ts";
+import { DataTable } from "../../../../server/web/ui/data-table.tsx";
+import { flagReason } from "../../../../server/web/ui/reasons.ts";
+import { Flag } from "../../../../server/web/ui/flag.tsx";
+import { stateWord, t } from "./texts.ts";
+
+// The three panes of a message. Every text of a device is shown as text.
+
+export function RawPane({ message: { raw, is_image } }: { message: LocalMessage }) {
+  const isHex = useSignal(false);
+  return (
+    <section class="card">
+      <h2>{t("raw")}</h2>
+      {is_image ? (
+        <p>{t("image")}</p>
+      ) : (
+        <>
+          <p class="actions">
+            <button type="button" aria-pressed={!isHex.value} onClick={() => (isHex.value = false)}>
+              {t("asText")}
+            </button>
+            <button type="button" aria-pressed={isHex.value} onClick={() => (isHex.value = true)}>
+              {t("asHex")}
+            </button>
+            <span class="quiet">
+              {raw.shown < raw.length
+                ? t("cut", { shown: raw.shown, count: raw.length })
+                : t("bytes", { count: raw.length })}
+            </span>
+          </p>
+          <pre class="wire" tabIndex={0} role="region" aria-label={t("raw")}>
+            {(isHex.value ? raw.hex : raw.text).join("\n")}
+          </pre>
+        </>
+      )}
+    </section>
+  );
+}
+
+export function ReportPane({ report, isImage }: { report: LocalMessage["report"]; isImage: boolean }) {
+  return (
+    <section class="card">
+      <h2>{t("report")}</h2>
+      {report.reports.length === 0 && !isImage && <p>{t("noReport")}</p>}
+      {report.reason !== null && <p lang="en">{report.reason}</p>}
+      {report.reports.map((one, index) => (
+        <div key={index}>
+          <Facts
+            of={[
+              [t("device"), `${one.device_name}, ${one.modality}`],
+              [t("measured"), dateTime(one.acquired_at)],
+              [t("identifier"), one.identifier],
+              [t("name"), one.name],
+              [t("species"), one.species],
+              [t("sample"), one.sample_ids.join(", ")],
+            ]}
+          />
+          <Table
+            label={labelOf(t("report"), index)}
+            head={[t("code"), t("value"), t("unit"), t("deviceRange"), t("deviceFlag")]}
+            rows={one.rows.map(({ code, device_code, text, unit, device_range, device_flag }) => [
+              device_code === null || device_code === code ? code : `${code} (${device_code})`,
+              text,
+              unit,
+              device_range,
+              device_flag,
+            ])}
+          />
+          {one.notes.length > 0 && (
+            <>
+              <h3>{t("notes")}</h3>
+              <ul lang="en">
+                {one.notes.map((note, place) => (
+                  <li key={place}>{note}</li>
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
+  return (
+    <section class="card">
+      <h2>{t("study")}</h2>
+      {studies.length === 0 && <p>{t("noStudy")}</p>}
+      {studies.map(({ fp, revision, state, reason, patient_fp, modality, acquired_at, results }, index) => (
+        <div key={fp}>
+          <p>
+            <strong>{stateWord(state)}</strong>
+            {reason !== null && <span lang="en">: {reason}</span>}
+          </p>
+          <Facts
+            of={[
+              [t("patient"), patient_fp ?? t("noPatient")],
+              [t("studyName"), `${modality}, ${fp}, ${t("revision", { revision })}`],
+              [t("measured"), dateTime(acquired_at)],
+            ]}
+          />
+          <Table
+            label={labelOf(t("study"), index)}
+            head={[t("analyte"), t("value"), t("unit"), t("range"), t("flag")]}
+            rows={results.map(({ analyte, text, unit, reference_range, flag, abnormal, reason: why }) => [
+              analyte,
+              text,
+              unit,
+              reference_range,
+              flag === null && abnormal !== true ? (
+                why && flagReason(why)
+              ) : (
+                <Flag key="flag" flag={flag} abnormal={abnormal} />
+              ),
+            ])}
+          />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Landmarks of a page have different names. */
+function labelOf(label: string, index: number): string {
+  return index === 0 ? label : `${label} (${index + 1})`;
+}
+
+function Facts({ of }: { of: readonly (readonly [string, string | null])[] }) {
+  return (
+    <dl class="message-facts">
+      {of.map(([name, value]) =>
+        value === null || value === "" ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+function Table({ label, head, rows }: { label: string; head: string[]; rows: readonly (readonly ComponentChild[])[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <DataTable label={label} class="pane-table" columns={head}>
+      {rows.map(([first, ...cells], index) => (
+        <tr key={index}>
+          <th scope="row">{first}</th>
+          {cells.map((cell, place) => (
+            <td key={place}>{cell}</td>
+          ))}
+        </tr>
+      ))}
+    </DataTable>
+  );
+}

@@ -1,0 +1,139 @@
+import { useSignal } from "@preact/signals";
+import type { LocalApplied } from "../../types/configuration.ts";
+import type { LocalCode, LocalCodes } from "../../types/queue.ts";
+import { call } from "../../../../server/web/api.ts";
+import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { ActionForm } from "../../../../server/web/ui/action-form.tsx";
+import { DataTable } from "../../../../server/web/ui/data-table.tsx";
+import { Dialog } from "../../../../server/web/ui/dialog.tsx";
+import { Field } from "../../../../server/web/ui/field.tsx";
+import { t } from "./codes-texts.ts";
+
+/** The codes of devices that the catalogue lacks, with an example of each. Mapping one changes the configuration. */
+export function Codes() {
+  const list = useLocal<LocalCodes>("/codes");
+  const chosen = useSignal<LocalCode | null>(null);
+  return (
+    <>
+      <h1>{t("codes")}</h1>
+      <p class="quiet">{t("why")}</p>
+      <Loaded of={list}>
+        {({ codes, mark }) => (
+          <>
+            {codes.length === 0 ? (
+              <Empty title={t("none")}>{t("noneNext")}</Empty>
+            ) : (
+              <CodeTable codes={codes} choose={(code) => (chosen.value = code)} />
+            )}
+            {chosen.value !== null && (
+              <MapDialog code={chosen.value} mark={mark} close={() => (chosen.value = null)} done={list.reload} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function CodeTable({ codes, choose }: { codes: readonly LocalCode[]; choose: (code: LocalCode) => void }) {
+  return (
+    <DataTable
+      label={t("codes")}
+      columns={[t("code"), t("device"), t("example"), [t("results"), "number"], t("analyte")]}
+    >
+      {codes.map((one) => (
+        <tr key={`${one.device} ${one.code}`}>
+          <th scope="row">
+            {one.code} <span class="quiet">{one.label}</span>
+          </th>
+          <td>{one.device}</td>
+          <td>{`${one.last_value ?? "–"} ${one.last_unit ?? ""}`}</td>
+          <td class="number">{one.count}</td>
+          <td>
+            {one.mapped_to ?? (
+              <button type="button" onClick={() => choose(one)}>
+                {t("map", { code: one.code })}
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+function MapDialog({
+  code: { device, code, suggestions },
+  mark,
+  close,
+  done,
+}: {
+  code: LocalCode;
+  mark: string;
+  close: () => void;
+  done: () => Promise<void>;
+}) {
+  const outcome = useSignal<LocalApplied | null>(null);
+  const analyte = useSignal(suggestions[0] ?? "");
+  const map = async () => {
+    const body = { device, code, analyte: analyte.value.trim(), mark };
+    outcome.value = await call<LocalApplied>("POST", "/codes", body);
+    if (outcome.value.outcome === "applied") await done();
+  };
+  if (outcome.value?.outcome === "applied") {
+    return (
+      <Dialog title={t("map", { code })} close={close}>
+        <p role="status">{t("applied")}</p>
+        <p class="actions">
+          <a href="/messages?state=unmatched">{t("again")}</a>
+          <button type="button" onClick={close}>
+            {t("close")}
+          </button>
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={t("map", { code })} close={close}>
+      <ActionForm act={map} button={t("apply")} leave={t("close")}>
+        <Field label={t("analyte")} hint={t("hint")}>
+          <input
+            value={analyte.value}
+            required
+            maxLength={200}
+            autocomplete="off"
+            onInput={({ currentTarget }) => (analyte.value = currentTarget.value)}
+          />
+        </Field>
+        {suggestions.length > 0 && (
+          <p class="actions">
+            {t("perhaps")}
+            {suggestions.map((name) => (
+              <button key={name} type="button" onClick={() => (analyte.value = name)}>
+                {name}
+              </button>
+            ))}
+          </p>
+        )}
+        <p>{t("line", { device })}</p>
+        <pre>{`codes: { ${JSON.stringify(code)}: ${analyte.value.trim() || "…"} }`}</pre>
+        {outcome.value !== null && <NotApplied of={outcome.value} />}
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+function NotApplied({ of }: { of: LocalApplied }) {
+  const reasons =
+    of.outcome === "refused" ? of.problems.map(({ message }) => message) : of.outcome === "applied" ? [] : [of.reason];
+  return (
+    <div class="problem" role="alert">
+      <strong>{t("notApplied")}</strong>
+      {reasons.map((reason) => (
+        <p key={reason} lang="en">
+          {reason}
+        </p>
+      ))}
+    </div>
+  );
+}

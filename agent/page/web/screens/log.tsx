@@ -1,0 +1,72 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { LocalLogLine } from "../../types/queue.ts";
+import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { texts } from "../../../../server/web/text.ts";
+import { Badge } from "../../../../server/web/ui/badge.tsx";
+import "./log.css";
+
+/** A line of the log raises no change of the agent, so the page asks. */
+const RELOAD_MS = 2_000;
+
+/** The last lines of the agent's log, the newest first. */
+export function Log() {
+  const log = useLocal<readonly LocalLogLine[]>("/log");
+  const areFaultsOnly = useSignal(false);
+  useEffect(() => {
+    const timer = setInterval(() => void log.reload(), RELOAD_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <h1>{t("log")}</h1>
+      <p>
+        <label>
+          <input
+            type="checkbox"
+            checked={areFaultsOnly.value}
+            onChange={({ currentTarget }) => (areFaultsOnly.value = currentTarget.checked)}
+          />{" "}
+          {t("faultsOnly")}
+        </label>
+      </p>
+      <Loaded of={log}>
+        {(lines) => <Lines lines={lines.filter(({ level }) => !areFaultsOnly.value || level !== "information")} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Lines({ lines }: { lines: readonly LocalLogLine[] }) {
+  if (lines.length === 0) return <Empty title={t("none")}>{t("noneNext")}</Empty>;
+  return (
+    <ol class="log" lang="en">
+      {lines.toReversed().map(({ time, level, message, fields }, index) => (
+        <li key={index}>
+          <span class="quiet">{time === "" ? "" : new Date(time).toLocaleTimeString("sv-SE")}</span>{" "}
+          {level !== "information" && <Badge tone="warning">{t(level)}</Badge>} <strong>{message}</strong>{" "}
+          <span class="quiet">{fields.join(", ")}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const t = texts(
+  {
+    log: "Log",
+    faultsOnly: "Faults only",
+    none: "No line",
+    noneNext: "The log begins when the agent starts.",
+    error: "fault",
+    warning: "warning",
+  },
+  {
+    log: "Günlük",
+    faultsOnly: "Yalnızca arızalar",
+    none: "Satır yok",
+    noneNext: "Günlük, aracı başladığında başlar.",
+    error: "arıza",
+    warning: "uyarı",
+  },
+);

@@ -1,0 +1,86 @@
+import type { LocalOutbox } from "../../types/queue.ts";
+import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { ago, texts } from "../../../../server/web/text.ts";
+import { DataTable } from "../../../../server/web/ui/data-table.tsx";
+
+/** The results that the server does not have yet, the oldest first, and why they wait. */
+export function Outbox() {
+  const outbox = useLocal<LocalOutbox>("/outbox");
+  return (
+    <>
+      <h1>{t("outbox")}</h1>
+      <Loaded of={outbox}>
+        {(shown) => (shown.depth === 0 ? <Empty title={t("none")}>{t("noneNext")}</Empty> : <Waiting outbox={shown} />)}
+      </Loaded>
+    </>
+  );
+}
+
+function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }) {
+  return (
+    <>
+      <section class="card">
+        <p>
+          <strong>{t("waiting", { count: depth })}</strong> {t("kept")}
+        </p>
+        {server.reason === null ? (
+          <p>{t("soon")}</p>
+        ) : (
+          <p>
+            {server.url}: <span lang="en">{`${server.state}: ${server.reason}`}</span>
+          </p>
+        )}
+        {studies.length < depth && <p class="quiet">{t("oldest", { count: studies.length })}</p>}
+      </section>
+      <DataTable
+        label={t("outbox")}
+        columns={[t("since"), t("device"), t("study"), [t("tries"), "number"], t("message")]}
+      >
+        {studies.map(({ fp, revision, modality, device, message, created_at, send_attempts }) => (
+          <tr key={`${fp} ${revision}`}>
+            <th scope="row">{ago(created_at)}</th>
+            <td>{device}</td>
+            <td>{modality}</td>
+            <td class="number">{send_attempts}</td>
+            <td>
+              <a href={`/messages/${encodeURIComponent(message)}`}>{t("show", { id: message.slice(-6) })}</a>
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    </>
+  );
+}
+
+const t = texts(
+  {
+    outbox: "To send",
+    none: "Every result is sent",
+    noneNext: "A new result goes to the server within seconds.",
+    waiting: "{count} results wait for the server.",
+    kept: "They stay on this PC until the server has them, so nothing is lost.",
+    soon: "The agent sends them now.",
+    oldest: "The oldest {count} are shown.",
+    since: "Waits since",
+    device: "Device",
+    study: "Kind",
+    tries: "Tries",
+    message: "Message",
+    show: "Message …{id}",
+  },
+  {
+    outbox: "Gönderilecek",
+    none: "Tüm sonuçlar gönderildi",
+    noneNext: "Yeni bir sonuç birkaç saniye içinde sunucuya gider.",
+    waiting: "{count} sonuç sunucuyu bekliyor.",
+    kept: "Sunucu alana kadar bu bilgisayarda kalırlar; hiçbir şey kaybolmaz.",
+    soon: "Aracı şimdi gönderiyor.",
+    oldest: "En eski {count} sonuç gösteriliyor.",
+    since: "Bekleme başlangıcı",
+    device: "Cihaz",
+    study: "Tür",
+    tries: "Deneme",
+    message: "İleti",
+    show: "İleti …{id}",
+  },
+);

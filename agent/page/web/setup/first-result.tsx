@@ -1,0 +1,79 @@
+import { useState } from "preact/hooks";
+import type { FirstStep } from "../../types/setup.ts";
+import { Field } from "../../../../server/web/ui/field.tsx";
+import type { Say } from "./say.ts";
+import { Studies } from "./studies.tsx";
+import { t } from "./texts.ts";
+
+/** Shows the first message that the agent received from the new device. */
+export function FirstResult({ step, say }: { step: FirstStep; say: Say }) {
+  const { device, profile, place, problem, message } = step;
+  return (
+    <>
+      <p role="status">{t("saved", { device })}</p>
+      {message === null ? (
+        <>
+          <p class="instruction">{t("sendOnce")}</p>
+          <p>
+            {t("sendTo")} <strong>{place}</strong>
+          </p>
+          {problem !== null && <p class="note">{problem}</p>}
+        </>
+      ) : (
+        <>
+          <p role="status">
+            {t("arrived")} {t(stateWord(message.state))}
+          </p>
+          {message.reason !== null && <p class="quiet">{message.reason}</p>}
+          {message.looksLike !== null && (
+            <p class="note">{t("looksLike", { like: message.looksLike.name, chosen: profile.name })}</p>
+          )}
+          <Studies studies={message.studies} />
+        </>
+      )}
+      <ChangeProfile step={step} say={say} />
+      <p class="actions">
+        <button type="button" class="primary" onClick={() => void say({ to: "first", next: "finish" })}>
+          {t("finish")}
+        </button>
+        <button type="button" onClick={() => void say({ to: "first", next: "another" })}>
+          {t("another")}
+        </button>
+      </p>
+    </>
+  );
+}
+
+function ChangeProfile({ step: { profile, profiles, message }, say }: { step: FirstStep; say: Say }) {
+  const like = message?.looksLike ?? null;
+  const [chosen, setChosen] = useState<string | null>(null);
+  const shown = chosen ?? like?.profile ?? profile.profile;
+  if (profiles.length === 0) return null;
+  return (
+    <details open={like !== null}>
+      <summary>{t("changeProfile")}</summary>
+      <Field label={t("profile")} hint={t("changeHint")}>
+        <select value={shown} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+          {profiles.map(({ profile: id, name }) => (
+            <option key={id} value={id}>
+              {name} ({id})
+            </option>
+          ))}
+        </select>
+      </Field>
+      <button
+        type="button"
+        disabled={shown === profile.profile}
+        onClick={() => void say({ to: "first", profile: shown })}
+      >
+        {t("change")}
+      </button>
+    </details>
+  );
+}
+
+const STATES = ["pending", "filed", "unmatched", "not-for-patients", "quarantined"] as const;
+
+function stateWord(state: string): (typeof STATES)[number] {
+  return STATES.find((one) => one === state) ?? "pending";
+}

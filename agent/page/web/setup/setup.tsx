@@ -1,0 +1,96 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { SetupStep, SetupView } from "../../types/setup.ts";
+import { call } from "../../../../server/web/api.ts";
+import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
+import { useAction } from "../../../../server/web/ui/use-action.ts";
+import { ChooseLine } from "./choose-line.tsx";
+import { FirstResult } from "./first-result.tsx";
+import { Heard } from "./heard.tsx";
+import { Listening } from "./listening.tsx";
+import { NameDevice } from "./name-device.tsx";
+import type { Say } from "./say.ts";
+import { Place, Server } from "./server.tsx";
+import { t } from "./texts.ts";
+import "./setup.css";
+
+// The set-up: it shows the step that the agent is at, and sends the answers. The agent keeps the state, so a page that is loaded
+// again goes on where it was.
+
+/** Steps in which something arrives by itself. */
+const LIVE: readonly SetupStep["at"][] = ["listening", "first"];
+const LOOK_MS = 700;
+
+export function SetUp() {
+  const resource = useLocal<SetupView>("/setup");
+  const { run, error, isRunning } = useAction();
+  const { route } = useLocation();
+  const { data, reload } = resource;
+  const isLive = data !== undefined && (data.isBusy || LIVE.includes(data.step.at));
+  useEffect(() => {
+    if (!isLive) return;
+    const timer = setInterval(() => void reload(), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isLive, data?.turn]);
+  const say: Say = (answer) =>
+    run(async () => {
+      await call("POST", "/setup", { turn: data?.turn ?? 0, answer });
+      await reload();
+      if ("next" in answer && answer.next === "finish") route("/");
+    });
+  return (
+    <>
+      <h1>{t("setUp")}</h1>
+      <Loaded of={resource}>
+        {({ step, turn }) => (
+          <section class="setup" key={turn} aria-busy={isRunning}>
+            <Step step={step} say={say} />
+            {error !== undefined && <Problem error={error} />}
+            {CAN_GO_BACK.includes(step.at) && (
+              <p class="actions">
+                <button type="button" disabled={isRunning} onClick={() => void say({ to: "back" })}>
+                  {t("back")}
+                </button>
+              </p>
+            )}
+          </section>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const CAN_GO_BACK: readonly SetupStep["at"][] = ["place", "heard", "device"];
+
+function Step({ step, say }: { step: SetupStep; say: Say }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // A new step is read out from its heading on.
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <>
+      <h2 ref={heading} tabIndex={-1}>
+        {t(step.at)}
+      </h2>
+      <StepBody step={step} say={say} />
+    </>
+  );
+}
+
+function StepBody({ step, say }: { step: SetupStep; say: Say }) {
+  switch (step.at) {
+    case "server":
+      return <Server step={step} say={say} />;
+    case "place":
+      return <Place step={step} say={say} />;
+    case "line":
+      return <ChooseLine step={step} say={say} />;
+    case "listening":
+      return <Listening step={step} say={say} />;
+    case "heard":
+      return <Heard step={step} say={say} />;
+    case "device":
+      return <NameDevice step={step} say={say} />;
+    case "first":
+      return <FirstResult step={step} say={say} />;
+  }
+}

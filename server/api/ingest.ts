@@ -1,0 +1,167 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import type { HeartbeatAnswer } from "../../shared/api/configuration.ts";
+import { knownPart, overlongList } from "../../shared/schema/known.ts";
+import { problems } from "../../shared/schema/problems.ts";
+import { Heartbeat, Outcome } from "../../shared/api/study.ts";
+import { wellFormed } from "../../shared/runtime/stored-text.ts";
+import { ApiError } from "../http/errors.ts";
+import { parseJsonBodies } from "../http/json-body.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
+import type { Session } from "../database/query.ts";
+import { wantedDevices } from "../records/agents/configuration.ts";
+import { stepWithHeartbeat, storeHeartbeat } from "../records/agents/heartbeats.ts";
+import { PAGE_INDEXES_MAX, type PageIndex } from "../records/patients/page-index.ts";
+import { listIdentifiers, listRemoved, type Page } from "../records/patients/patients.ts";
+import { VersionedCache } from "../records/patients/versioned-cache.ts";
+import { listMappings } from "../records/codes/codes.ts";
+import { currentRanges } from "../records/clinics/ranges.ts";
+import { fileStudies } from "../records/filing/filing.ts";
+import { listPlacements, type PlacementPosition } from "../records/unmatched/placements.ts";
+import { storedStudies } from "../records/filing/quota.ts";
+import { pageOf, type RouteContext } from "./context.ts";
+import { previewRoutes } from "./previews.ts";
+import { releaseRoutes } from "./releases.ts";
+import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
+import { instant, invalid, pageParameters, type Parameter, readParameters } from "../http/query-parameters.ts";
+
+// The endpoints of the agent. They are not public.
+
+const heartbeat = Compile(Heartbeat);
+const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
+const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
+
+const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
+const directory = { ...ingest, budget: "directory" } as const;
+
+export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
+  parseJsonBodies(app);
+  pushRoute(app, context);
+  heartbeatRoute(app, context);
+  directoryRoutes(app, context);
+  rangesRoute(app, context);
+  codesRoute(app, context);
+  placementsRoute(app, context);
+  configurationRoute(app, context);
+  releaseRoutes(app, context);
+  app.register(async (pictures) => previewRoutes(pictures, context));
+}
+
+function pushRoute(app: FastifyInstance, { store, now, concealUnconnected, quota }: RouteContext): void {
+  app.post("/agent/v1/studies", { config: ingest, schema: { response: { 200: Outcomes } } }, async (request) => {
+    const clinicId = keyOf(request).clinic_id;
+    const clock = now();
+    const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
+    const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
+    // Read before the transaction, which would conflict with all other pushes: pushes under way may exceed the limit.
+    const room = quota.studiesMax === null ? undefined : quota.studiesMax - (await storedStudies(store, clinicId));
+    const options = { conceal: concealUnconnected, ...(room !== undefined && { room }) };
+    // A study is filed once by its fp.
+    const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock, options), {
+      repeatable: true,
+    });
+    noteDeferred(request, quota, filed);
+    const next = filed.values();
+    return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
+  });
+}
+
+function noteDeferred({ log }: FastifyRequest, quota: RouteContext["quota"], filed: readonly Outcome[]): void {
+  const deferred = filed.filter(({ outcome }) => outcome === "deferred").length;
+  if (deferred === 0) return;
+  quota.deferred += deferred;
+  log.warn(
+    { deferred, limit: quota.studiesMax },
+    "a clinic has reached its limit of studies: its agent keeps new ones",
+  );
+}
+
+function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): void {
+  app.post("/agent/v1/heartbeat", { config: ingest }, async (request) => {
+    const overlong = overlongList(Heartbeat, request.body);
+    if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
+    // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
+    const body = wellFormed(knownPart(Heartbeat, request.body));
+    if (!heartbeat.Check(body)) {
+      throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
+    }
+    const { id, clinic_id } = keyOf(request);
+    const actor = { by: request.ip, now: now(), clinicId: clinic_id };
+    const take = async (session: Session): Promise<Static<typeof HeartbeatAnswer>> => {
+      const agent = await storeHeartbeat(session, clinic_id, id, body, actor.now);
+      const { version: running = null, upgrade = null } = body;
+      const version = await stepWithHeartbeat(session, { agent, version: running, upgrade }, actor);
+      const devices = await wantedDevices(session, id);
+      return {
+        ...(devices !== undefined && { configuration_version: devices.version }),
+        ...(version !== undefined && { upgrade: { version } }),
+      };
+    };
+    return store.transaction(take, { repeatable: true });
+  });
+}
+
+const placementPosition: Parameter<PlacementPosition | null> = {
+  schema: Type.String({ description: "The `next` of a page." }),
+  read: (given, name) => {
+    if (given === null) return null;
+    const [, at = "", id = ""] = /^(\d{1,15})\.(\d{1,15})$/.exec(given) ?? [];
+    if (id === "") throw invalid(name, given, "the next of an earlier page");
+    return { at: Number(at), id: Number(id) };
+  },
+};
+
+/** Where the clinic's studies are that changed here after an agent pushed them, so that its counts say the same. */
+function placementsRoute(app: FastifyInstance, { store }: RouteContext): void {
+  const parameters = { updated_since: instant("only studies changed at or after it"), after: placementPosition };
+  app.get("/agent/v1/placements", { config: { ...directory, parameters } }, async (request) => {
+    const { updated_since: since, after } = readParameters(request, parameters);
+    const from = after ?? { at: since ?? 0, id: 0 };
+    return { success: true, data: await listPlacements(store, keyOf(request).clinic_id, from) };
+  });
+}
+
+/** The devices that an admin wrote for the agent. Null if nobody wrote any. */
+function configurationRoute(app: FastifyInstance, { store }: RouteContext): void {
+  app.get("/agent/v1/configuration", { config: directory }, async (request) => ({
+    success: true,
+    data: (await wantedDevices(store, keyOf(request).id)) ?? null,
+  }));
+}
+
+/** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */
+function directoryRoutes(app: FastifyInstance, { store, syncPoints }: RouteContext): void {
+  const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
+  const directories = [
+    { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
+    { url: "/agent/v1/removed", read: listRemoved, isListed: false },
+  ];
+  for (const { url, read, isListed } of directories) {
+    app.get(url, { config: { ...directory, parameters: directoryParameters } }, async (request) => {
+      const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
+      const clinicId = keyOf(request).clinic_id;
+      const version = versionsOf(request).lists;
+      const { from } = await syncPoints.find(clinicId, updatedSince, versionsOf(request).answers);
+      const filter = { clinicId, listed: isListed, species: null, updatedSince: from, page, pageSize, version };
+      const found: Page<unknown> = await read(store, pageIndexes, filter);
+      return { success: true, data: pageOf(found, page, pageSize) };
+    });
+  }
+}
+
+/** The clinic's reference intervals, so that agent and server flag alike. Null if the clinic has none. */
+function rangesRoute(app: FastifyInstance, { store }: RouteContext): void {
+  app.get("/agent/v1/ranges", { config: directory }, async (request) => {
+    const ranges = await currentRanges(store, keyOf(request).clinic_id);
+    return { success: true, data: ranges ?? null };
+  });
+}
+
+/** The analytes that the clinic chose for codes of its devices. */
+function codesRoute(app: FastifyInstance, { store }: RouteContext): void {
+  app.get("/agent/v1/codes", { config: directory }, async (request) => ({
+    success: true,
+    data: await listMappings(store, keyOf(request).clinic_id),
+  }));
+}

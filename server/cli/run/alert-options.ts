@@ -1,0 +1,70 @@
+import { statfsSync } from "node:fs";
+import { hostname } from "node:os";
+import type { Command } from "commander";
+import { createMailer, isMailAddress, readSmtpUrl, type SendMail } from "../../operations/alerts/smtp.ts";
+import { readBackupState } from "../../../shared/platform/care/backup-state.ts";
+import { isOpenToOthers } from "../../../shared/files/private-folder.ts";
+import { readTextFile } from "../../../shared/files/text-file.ts";
+import type { Machine } from "../../records/alerts/alert-conditions.ts";
+import { isPostgresUrl } from "../../database/open.ts";
+
+// The mail server of a server, and what its alerts know of the machine. Options of `run`: a clinic's admin must not choose
+// which hosts the server connects to.
+
+export interface AlertOptions {
+  readonly smtp?: string;
+  readonly smtpFrom?: string;
+  readonly smtpPasswordFile?: string;
+  readonly publicUrl?: string;
+}
+
+/** Adds the options to a command. */
+export function withAlertOptions(command: Command): Command {
+  return command
+    .option("--smtp <url>", "mail server for alerts, such as smtp://user@mail.example.com:587 or smtps://...")
+    .option("--smtp-from <address>", "sender of the e-mails; needed with --smtp")
+    .option("--smtp-password-file <file>", "file with the password of the mail server, readable for this user alone")
+    .option(
+      "--public-url <url>",
+      "address of this server for the links in e-mails, such as https://vetwire.example.com",
+    );
+}
+
+/** @returns null without a mail server @throws Error with the remedy for options that do not fit */
+export function mailerOf({ smtp, smtpFrom, smtpPasswordFile }: AlertOptions): SendMail | null {
+  if (smtp === undefined) {
+    if (smtpFrom === undefined && smtpPasswordFile === undefined) return null;
+    throw new Error("--smtp-from and --smtp-password-file need --smtp, such as smtp://user@mail.example.com:587");
+  }
+  const server = readSmtpUrl(smtp);
+  if (typeof server === "string") throw new Error(`--smtp ${server}`);
+  if (smtpFrom === undefined || !isMailAddress(smtpFrom)) {
+    throw new Error("--smtp needs --smtp-from with one e-mail address, such as vetwire@example.com");
+  }
+  if ((server.user === null) !== (smtpPasswordFile === undefined)) {
+    throw new Error("--smtp names a user and --smtp-password-file the password: give both or neither");
+  }
+  const password = () => readPassword(smtpPasswordFile ?? "");
+  if (smtpPasswordFile !== undefined) password();
+  return createMailer({ ...server, from: smtpFrom, password });
+}
+
+function readPassword(file: string): string {
+  if (isOpenToOthers(file)) throw new Error(`other users can read ${file}, which holds a password: chmod 600 ${file}`);
+  return readTextFile(file).trim();
+}
+
+/** @returns the address of the dashboard for links; null if it is unknown @throws Error for another text than a URL */
+export function dashboardOf({ publicUrl }: AlertOptions): string | null {
+  if (publicUrl === undefined) return null;
+  if (/^https?:\/\/[^/?#]+\/?$/.test(publicUrl) && URL.canParse(publicUrl))
+    return new URL("/dashboard", publicUrl).href;
+  throw new Error(`--public-url is ${publicUrl}, expected an address such as https://vetwire.example.com`);
+}
+
+/** Reads the facts of this machine. `place` is the location of the store. */
+export async function readMachine(data: string, place: string): Promise<Machine> {
+  const { bavail, bsize } = statfsSync(data);
+  const freeBytes = isPostgresUrl(place) ? null : bavail * bsize;
+  return { name: hostname(), freeBytes, lastBackup: readBackupState(data)?.last ?? null };
+}

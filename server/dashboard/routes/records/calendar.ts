@@ -1,0 +1,106 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { EventStatus, EventType } from "../../../../shared/api/calendar.ts";
+import { fpPattern } from "../../../../shared/api/fp.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "../../../../shared/schema/schema.ts";
+import { isRealInstant } from "../../../../shared/schema/timestamp.ts";
+import type { EventList } from "../../types/calendar.ts";
+import { RANGE_DAYS_MAX, selectRange } from "../../../records/calendar/calendar-events.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { instant, readParameters } from "../../../http/query-parameters.ts";
+import { auditCommand } from "../../../records/audit/audit.ts";
+import { addEvent, moveEvent } from "../../../records/calendar/calendar.ts";
+import { hasEvent, listNamedEvents, listStaff } from "../../../records/calendar/calendar-list.ts";
+import type { Session } from "../../../database/query.ts";
+import { findPatient } from "../../../records/patients/patients.ts";
+import { clinicOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+import { actorOf, refuse } from "../commands.ts";
+import { textForm } from "../../../../shared/schema/text-form.ts";
+
+// The clinic's calendar: its events by day, new ones, and their way from check-in to close.
+
+const range = { start: instant("First start, inclusive."), end: instant("Last start, exclusive.") };
+
+const Time = Type.String({ pattern: TIMESTAMP_PATTERN });
+const newBody = bodyReader({
+  title: Type.String({ minLength: 1, maxLength: 500, pattern: textForm("\\S", "text that is not blank") }),
+  type: EventType,
+  start_at: Time,
+  end_at: Time,
+  patient_fp: Nullable(Type.String({ pattern: fpPattern("patient") })),
+  assigned_user_fp: Nullable(Type.String({ pattern: fpPattern("user") })),
+});
+const moveBody = bodyReader({ to: EventStatus });
+
+const url = "/clinic/v1/clinics/:clinic/calendar";
+
+export function calendarRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.get(url, { config: { access: "reader", parameters: range } }, async (request): Promise<EventList> => {
+    const { start, end } = readParameters(request, range);
+    const { id: clinicId } = clinicOf(request);
+    const selected = selectRange(start, end, now());
+    if (typeof selected === "string") {
+      throw new ApiError(
+        "REQUEST.INVALID_PARAMETER",
+        `end is ${selected === "reversed" ? "before start" : "far"}, expected at most ${RANGE_DAYS_MAX} days after start.`,
+      );
+    }
+    const users = await listStaff(store, clinicId);
+    return {
+      events: await listNamedEvents(store, { clinicId, ...selected }),
+      users: users.map(({ fp, name }) => ({ fp, name })),
+    };
+  });
+  app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
+    const { title, type, patient_fp, assigned_user_fp, ...times } = newBody(request.body);
+    const { id: clinic_id } = clinicOf(request);
+    const span = readSpan(times);
+    return store.transaction(async (session) => {
+      const patient_id = await patientId(session, clinic_id, patient_fp);
+      const assigned_user_id = await staffId(session, clinic_id, assigned_user_fp);
+      const event = { clinic_id, title: title.trim(), type, ...span, patient_id, assigned_user_id };
+      const fp = await addEvent(session, event);
+      await auditCommand(session, "event add", [fp, patient_fp], actorOf(request, now()));
+      return { fp };
+    });
+  });
+  app.post(`${url}/:fp/move`, { config: { access: "staff" } }, async (request): Promise<{ status: EventStatus }> => {
+    const { to } = moveBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const { id: clinicId } = clinicOf(request);
+    return store.transaction(async (session) => {
+      if (!(await hasEvent(session, clinicId, fp))) throw new ApiError("RECORD.NOT_FOUND", "This event");
+      const problem = await moveEvent(session, { clinicId, fp, to });
+      if (problem !== null) refuse(problem);
+      await auditCommand(session, `event move ${to}`, [fp], actorOf(request, now()));
+      return { status: to };
+    });
+  });
+}
+
+function readSpan({ start_at, end_at }: { start_at: string; end_at: string }): { start_at: number; end_at: number } {
+  for (const [name, time] of Object.entries({ start_at, end_at })) {
+    if (!isRealInstant(time))
+      throw new ApiError("REQUEST.INVALID_BODY", `${name} is ${time}, expected a time that exists.`);
+  }
+  if (end_at <= start_at) {
+    throw new ApiError("REQUEST.INVALID_BODY", `end_at is ${end_at}, expected a time after ${start_at}.`);
+  }
+  return { start_at: Date.parse(start_at), end_at: Date.parse(end_at) };
+}
+
+async function patientId(session: Session, clinicId: number, fp: string | null): Promise<number | null> {
+  if (fp === null) return null;
+  const patient = await findPatient(session, clinicId, fp);
+  if (patient?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
+  return patient.id;
+}
+
+async function staffId(session: Session, clinicId: number, fp: string | null): Promise<number | null> {
+  if (fp === null) return null;
+  const member = (await listStaff(session, clinicId)).find((each) => each.fp === fp);
+  if (member === undefined) throw new ApiError("RECORD.NOT_FOUND", "This member of the staff");
+  return member.id;
+}

@@ -1,0 +1,85 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { isFp } from "../../../../shared/api/fp.ts";
+import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
+import { Modality, RESULTS_MAX } from "../../../../shared/api/study.ts";
+import { analytes } from "../../../../shared/clinical/analytes/analytes.ts";
+import type { ManualPreview, TypedAnalyte } from "../../types/results/manual-study.ts";
+import { previewStudy } from "../../../records/manual/manual-preview.ts";
+import { readManualStudy } from "../../../records/manual/manual-study.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { findPatient } from "../../../records/patients/patients.ts";
+import { currentRanges } from "../../../records/clinics/ranges.ts";
+import { addStudy } from "../../../records/manual/manual-studies.ts";
+import { clinicOf, userOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+import { textForm } from "../../../../shared/schema/text-form.ts";
+
+// A study that a user types. The server computes ranges and flags, also while the user still types.
+
+const typed = {
+  patient_fp: Type.String({ maxLength: 64 }),
+  modality: Modality,
+  acquired_at: Type.String({ maxLength: 64 }),
+  device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  results: Type.Array(
+    ClosedObject({
+      analyte: Type.String({ maxLength: 64 }),
+      value: Type.String({ maxLength: 300 }),
+      unit: Nullable(Type.String({ maxLength: 32 })),
+    }),
+    { maxItems: RESULTS_MAX },
+  ),
+};
+const previewBody = bodyReader(typed);
+const saveBody = bodyReader({
+  ...typed,
+  entry_id: Type.String({ pattern: textForm("^[A-Za-z0-9]{20,40}$", "20 to 40 letters and digits") }),
+});
+
+const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name, modality, value_type, units }) => {
+  return { code, api_code, name, modality, value_type, units: units.map(({ unit }) => unit) };
+});
+
+export function manualStudyRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  const url = "/clinic/v1/clinics/:clinic/manual-study";
+  /** An animal of others and one that does not exist give one answer. */
+  async function patientOf(clinicId: number, fp: string) {
+    const found = isFp("patient", fp) ? await findPatient(store, clinicId, fp) : undefined;
+    if (found?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
+    return found.patient;
+  }
+  app.get(`${url}/analytes`, { config: { access: "staff" } }, () => catalogue);
+  app.post(
+    `${url}/preview`,
+    { config: { access: "staff", repeats: "it changes nothing" } },
+    async (request): Promise<ManualPreview> => {
+      const study = previewBody(request.body);
+      const { id: clinicId } = clinicOf(request);
+      const patient = await patientOf(clinicId, study.patient_fp);
+      const ranges = (await currentRanges(store, clinicId)) ?? null;
+      return previewStudy(study, { patient, ranges, now: now() });
+    },
+  );
+  app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
+    const { patient_fp: patientFp, entry_id: entryId, ...study } = saveBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    await patientOf(clinicId, patientFp);
+    const read = readManualStudy(study, now());
+    if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
+    const { userId, name: by } = userOf(request);
+    const wanted = {
+      clinicId,
+      patientFp,
+      entryId: `${userId} ${entryId}`,
+      entry: read.entry,
+      by,
+      userId,
+      now: now(),
+    };
+    const added = await store.transaction((session) => addStudy(session, wanted));
+    if ("problem" in added) throw new ApiError("RECORD.NOT_FOUND", "This patient");
+    return added;
+  });
+}

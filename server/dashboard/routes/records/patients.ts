@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isFp } from "../../../../shared/api/fp.ts";
+import { type PatientList, type PatientOverview, type PatientResults, SPECIES } from "../../types/patients.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { choice, pageParameters, readParameters, text, yesOrNo } from "../../../http/query-parameters.ts";
+import { PatientLists } from "../../../records/patients/patient-list.ts";
+import { patientOverview, patientResults } from "../../../records/patients/patient-page.ts";
+import { clinicOf } from "../../auth/guard.ts";
+import type { DashboardContext } from "../../context.ts";
+
+// The clinic's patients, and one patient with its results.
+
+const listParameters = {
+  search: text("Words of the name or of an identifier, or a whole fp."),
+  species: choice(SPECIES, "Species of the patients."),
+  page: pageParameters.page,
+};
+
+const resultParameters = {
+  all: yesOrNo("Whether to list all studies, not the newest alone."),
+  analyte: text("Code of the only analyte whose values are listed."),
+};
+
+export function patientRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  const lists = new PatientLists(store);
+  app.get(
+    "/clinic/v1/clinics/:clinic/patients",
+    { config: { access: "reader", parameters: listParameters } },
+    (request): Promise<PatientList> =>
+      lists.find({ clinicId: clinicOf(request).id, ...readParameters(request, listParameters) }),
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/patients/:fp",
+    { config: { access: "reader" } },
+    async (request): Promise<PatientOverview> =>
+      found(await patientOverview(store, { clinicId: clinicOf(request).id, fp: patientFp(request), now: now() })),
+  );
+  app.get(
+    "/clinic/v1/clinics/:clinic/patients/:fp/results",
+    { config: { access: "reader", parameters: resultParameters } },
+    async (request): Promise<PatientResults> => {
+      const wanted = readParameters(request, resultParameters);
+      return found(await patientResults(store, clinicOf(request).id, patientFp(request), wanted));
+    },
+  );
+}
+
+export function patientFp({ params }: FastifyRequest): string {
+  const { fp } = params as { fp: string };
+  if (!isFp("patient", fp)) throw missing();
+  return fp;
+}
+
+/** A patient of others, one without a connection, and one that does not exist give one answer. */
+export function found<T>(value: T | undefined): T {
+  if (value === undefined) throw missing();
+  return value;
+}
+
+function missing(): ApiError {
+  return new ApiError("RECORD.NOT_FOUND", "This patient");
+}

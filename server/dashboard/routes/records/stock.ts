@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { DATE_PATTERN, Nullable } from "../../../../shared/schema/schema.ts";
+import { isRealDate } from "../../../../shared/schema/timestamp.ts";
+import type { Consumed, ItemDetail, ItemList, StockBatch } from "../../types/stock.ts";
+import { wallTime } from "../../types/wall-time.ts";
+import { allocationOrder, isExpired } from "../../../records/inventory/inventory-stock.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { pageParameters, readParameters, text, yesOrNo } from "../../../http/query-parameters.ts";
+import { auditCommand } from "../../../records/audit/audit.ts";
+import { listCategories } from "../../../records/inventory/stock-list.ts";
+import type { Session } from "../../../database/query.ts";
+import { consumeStock, findStock, listItems, receiveStock } from "../../../records/inventory/stock.ts";
+import { clinicOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+import { actorOf, refuse } from "../commands.ts";
+
+// The clinic's stock: its items, their batches, deliveries and consumption.
+
+const filters = {
+  ...pageParameters,
+  category: text("Only this category."),
+  low: yesOrNo("If true, only items below their threshold."),
+};
+
+const Quantity = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const receiveBody = bodyReader({
+  quantity: Quantity,
+  lot: Nullable(Type.String({ maxLength: 100 })),
+  expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
+});
+const consumeBody = bodyReader({ quantity: Quantity, batch: Type.Optional(Type.Integer({ minimum: 1 })) });
+
+const url = "/clinic/v1/clinics/:clinic/stock";
+const urlOfOne = `${url}/:fp`;
+
+export function stockRoutes(app: FastifyInstance, context: DashboardContext): void {
+  readRoutes(app, context);
+  moveRoutes(app, context);
+}
+
+function readRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.get(url, { config: { access: "reader", parameters: filters } }, async (request): Promise<ItemList> => {
+    const { page, page_size, category, low } = readParameters(request, filters);
+    const { id: clinicId } = clinicOf(request);
+    const filter = { clinicId, category, lowStockOnly: low, page, pageSize: page_size };
+    const { items, total } = await listItems(store, filter);
+    const categories = await listCategories(store, clinicId);
+    return { items, total, page, page_size, has_more: page * page_size < total, categories };
+  });
+  app.get(urlOfOne, { config: { access: "reader" } }, async (request): Promise<ItemDetail> => {
+    const { fp } = request.params as { fp: string };
+    return detailOf(await stockOf(store, clinicOf(request).id, fp), dayOf(request, now()));
+  });
+}
+
+function moveRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.post(`${urlOfOne}/receive`, { config: { access: "staff" } }, async (request): Promise<ItemDetail> => {
+    const { quantity, lot, expiry_date } = receiveBody(request.body);
+    if (expiry_date !== null && !isRealDate(expiry_date)) {
+      throw new ApiError("REQUEST.INVALID_BODY", `expiry_date is ${expiry_date}, expected a day that exists.`);
+    }
+    const { fp } = request.params as { fp: string };
+    const { id: clinicId } = clinicOf(request);
+    const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now() };
+    return store.transaction(async (session) => {
+      await stockOf(session, clinicId, fp);
+      const receipt = await receiveStock(session, { clinicId, fp, ...delivery });
+      if (receipt.outcome === "refused") refuse(receipt.reason);
+      if (receipt.outcome === "received") {
+        await auditCommand(session, "stock receive", [fp], actorOf(request, now()));
+      }
+      return detailOf(await stockOf(session, clinicId, fp), dayOf(request, now()));
+    });
+  });
+  app.post(`${urlOfOne}/consume`, { config: { access: "staff" } }, async (request): Promise<Consumed> => {
+    const { quantity, batch = null } = consumeBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const { id: clinicId } = clinicOf(request);
+    const today = dayOf(request, now());
+    return store.transaction(async (session) => {
+      const { batches } = await stockOf(session, clinicId, fp);
+      const consumption = await consumeStock(session, { clinicId, fp, quantity, today, batch });
+      if (consumption.outcome === "refused") refuse(consumption.reason);
+      const detail = detailOf(await stockOf(session, clinicId, fp), today);
+      if (consumption.outcome === "nothing") return { ...detail, taken: [], taken_without_batch: 0 };
+      const taken = consumption.taken.flatMap((part) =>
+        batches.filter(({ id }) => id === part.id).map((each) => toBatch({ ...each, quantity: part.quantity }, today)),
+      );
+      await auditCommand(session, commandOf(taken), [fp], actorOf(request, now()));
+      return { ...detail, taken, taken_without_batch: quantity - sum(taken) };
+    });
+  });
+}
+
+type Stock = NonNullable<Awaited<ReturnType<typeof findStock>>>;
+
+async function stockOf(session: Session, clinicId: number, fp: string): Promise<Stock> {
+  const stock = await findStock(session, clinicId, fp);
+  if (stock === undefined) throw new ApiError("RECORD.NOT_FOUND", "This item");
+  return stock;
+}
+
+function dayOf(request: FastifyRequest, now: number): string {
+  return wallTime(now, clinicOf(request).timeZone ?? undefined).date;
+}
+
+/** Names the command in the audit. An expired batch stands in it, since somebody chose it. */
+function commandOf(taken: readonly StockBatch[]): string {
+  const expired = taken.find(({ is_expired }) => is_expired);
+  if (expired === undefined) return "stock consume";
+  const lot = expired.lot === null ? "batch without a lot" : `lot ${expired.lot}`;
+  return `stock consume: ${lot}, expired ${expired.expiry_date}`;
+}
+
+function detailOf({ item, batches }: Stock, today: string): ItemDetail {
+  const left = allocationOrder(item.category, batches, today).filter(({ quantity }) => quantity > 0);
+  const named = new Map(batches.map((batch) => [batch.id, batch]));
+  const shown = left.flatMap(({ id }) => named.get(id) ?? []).map((each) => toBatch(each, today));
+  return { item, batches: shown, without_batch: Math.max(0, item.quantity_on_hand - sum(shown)) };
+}
+
+function toBatch(batch: Stock["batches"][number], today: string): StockBatch {
+  const { id, lot, quantity, received_at, expiry_date } = batch;
+  const is_expired = isExpired(batch, today);
+  return { id, lot, quantity, received_at: new Date(received_at).toISOString(), expiry_date, is_expired };
+}
+
+function sum(batches: readonly { quantity: number }[]): number {
+  return batches.reduce((total, { quantity }) => total + quantity, 0);
+}

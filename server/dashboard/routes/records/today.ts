@@ -1,0 +1,30 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { ApiError } from "../../../http/errors.ts";
+import { markSeen } from "../../../records/results/seen-studies.ts";
+import { readToday } from "../../../records/alerts/today.ts";
+import { clinicOf, userOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+
+// The work that needs a person today, and the mark that somebody saw a study.
+
+const seenBody = bodyReader({ revision: Type.Integer({ minimum: 1 }) });
+
+export function todayRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.get("/clinic/v1/clinics/:clinic/today", { config: { access: "reader" } }, (request) => {
+    const { id: clinicId, timeZone, role } = clinicOf(request);
+    return readToday(store, { clinicId, timeZone, isAdmin: role === "admin", now: now() });
+  });
+  app.post<{ Params: { fp: string } }>(
+    "/clinic/v1/clinics/:clinic/results/:fp/seen",
+    { config: { access: "staff", repeats: "a study that was seen stays seen" } },
+    async (request) => {
+      const { fp } = request.params;
+      const { revision } = seenBody(request.body);
+      const seeing = { fp, revision, clinicId: clinicOf(request).id, userId: userOf(request).userId, now: now() };
+      if (!(await markSeen(store, seeing))) throw new ApiError("RECORD.NOT_FOUND", "This study");
+      return {};
+    },
+  );
+}

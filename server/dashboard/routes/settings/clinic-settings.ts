@@ -1,0 +1,37 @@
+import type { FastifyInstance } from "fastify";
+import { IANAZone } from "luxon";
+import { Type } from "typebox";
+import type { ClinicSettings } from "../../types/settings/clinic-settings.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { auditCommand } from "../../../records/audit/audit.ts";
+import { setClinicSettings } from "../../../records/clinics/clinics.ts";
+import { clinicOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+import { actorOf } from "../commands.ts";
+
+// Settings of a clinic. The state of the session holds them for the pages.
+
+const settingsBody = bodyReader({
+  language: Type.Union([Type.Literal("en"), Type.Literal("tr"), Type.Null()]),
+  time_zone: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
+  // A page of an older version sends none.
+  confirms_connections: Type.Optional(Type.Boolean()),
+});
+
+export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.put("/clinic/v1/clinics/:clinic/settings/clinic", { config: { access: "admin" } }, async (request) => {
+    const settings: ClinicSettings = settingsBody(request.body);
+    if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
+      throw new ApiError("REQUEST.INVALID_BODY", "time_zone is no IANA time zone, such as Europe/Istanbul.");
+    }
+    const { confirms_connections } = settings;
+    await store.transaction(async (session) => {
+      await setClinicSettings(session, clinicOf(request).id, settings);
+      if (confirms_connections === undefined) return;
+      const command = `connections ${confirms_connections ? "wait for" : "need no"} confirmation`;
+      await auditCommand(session, command, [clinicOf(request).fp], actorOf(request, now()));
+    });
+    return {};
+  });
+}

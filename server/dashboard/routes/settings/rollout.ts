@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { RolloutBody } from "../../types/rollout.ts";
+import { endOf, planUpdate, showRollout, skipPc, startRollout, stopRollout } from "../../../records/agents/rollout.ts";
+import { listReleases } from "../../../operations/release-folder.ts";
+import { forgetRollout, readRollout, saveRollout, type StoredRollout } from "../../../records/agents/rollouts.ts";
+import { type AuditActor, auditCommand } from "../../../records/audit/audit.ts";
+import { readAgents } from "../../../records/agents/devices.ts";
+import type { Session } from "../../../database/query.ts";
+import { clinicOf, userOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+import { actorOf, refuse } from "../commands.ts";
+
+// The update of the clinic PCs: what can be updated, how far it is, and the commands of an admin.
+
+const startBody = bodyReader({ version: Type.String({ maxLength: 64 }) });
+const skipBody = bodyReader({ agent: Type.String({ maxLength: 64 }) });
+
+const URL = "/clinic/v1/clinics/:clinic/rollout";
+
+export function rolloutRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, releaseFolder } = context;
+  const agentsOf = (session: Session, request: FastifyRequest) => {
+    const { id: clinicId, timeZone } = clinicOf(request);
+    return readAgents(session, { clinicId, timeZone, now: now() });
+  };
+
+  app.get(
+    URL,
+    { config: { access: "reader" } },
+    (request): Promise<RolloutBody> =>
+      store.snapshot(async (session) => {
+        const agents = await agentsOf(session, request);
+        const stored = await readRollout(session, clinicOf(request).id);
+        return {
+          plan: planUpdate(agents, listReleases(releaseFolder)),
+          rollout: stored === undefined ? null : showRollout(stored.rollout, stored.by, agents),
+        };
+      }),
+  );
+  app.post(URL, { config: { access: "admin" } }, async (request) => {
+    const { version } = startBody(request.body);
+    const { id: clinicId } = clinicOf(request);
+    const { userId } = userOf(request);
+    const actor = actorOf(request, now());
+    await store.transaction(async (session) => {
+      const plan = planUpdate(await agentsOf(session, request), listReleases(releaseFolder));
+      if (plan?.version !== version) refuse(`version ${version} is not the newest one here: load the page again`);
+      if (plan.pcs.length === 0) refuse("every PC that can take this version has it: there is nothing to update");
+      const stored = await readRollout(session, clinicId);
+      if (stored !== undefined && endOf(stored.rollout) === "running") {
+        refuse(`${stored.by} started an update already: wait for its end, or stop it`);
+      }
+      await saveRollout(session, clinicId, { rollout: startRollout(plan, actor.now), userId });
+      await auditCommand(session, `agents update to ${version}`, agentFps(plan), actor);
+    });
+    return {};
+  });
+  commandRoutes(app, context);
+}
+
+function agentFps({ pcs }: { pcs: readonly { readonly agent: string }[] }): string[] {
+  return pcs.map(({ agent }) => agent);
+}
+
+/** The commands on a roll-out. Each is refused if the roll-out meanwhile went on. */
+function commandRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  function command(
+    path: string,
+    work: (session: Session, stored: StoredRollout, actor: AuditActor, request: FastifyRequest) => Promise<void>,
+  ): void {
+    app.post(`${URL}/${path}`, { config: { access: "admin" } }, async (request) => {
+      const actor = actorOf(request, now());
+      await store.transaction(async (session) => {
+        const stored = await readRollout(session, clinicOf(request).id);
+        if (stored === undefined) refuse("no update of the PCs is under way: load the page again");
+        await work(session, stored, actor, request);
+      });
+      return {};
+    });
+  }
+  command("stop", async (session, { rollout, userId }, actor, request) => {
+    const stopped = stopRollout(rollout, actor.now);
+    if (stopped === undefined) refuse("this update has ended already: load the page again");
+    await saveRollout(session, clinicOf(request).id, { rollout: stopped, userId });
+    await auditCommand(session, "agents update: stopped", agentFps(rollout), actor);
+  });
+  command("skip", async (session, { rollout, userId }, actor, request) => {
+    const { agent } = skipBody(request.body);
+    const skipped = skipPc(rollout, agent, actor.now);
+    if (skipped === undefined) refuse("it is not the turn of this PC any more: load the page again");
+    await saveRollout(session, clinicOf(request).id, { rollout: skipped, userId });
+    await auditCommand(session, "agents update: skipped", [agent], actor);
+  });
+  command("close", async (session, { rollout }, actor, request) => {
+    if (endOf(rollout) === "running") refuse("this update is under way: stop it first");
+    await forgetRollout(session, clinicOf(request).id);
+    await auditCommand(session, "agents update: put away", agentFps(rollout), actor);
+  });
+}

@@ -1,0 +1,146 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { newUlid } from "../../../../shared/api/fp.ts";
+import {
+  type DeliveryPage,
+  type DeliveryRow,
+  messageId,
+  type NewWebhook,
+  type WebhookList,
+  WEBHOOKS_MAX,
+  webhookTypes,
+} from "../../types/settings/webhooks.ts";
+import { readReceiverUrl } from "../../../operations/webhooks/receiver.ts";
+import { newWebhookSecret } from "../../../operations/webhooks/sign.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { pageParameters, readParameters } from "../../../http/query-parameters.ts";
+import { auditCommand } from "../../../records/audit/audit.ts";
+import {
+  addTestEvent,
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listDeliveries,
+  listWebhooks,
+  pauseWebhook,
+  resendDelivery,
+  type StoredDelivery,
+} from "../../../records/webhooks/webhooks.ts";
+import { clinicOf } from "../../auth/guard.ts";
+import { bodyReader } from "../../body.ts";
+import type { DashboardContext } from "../../context.ts";
+import { actorOf } from "../commands.ts";
+
+// Webhooks of the clinic, for an admin. A webhook of another clinic answers like a missing one.
+
+const newBody = bodyReader({
+  url: Type.String({ minLength: 1, maxLength: 4000 }),
+  types: Type.Array(Type.Enum([...webhookTypes]), { minItems: 1, uniqueItems: true }),
+});
+
+const pauseBody = bodyReader({ paused: Type.Boolean() });
+const resendBody = bodyReader({ id: Type.String({ maxLength: 200 }) });
+
+const URL = "/clinic/v1/clinics/:clinic/webhooks";
+const access = "admin";
+
+export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWebhooks }: DashboardContext): void {
+  app.get(
+    URL,
+    { config: { access } },
+    async (request): Promise<WebhookList> => ({
+      webhooks: await listWebhooks(store, clinicOf(request).id),
+      private_allowed: allowPrivateWebhooks,
+    }),
+  );
+  app.post(URL, { config: { access } }, async (request): Promise<NewWebhook> => {
+    const { url: text, types } = newBody(request.body);
+    const url = readReceiverUrl(text.trim(), allowPrivateWebhooks);
+    if (!url.ok) throw new ApiError("RECORD.REFUSED", url.reason);
+    const { id: clinicId } = clinicOf(request);
+    const actor = actorOf(request, now());
+    const made = { id: `wh_${newUlid()}`, secret: newWebhookSecret() };
+    await store.transaction(async (session) => {
+      if ((await countWebhooks(session, clinicId)) >= WEBHOOKS_MAX) {
+        throw new ApiError("RECORD.REFUSED", `The clinic has ${WEBHOOKS_MAX} webhooks, the most. Delete one first.`);
+      }
+      await insertWebhook(session, { clinicId, ...made, url: url.value.href, types, now: actor.now });
+      await auditCommand(session, "webhooks create", [made.id], actor);
+    });
+    return made;
+  });
+  app.get(
+    `${URL}/:id/deliveries`,
+    { config: { access, parameters: pageParameters } },
+    async (request): Promise<DeliveryPage> => {
+      const { page, page_size: pageSize } = readParameters(request, pageParameters);
+      const of = webhookOf(request);
+      const webhook = await findWebhook(store, of);
+      if (webhook === undefined) throw missing();
+      const { deliveries, total } = await listDeliveries(store, { ...of, page, pageSize });
+      return { webhook, deliveries: deliveries.map((delivery) => rowOf(webhook.id, delivery)), total };
+    },
+  );
+  /** Adds a route that changes a webhook, and writes the audit with it. */
+  function command(
+    path: string,
+    name: string,
+    change: (
+      request: FastifyRequest,
+    ) => (session: Parameters<Parameters<typeof store.transaction>[0]>[0]) => Promise<boolean>,
+  ): void {
+    app.post(`${URL}/:id/${path}`, { config: { access } }, async (request) => {
+      const work = change(request);
+      await store.transaction(async (session) => {
+        if (!(await work(session))) throw missing();
+        await auditCommand(session, name, [webhookOf(request).id], actorOf(request, now()));
+      });
+      return {};
+    });
+  }
+  command("pause", "webhooks pause", (request) => {
+    const { paused } = pauseBody(request.body);
+    return async (session) => pauseWebhook(session, webhookOf(request), paused);
+  });
+  command("delete", "webhooks delete", (request) => async (session) => deleteWebhook(session, webhookOf(request)));
+  command("test", "webhooks test", (request) => async (session) => addTestEvent(session, webhookOf(request), now()));
+  command("resend", "webhooks resend", (request) => {
+    const of = webhookOf(request);
+    const deliveryId = Number(resendBody(request.body).id.slice(messageId(of.id, 0).length - 1));
+    if (!Number.isSafeInteger(deliveryId)) throw missing();
+    return async (session) => resendDelivery(session, { ...of, deliveryId, now: now() });
+  });
+}
+
+function webhookOf(request: FastifyRequest): { clinicId: number; id: string } {
+  const { id } = request.params as { id: string };
+  return { clinicId: clinicOf(request).id, id };
+}
+
+function missing(): ApiError {
+  return new ApiError("RECORD.NOT_FOUND", "This webhook or message");
+}
+
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+function rowOf(webhookId: string, { id, type, fp, state, changed_at, next_at, attempts }: StoredDelivery): DeliveryRow {
+  const isWaiting = state === "new" || state === "retrying";
+  return {
+    id: messageId(webhookId, id),
+    type,
+    fp,
+    state,
+    changed_at: timestamp(changed_at),
+    next_at: isWaiting ? timestamp(next_at) : null,
+    attempts: attempts.map(({ number, started_at, ended_at, status, reason }) => ({
+      number,
+      started_at: timestamp(started_at),
+      ended_at: ended_at === null ? null : timestamp(ended_at),
+      status,
+      reason,
+    })),
+  };
+}

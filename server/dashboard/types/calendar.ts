@@ -1,0 +1,34 @@
+import type { CalendarEvent, EventStatus, EventType } from "../../../shared/api/calendar.ts";
+import type { NamedPatient } from "./records.ts";
+
+// The clinic's calendar, as the pages show and write it. Times are UTC; the pages print them in the clinic's zone.
+
+export interface ListedEvent extends Omit<CalendarEvent, "patient_fp" | "assigned_user_fp"> {
+  /** Null without a patient, and for a patient that the clinic does not see. */
+  patient: NamedPatient | null;
+  assigned_user: string | null;
+  /** The statuses that may follow. */
+  next_statuses: EventStatus[];
+}
+
+/** The answer of `GET /calendar?start=...&end=...`: events that start in the range, by start. */
+export interface EventList {
+  events: ListedEvent[];
+  /** The clinic's staff, by name. */
+  users: { fp: string; name: string }[];
+}
+
+/** The body of `POST /calendar`. */
+export interface NewEvent {
+  title: string;
+  type: EventType;
+  start_at: string;
+  end_at: string;
+  patient_fp: string | null;
+  assigned_user_fp: string | null;
+}
+
+/** The body of `POST /calendar/<fp>/move`. */
+export interface EventMove {
+  to: EventStatus;
+}

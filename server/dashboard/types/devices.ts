@@ -1,0 +1,123 @@
+import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
+
+// The clinic PCs with their devices, as GET /clinic/v1/clinics/:clinic/devices shows them. Times are those of the API.
+
+/** The answer of `GET devices`. */
+export interface DevicesBody {
+  /** By name. */
+  agents: AgentShown[];
+}
+
+/** The answer of `POST pairing-code`. No later answer contains the code. */
+export interface PairingCode {
+  /** In three groups: `7KQM-X2HD-9FVT`. */
+  code: string;
+  expires_at: string;
+  /** The address under which PCs of the network reach the server; null if the page's own is the only one. */
+  server: string | null;
+}
+
+/**
+ * Where the devices of an agent come from. `applied`: it runs those that are shown. `waiting`: it has not tried the saved ones yet.
+ * `refused`: it found problems in them and keeps the last good ones. `local`: its agent.yaml forbids changes from here. `unknown`: it
+ * has not told, or is too old to.
+ */
+export type ConfigurationState = "applied" | "waiting" | "refused" | "local" | "unknown";
+
+/** The answer of `GET agents/:agent/devices`. */
+export interface AgentDevices {
+  state: ConfigurationState;
+  /** The list of devices as YAML. Null if it cannot be edited here. */
+  devices: string | null;
+  /** Why the agent refused them, with lines of `devices`. */
+  problems: { line: number; message: string }[];
+}
+
+/** The agent of one clinic PC. A device key stands for it. */
+export interface AgentShown {
+  key: { id: string; name: string };
+  /** Null before the first heartbeat of an agent whose key a person made. */
+  fp: string | null;
+  configuration: ConfigurationState;
+  /** Null for an agent whose key a person made. */
+  paired_at: string | null;
+  /** Whether a person ended its access. */
+  is_revoked: boolean;
+  is: AgentState;
+  last_seen_at: string | null;
+  /** Null for an agent that does not tell it. */
+  version: string | null;
+  /** The platform of its packages; null for an agent that does not tell it, or cannot upgrade itself. */
+  platform: string | null;
+  /** Its last upgrade. */
+  upgrade: UpgradeReport | null;
+  /** The PC's clock minus the server's in seconds. Null for an agent that does not tell it. */
+  clock_offset_s: number | null;
+  /** Studies that wait for the server. Null for an agent that does not tell it. */
+  outbox: { depth: number; oldest_at: string | null } | null;
+  devices: DeviceShown[];
+  callers: CallerShown[];
+}
+
+/** `never heard`: its key exists, and no agent has used it. */
+export type AgentState = "running" | "silent" | "never heard";
+
+export interface DeviceShown {
+  /** As in agent.yaml. */
+  id: string;
+  name: string | null;
+  profile: string | null;
+  protocol: string | null;
+  /** Address or port of the device as in agent.yaml. */
+  connection: string | null;
+  state: DeviceState;
+  last_message_at: string | null;
+  /** The last fault of the device or its line. Null without one since the start of its agent, and for an agent that tells none. */
+  last_warning: { at: string; reason: string } | null;
+  /** The name of the device in its latest study of the last four weeks. Null without a study. */
+  study_name: string | null;
+  /** Messages of this day. Null for an agent that does not tell them or does not run. */
+  today: DayCounts | null;
+}
+
+/** Messages of one day. A message may also wait, or be a control, so the sum may be smaller than `received`. */
+export interface DayCounts {
+  received: number;
+  filed: number;
+  unmatched: number;
+  quarantined: number;
+  /** Null for an agent that does not tell it. */
+  not_for_patients: number | null;
+}
+
+/** The state of a device. A fault needs a person, and so does a silence beyond the device's rhythm. */
+export type DeviceState =
+  /** `ready`: the agent waits for the device to connect. `unknown`: its agent is silent. */
+  | { is: "connected" | "ready" | "never heard" | "unknown" }
+  /** Its last bytes are of another protocol than its profile's; null for an unknown one. */
+  | { is: "foreign"; protocol: string | null }
+  /** `off`: the device does not answer, and may be switched off. */
+  | { is: "faulty" | "off"; reason: string }
+  /** Working time since its last message, and its longest pause before; null if it is silent for more than 14 days. */
+  | { is: "silent"; working_ms: number; longest_ms: number | null };
+
+/** Whether the state of a device needs a person. */
+export function needsPerson({ is }: DeviceState): boolean {
+  return is === "faulty" || is === "silent" || is === "foreign";
+}
+
+/** Someone who connected to a port of the agent and is no device of it. */
+export interface CallerShown {
+  /** The device whose port it called. */
+  device: string;
+  address: string;
+  at: string;
+  count: number;
+  /** Its address is not in `allow`, or no profile takes its bytes. */
+  why: "not allowed" | "not understood";
+  /** Protocol that its bytes look like; null for unknown ones. */
+  protocol: string | null;
+}
+
+/** Clock offset in seconds above which results get wrong times. */
+export const CLOCK_OFFSET_S_MAX = 60;

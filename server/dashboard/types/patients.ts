@@ -1,0 +1,106 @@
+import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { SoapStatus } from "../../../shared/api/soap.ts";
+import type { Modality, Result } from "../../../shared/api/study.ts";
+import type { OtherClinic } from "./connections.ts";
+
+// The list of a clinic's patients, and the page of one patient.
+
+/** The species by which the list is filtered. */
+export const SPECIES = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
+
+/** The answer of `GET .../patients`: one page of the connected patients, by name. */
+export interface PatientList {
+  patients: ListedPatient[];
+  total: number;
+  page_size: number;
+}
+
+export interface ListedPatient extends Pick<Patient, "fp" | "name" | "species" | "breed" | "sex" | "date_of_birth"> {
+  /** Card numbers and microchips. */
+  identifiers: string[];
+  /** Time of the newest study; null without one. */
+  last_study_at: string | null;
+}
+
+/** The answer of `GET .../patients/:fp`. */
+export interface PatientOverview {
+  patient: Patient;
+  identifiers: string[];
+  /** Openings and ends of this clinic's connection, the newest first. `by` is a user; null if another clinic ended it. */
+  connection_changes: { active: boolean; changed_at: string; by: string | null }[];
+  /** Other clinics that asked for the patient since this one is connected, the newest request first. */
+  other_clinics: OtherClinic[];
+  /** The newest first. */
+  records: PatientRecord[];
+  /** Appointments in this clinic, the newest first. */
+  appointments: PatientAppointment[];
+}
+
+export interface PatientRecord {
+  fp: string;
+  soap_type: string;
+  status: SoapStatus;
+  /** Whether this clinic performed the examination. */
+  is_own: boolean;
+  created_at: string;
+  signed_at: string | null;
+  /** Begin of the assessment, else of the owner's report; null without both. */
+  summary: string | null;
+}
+
+export interface PatientAppointment {
+  fp: string;
+  title: string;
+  type: EventType;
+  status: EventStatus;
+  start_at: string;
+}
+
+/** The answer of `GET .../patients/:fp/results`, and with `?analyte=` the same with this analyte's values alone. */
+export interface PatientResults {
+  patient_name: string;
+  /** The newest first. */
+  studies: PatientStudy[];
+  /** Number of studies that the clinic may see. */
+  total: number;
+  /** Names of the analytes of these studies, in the order in which a report lists them. */
+  analytes: { modality: Modality; code: string; name: string }[];
+  /** Number of studies that the database has damaged, and that the list therefore leaves out. */
+  left_out: number;
+}
+
+export interface PatientStudy {
+  fp: string;
+  modality: Modality;
+  device_name: string;
+  acquired_at: string;
+  values: ResultValue[];
+}
+
+/** A result as the API has it, with the bounds of its interval as numbers. */
+export interface ResultValue extends Result {
+  low: number | null;
+  high: number | null;
+  /** The device's name for a code of its own. */
+  device_label: string | null;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Gives the age on a day in the units that people use: years and months, or months, weeks or days of a young animal. Both days
+ * are like `2026-11-21`. @returns nothing for a birth after the day
+ */
+export function ageOn(day: string, dateOfBirth: string): { unit: "year" | "month" | "week" | "day"; count: number }[] {
+  const [year = 0, month = 0, date = 0] = day.split("-").map(Number);
+  const [birthYear = 0, birthMonth = 0, birthDate = 0] = dateOfBirth.split("-").map(Number);
+  const days = Math.round((Date.parse(day) - Date.parse(dateOfBirth)) / DAY_MS);
+  if (!(days >= 0)) return [];
+  const months = (year - birthYear) * 12 + month - birthMonth - (date < birthDate ? 1 : 0);
+  if (days < 14) return [{ unit: "day", count: days }];
+  if (months < 3) return [{ unit: "week", count: Math.floor(days / 7) }];
+  if (months < 12) return [{ unit: "month", count: months }];
+  const years = { unit: "year" as const, count: Math.floor(months / 12) };
+  return months % 12 === 0 ? [years] : [years, { unit: "month", count: months % 12 }];
+}

@@ -1,0 +1,225 @@
+import type { Reason } from "../../../../shared/api/reason.ts";
+import type { CodeSource, Flag, FlaggedPatient, Modality, PatientHint } from "../../../../shared/api/study.ts";
+import type { Language } from "../../../../shared/api/language.ts";
+
+// The screens of the results: the list, and one study.
+
+/** Greatest number of rows that one answer lists. */
+export const ROWS_MAX = 500;
+
+/** Filters of the list, as the query of the page and of `GET .../results` has them. An absent one lists all. */
+export interface ResultFilters {
+  /** Fp of a patient. */
+  patient?: string;
+  device?: string;
+  modality?: string;
+  /** `outside` lists studies with a value below or above its interval or an abnormal word, critical ones included. */
+  flag?: "critical" | "outside";
+  /** First and last day in the clinic's time zone, such as 2026-11-21. */
+  from?: string;
+  to?: string;
+  /** Begin of a patient's name, of a word of it, or of an identifier, or of a sample's number. */
+  q?: string;
+}
+
+/** The side of the interval on which a value stands. */
+export type Side = "low" | "high";
+
+/** A value outside its interval, or an abnormal word, in the list. */
+export interface OutsideValue {
+  analyte: string;
+  /** The value as the API has it, with its comparator and unit. */
+  text: string;
+  /** Null for an abnormal word. */
+  flag: Flag | null;
+  side: Side | null;
+}
+
+export interface ListedStudy {
+  fp: string;
+  acquired_at: string;
+  received_at: string;
+  modality: Modality;
+  device_name: string;
+  revision: number;
+  /** Null while the study is unmatched. */
+  patient: { fp: string; name: string; species: string } | null;
+  /** The device's name of the patient of an unmatched study. */
+  hint_name: string | null;
+  sample_ids: string[];
+  /** Number of results. */
+  results: number;
+  /** The first values outside their intervals and abnormal words, critical ones first. */
+  outside: OutsideValue[];
+  /** Number of values outside their intervals and of abnormal words. */
+  outside_total: number;
+}
+
+/** The answer of `GET .../results`. */
+export interface ResultsPage {
+  items: ListedStudy[];
+  /** Give it as `after` for the next page; null on the last one. */
+  next: string | null;
+  /** True if the search fits more patients than the list considers. */
+  is_search_cut: boolean;
+  /** The patient of the filter, if the clinic may see it. */
+  patient: { fp: string; name: string } | null;
+  /** Number of studies that the database has damaged, and that the list therefore leaves out. */
+  left_out: number;
+}
+
+/** The answer of `GET .../results-devices`: names of the devices with a visible study. */
+export interface DeviceNames {
+  items: string[];
+}
+
+/** The interval behind a range. */
+export interface IntervalSource {
+  kind: "clinic" | "device" | "published" | "unknown";
+  /** Id of the row in its set. */
+  id: string;
+  /** The table of a published row. */
+  title: string | null;
+  /** The row as its set has it, if the printed range differs: in another unit, or with other digits. */
+  text: string | null;
+}
+
+/** One result on the page of a study. */
+export interface StudyRow {
+  analyte: string;
+  /** Name of the catalogue, or the device's name of its own code. */
+  name: string | null;
+  /** The value as the API has it, with its comparator. */
+  value: string;
+  /** The value as the device printed it, if that differs. */
+  printed: string | null;
+  /** The value as a number, for the range bar. */
+  number: number | null;
+  unit: string | null;
+  reference_range: string | null;
+  low: number | null;
+  high: number | null;
+  flag: Flag | null;
+  /** The side of a value outside its interval; `critical` has no direction of its own. */
+  side: Side | null;
+  /** Present if the words are not the expected ones. */
+  abnormal?: true;
+  device_range: string | null;
+  device_species: string | null;
+  device_flag: string | null;
+  source: IntervalSource | null;
+  /** Why there is no range or no flag. */
+  reason: Reason | null;
+  comment: string | null;
+  /** Null for a code of the catalogue. */
+  code_source: CodeSource | null;
+  /** The code that the device sent. */
+  device_code: string | null;
+  /** Time of the measurement, if the results of several messages are in one study. */
+  measured_at: string | null;
+}
+
+/** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */
+export interface RowChange {
+  analyte: string;
+  before: string | null;
+  after: string | null;
+}
+
+export type RevisionCause =
+  | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
+  | ("moved" | "taken back" | "flagged again" | "patient deleted" | "patient restored")
+  | "assigned despite species";
+
+export interface Revision {
+  revision: number;
+  at: string;
+  cause: RevisionCause;
+  /** The user, or the device that sent it. */
+  by: string | null;
+  place: Place;
+  /** The reason that the user gave. */
+  reason: string | null;
+  changes: RowChange[];
+}
+
+/** The place of a revision. A patient of other clinics has no name here. */
+export type Place =
+  | { kind: "patient"; fp: string; name: string }
+  | { kind: "patient of others" }
+  | { kind: "unmatched"; reason: Reason | null }
+  /** The reason that the user gave. */
+  | { kind: "rejected"; reason: string | null };
+
+/** A pushed study that contradicts this one. It is kept and never filed. */
+export interface StudyConflict {
+  at: string;
+  revision: number;
+  reason: Reason;
+  changes: RowChange[];
+}
+
+/** An event on the time line, the earliest first. */
+export type TimeLineEvent =
+  | { at: string; kind: "sample"; device: string; samples: string[] }
+  | { at: string; kind: "revision"; revision: number; cause: RevisionCause; by: string | null; place: Place }
+  | { at: string; kind: "conflict"; revision: number; reason: Reason }
+  /** A command of a user. */
+  | { at: string; kind: "command"; command: string; by: string }
+  /** Reads by one key or one user. `at` is the first of them. */
+  | { at: string; kind: "read"; by: string; is_key: boolean; times: number; last_at: string };
+
+/** The answer of `GET .../results/:fp`. */
+export interface StudyPage {
+  fp: string;
+  place: Place;
+  patient: {
+    fp: string;
+    name: string;
+    species: string;
+    breed: string | null;
+    sex: string | null;
+    date_of_birth: string | null;
+  } | null;
+  /** The device's description of the patient; null for a study of another clinic. */
+  hint: PatientHint | null;
+  modality: Modality;
+  device_name: string;
+  /** Ids of the device and the message; null for a study of another clinic, an imported or an entered one. */
+  source: { device_id: string; message_id: string } | null;
+  sample_ids: string[];
+  acquired_at: string;
+  received_at: string;
+  revision: number;
+  cause: RevisionCause;
+  rows: StudyRow[];
+  /** The analyzer's words on the sample. */
+  comments: string[];
+  notes: string[];
+  /** The facts of its patient that the flags were made for, if they were corrected since. */
+  flagged_for: FlaggedPatient | null;
+  /** What a user of the clinic may do with it: move it to another patient or the desk, undo that, have it flagged again. */
+  can: { move: boolean; undo: boolean; flag: boolean };
+  /** Versions of the interval sets at the time of the flags; null if the sender sent none. */
+  sets: { catalogue: string; clinic: string | null } | null;
+  /** All revisions, the newest first. */
+  revisions: Revision[];
+  conflicts: StudyConflict[];
+  time_line: TimeLineEvent[];
+}
+
+/** The body of `POST .../results/:fp/move`. `revision` is the one that the user saw; no patient means the desk. */
+export interface MoveBody {
+  revision: number;
+  patient_fp: string | null;
+  reason: string;
+  /** The species of the patient as the user typed it. Needed if the device said another one. */
+  typed_species?: string;
+}
+
+/** The query of a printed report. */
+export interface ReportQuery {
+  language: Language;
+  /** IANA name of the time zone of its times. */
+  zone: string;
+}

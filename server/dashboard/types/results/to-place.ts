@@ -1,0 +1,151 @@
+import type { Reason } from "../../../../shared/api/reason.ts";
+import type { Flag, PatientHint, Study } from "../../../../shared/api/study.ts";
+import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
+import type { Side } from "./results.ts";
+
+// The desk where a user places studies that no patient matched, as the server tells the page.
+
+/** Max studies in the queue of the page. Its counts include the others. */
+export const QUEUE_MAX = 200;
+
+/** Max patients in the answer of a search. */
+export const FOUND_MAX = 20;
+
+export type QueueOrder = "oldest" | "newest";
+
+/** A study of the queue. All its texts are the device's own. */
+export interface QueuedStudy {
+  fp: string;
+  modality: Study["modality"];
+  device_name: string;
+  acquired_at: string;
+  received_at: string;
+  hint: PatientHint | null;
+  rejected_reason: string | null;
+}
+
+/** The answer of `GET to-place`. */
+export interface PlacementQueue {
+  waiting: number;
+  rejected: number;
+  studies: QueuedStudy[];
+  /** Filed studies whose ranges and flags are for facts of the animal that were corrected since, the oldest first. */
+  outdated: OutdatedStudy[];
+}
+
+/** Max outdated studies in the answer. */
+export const OUTDATED_MAX = 20;
+
+export interface OutdatedStudy {
+  fp: string;
+  patient_name: string;
+  patient_species: string;
+  flagged_species: string;
+  device_name: string;
+  acquired_at: string;
+}
+
+/** A result as the device printed it. */
+export interface DeviceRow {
+  analyte: string;
+  /** The device's name of a test that the catalogue does not know. */
+  label: string | null;
+  /** With its comparator; never localised. */
+  value: string;
+  unit: string | null;
+  device_range: string | null;
+  device_flag: string | null;
+  /** The device's doubt about the value. */
+  comment: string | null;
+}
+
+export interface ShownPatient {
+  fp: string;
+  name: string;
+  species: string;
+  breed: string | null;
+  sex: string | null;
+  date_of_birth: string | null;
+  weight_kg: number | null;
+}
+
+export interface Candidate {
+  patient: ShownPatient;
+  signs: CandidateSign[];
+  /** The number of the patient that is nearest to the device's; null if none is near. */
+  number: string | null;
+}
+
+/** A revision of a study, and who made it. */
+export interface PlacementStep {
+  revision: number;
+  at: string;
+  cause: string | null;
+  /** The name is null if the clinic does not see the patient any more. */
+  patient: { fp: string; name: string | null } | null;
+  rejected_reason: string | null;
+  by: string | null;
+}
+
+/** The answer of `GET to-place/<fp>`. */
+export interface StudyToPlace extends QueuedStudy {
+  revision: number;
+  device_id: string | null;
+  sample_ids: string[];
+  /** Why the study has no patient. */
+  reason: Reason | null;
+  /** Null while the study waits, or is rejected. */
+  patient: ShownPatient | null;
+  /** Whether a user placed or rejected it, so that it can wait again. */
+  can_undo: boolean;
+  results: DeviceRow[];
+  /** The device's words on the sample. */
+  comments: string[];
+  candidates: Candidate[];
+  history: PlacementStep[];
+}
+
+/** A result as the API would show it for a patient. */
+export interface PreviewRow {
+  analyte: string;
+  value: string;
+  unit: string | null;
+  reference_range: string | null;
+  flag: Flag | null;
+  /** Present if the words are not the expected ones. */
+  abnormal?: true;
+  side: Side | null;
+  /** Why there is no range or flag. */
+  reason: Reason | null;
+}
+
+/** The answer of `GET to-place/<fp>/preview/<patient>`. */
+export interface PlacementPreview {
+  revision: number;
+  patient: ShownPatient;
+  /** The species that the device said, in its own word, if the patient is of another one. */
+  contradicted_species: string | null;
+  results: PreviewRow[];
+}
+
+/** The body of `POST to-place/<fp>/assign`. `revision` is the one that the user saw. */
+export interface AssignBody {
+  revision: number;
+  patient_fp: string;
+  /** The species of the patient as the user typed it. Needed if the device said another one. */
+  typed_species?: string;
+}
+
+export interface RejectBody {
+  revision: number;
+  reason: string;
+}
+
+export interface ReopenBody {
+  revision: number;
+}
+
+/** The answer of a placement: the revision that it made, for its undo. */
+export interface Placed {
+  revision: number;
+}

@@ -1,0 +1,97 @@
+import type { Reason } from "../../../../shared/api/reason.ts";
+import type { AlertKind } from "../../../operations/alerts/kinds.ts";
+import type { Flag, Result } from "../../../../shared/api/study.ts";
+import type { ConnectionNews } from "../connections.ts";
+
+// The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
+
+/** Hours for which critical values are listed. */
+export const CRITICAL_HOURS = 48;
+
+/** Days before the end of an API key from which it is listed. */
+export const KEY_END_DAYS = 30;
+
+/** Rows of the newest results. */
+export const NEWEST_MAX = 20;
+
+/** The answer of `GET today`. */
+export interface TodayState {
+  /** Studies without a patient, and the receipt of the oldest. */
+  to_place: { count: number; oldest_at: string | null };
+  /** Codes of devices that neither the catalogue nor the clinic knows. */
+  unknown_codes: number;
+  /** Studies with critical values that no user of the clinic saw, the newest first. */
+  critical: CriticalStudy[];
+  /** Studies that an agent contradicted after a user last saw them. */
+  conflicts: ConflictOfStudy[];
+  silent: SilentSource[];
+  /** Keys that end soon, for admins. */
+  keys: EndingKey[];
+  /** Open alerts, the oldest first. Those of keys and passwords for admins. */
+  alerts: AlertShown[];
+  /** Other clinics that wait for this one, or see a patient of it since nobody looked. */
+  connections: ConnectionNews[];
+  newest: NewResult[];
+  /** Number of studies that the database has damaged, and that the list therefore leaves out. */
+  left_out: number;
+}
+
+/** An open alert. Its words are those of server/operations/alerts/texts.ts. */
+export interface AlertShown {
+  key: string;
+  kind: AlertKind;
+  subject: string;
+  since: string;
+  count: number;
+  /** Our own sentence about the cause. */
+  reason: string | null;
+  /** Page of the dashboard, instead of the kind's. */
+  path: string | null;
+}
+
+/** A study in the lists of this screen. */
+export interface NewResult {
+  fp: string;
+  revision: number;
+  /** Null while the study is unmatched. */
+  patient: { fp: string; name: string; species: string } | null;
+  /** The name or identifier that the device sent for an unmatched study. */
+  said: string | null;
+  device_name: string;
+  modality: string;
+  acquired_at: string;
+  received_at: string;
+  /** Null if no result has a flag. */
+  worst_flag: Flag | null;
+  /** Present if a word is not the expected one, such as Positive of a test for an infection. */
+  abnormal?: true;
+}
+
+export interface CriticalStudy extends NewResult {
+  /** Its critical results. */
+  values: Result[];
+}
+
+export interface ConflictOfStudy {
+  fp: string;
+  /** Null if the clinic may not open the study. */
+  study: NewResult | null;
+  reason: Reason;
+  at: string;
+}
+
+/** An agent without a heartbeat, or a device that is faulty or silent beyond its rhythm. */
+export interface SilentSource {
+  kind: "agent" | "device";
+  name: string;
+  /** The agent's own sentence about the device; null for an agent. */
+  reason: string | null;
+  /** Last sign of life; null if there was none. */
+  last_at: string | null;
+}
+
+export interface EndingKey {
+  id: string;
+  name: string;
+  expires_at: string;
+}

@@ -1,0 +1,10 @@
+import type { Language } from "../../../../shared/api/language.ts";
+
+/** The body of `PUT .../settings/clinic`. Null stands for the choice of each browser. */
+export interface ClinicSettings {
+  language: Language | null;
+  /** IANA name. */
+  time_zone: string | null;
+  /** Whether connections of other clinics to its patients wait for its confirmation. Absent, it stays as it is. */
+  confirms_connections?: boolean;
+}

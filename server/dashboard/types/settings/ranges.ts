@@ -1,0 +1,45 @@
+import type { ClinicRange } from "../../../../shared/clinical/clinic-ranges.ts";
+
+// The clinic's own reference intervals, as the settings show them.
+
+/** The answer of `GET .../ranges`. */
+export interface RangesInUse {
+  /** Null if the clinic never imported any. */
+  version: string | null;
+  /** Whether published intervals of quality C and D apply, too. */
+  low_quality: boolean;
+  rows: ClinicRange[];
+}
+
+export interface ChangedRange {
+  /** The row as it would be. */
+  row: ClinicRange;
+  /** Its fields that would change; null for an absent one. */
+  fields: { field: keyof ClinicRange; from: string | null; to: string | null }[];
+}
+
+/** The difference that an import makes, by the ids of the rows. */
+export interface RangeChanges {
+  added: ClinicRange[];
+  removed: ClinicRange[];
+  changed: ChangedRange[];
+  unchanged: number;
+}
+
+/** The body of `POST .../ranges/preview`. */
+export interface PreviewBody {
+  /** The content of the file. */
+  text: string;
+}
+
+/** The answer to it: the faults of the file with their lines, or what would change. */
+export type RangePreview =
+  | { state: "faulty"; problems: string[]; total: number }
+  | { state: "valid"; changes: RangeChanges };
+
+/** The body of `PUT .../ranges`. */
+export interface ImportBody extends PreviewBody {
+  low_quality: boolean;
+  /** The version that the preview was compared with. */
+  replaces: string | null;
+}

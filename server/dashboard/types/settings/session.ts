@@ -1,0 +1,67 @@
+import type { Language } from "../../../../shared/api/language.ts";
+
+// The state of a session at the dashboard, as the server tells the page.
+
+/** A reader looks, a member of the staff also places results and writes records, an admin also manages users and keys. */
+export type Role = "admin" | "staff" | "reader";
+
+/** The roles by their rights, the fewest first. */
+export const roles: readonly Role[] = ["reader", "staff", "admin"];
+
+/** Whether a role has all rights of another one. */
+export function includesRole(role: Role, needed: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(needed);
+}
+
+/** A clinic of the signed-in user. */
+export interface ClinicOfUser {
+  fp: string;
+  name: string;
+  role: Role;
+  /** Null if the clinic chose none: the browser's then. */
+  language: Language | null;
+  /** IANA name; null if the clinic chose none: the browser's then. */
+  time_zone: string | null;
+  /** Whether connections of other clinics to its patients wait for its confirmation. */
+  confirms_connections: boolean;
+}
+
+/** The answer of `GET /clinic/v1/session`. */
+export type SessionState =
+  | { state: "set-up"; has_clinics: boolean }
+  | { state: "signed out" }
+  | { state: "signed in"; user: SignedInUser; clinics: ClinicOfUser[] };
+
+export interface SignedInUser {
+  id: string;
+  name: string;
+  has_second_factor: boolean;
+  /** When ten wrong codes had followed the right password; null if they did not. A new password sets it back. */
+  password_known_at: string | null;
+}
+
+/** The body of `POST /clinic/v1/set-up`. */
+export interface SetUpBody {
+  code: string;
+  name: string;
+  password: string;
+  /** Name of the first clinic. Needed if the server has none. */
+  clinic_name?: string;
+}
+
+/** The body of `POST /clinic/v1/sign-in`. */
+export interface SignInBody {
+  name: string;
+  password: string;
+  /** Code of the second factor, or a recovery code. */
+  totp?: string;
+}
+
+/** The answer of `POST /clinic/v1/sign-in`. */
+export interface SignedInAnswer {
+  /** Set if a recovery code was used. */
+  recovery_codes_left: number | null;
+}
+
+export const PASSWORD_CHARS_MIN = 10;
+export const PASSWORD_CHARS_MAX = 256;

@@ -1,0 +1,508 @@
+import type { Generated } from "kysely";
+import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
+import type { Currency } from "../../shared/api/inventory.ts";
+import type { SoapStatus } from "../../shared/api/soap.ts";
+import type { Language } from "../../shared/api/language.ts";
+import type { Role } from "../dashboard/types/settings/session.ts";
+import type { HostState, RequestState } from "../dashboard/types/connections.ts";
+import type { DeliveryState, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
+
+// The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
+// Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
+
+export interface Tables {
+  clinic: {
+    id: Generated<number>;
+    fp: string;
+    name: string;
+    /** Version of all data that the clinic reads; see cache-versions.ts. */
+    version: Generated<number>;
+    /** Version of the order and number of its patients. */
+    lists_version: Generated<number>;
+    /** Stamp of the last change of its lists of patients and studies; see stamps.ts. */
+    stamp: Generated<number>;
+  };
+  user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
+  customer: { id: Generated<number>; fp: string; time_zone: string | null };
+  patient: {
+    id: Generated<number>;
+    fp: string;
+    name: string;
+    species: string;
+    breed: string | null;
+    sex: string | null;
+    date_of_birth: string | null;
+    weight_kg: number | null;
+    owner_customer_id: number;
+    created_at: number;
+    updated_at: number;
+    deleted_at: number | null;
+  };
+  patient_identifier: {
+    patient_id: number;
+    identifier: string;
+    /** Index in the list of the import file. */
+    position: number;
+  };
+  /** Connections of clinics to patients. */
+  clinic_patient: {
+    clinic_id: number;
+    patient_id: number;
+    active: number;
+    /** 1 if the connection is active and the patient is not deleted: the row belongs to the clinic's list. */
+    listed: number;
+    /** Copies of patient columns, so that one index holds a clinic's list in order. `relist` updates them. */
+    patient_fp: string;
+    patient_species: string;
+    patient_updated_at: number;
+  };
+  study: StudyColumns & StudyMarks & StudySearchColumns & StudyChecksum & { id: Generated<number> };
+  study_revision: {
+    study_id: number;
+    revision: number;
+    content_hash: string;
+    /** The replaced revision as JSON (ReplacedStudy). */
+    body: string;
+    received_at: number;
+    replaced_at: number;
+    pushed_revision: number | null;
+  };
+  /** Pushed studies that contradict stored ones. They are kept for a user and never filed. */
+  study_conflict: ConflictColumns & { id: Generated<number> };
+  /** Codes of devices that the catalogue does not know. They name no patient and no study. */
+  unknown_code: {
+    id: Generated<number>;
+    clinic_id: number;
+    device_id: string;
+    code: string;
+    label: string | null;
+    /** Unit and value of the last result. */
+    unit: string | null;
+    value: string | null;
+    /** Number of studies with the code. */
+    studies: number;
+    first_seen_at: number;
+    last_seen_at: number;
+  };
+  api_key: {
+    id: Generated<number>;
+    public_id: string;
+    clinic_id: number;
+    name: string;
+    type: "integration" | "device" | "partner";
+    permissions: string;
+    digest: string;
+    prefix: string;
+    last_four: string;
+    created_at: number;
+    expires_at: number | null;
+    revoked_at: number | null;
+    last_used_at: number | null;
+    /** The first key of its line; null for a key that is no successor of another one. */
+    rolled_from: number | null;
+  };
+  heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
+  soap: SoapColumns & { id: Generated<number> };
+  calendar_event: EventColumns & { id: Generated<number> };
+  inventory_item: ItemColumns & { id: Generated<number> };
+  inventory_batch: BatchColumns & { id: Generated<number> };
+  /** A clinic's own intervals. Each import is a version, and the last one is in use. */
+  clinic_reference_interval_set: {
+    id: Generated<number>;
+    clinic_id: number;
+    version: string;
+    imported_at: number;
+    low_quality: number;
+    /** The rows as JSON. */
+    content: string;
+  };
+  audit: AuditColumns & { id: Generated<number> };
+  /** People who sign in at the dashboard. `user` holds the staff that the clinic's own software named. */
+  dashboard_user: {
+    id: Generated<number>;
+    public_id: string;
+    name: string;
+    /** The name that the user types, in lower case. */
+    sign_in_name: string;
+    /** Parameters, salt and hash of the password; see server/dashboard/auth/password.ts. */
+    password: string;
+    /** Base32 secret of the second factor; null without one. */
+    totp_secret: string | null;
+    /** Time step of the last accepted code, so that no code works twice. */
+    totp_last_step: number | null;
+    /** Wrong second factors after the right password since the last sign-in. */
+    wrong_factors: Generated<number>;
+    /** When they became too many; null until then. A new password sets it back. */
+    factors_ended_at: number | null;
+    created_at: number;
+    disabled_at: number | null;
+  };
+  /** HMAC of the unused codes that replace the second factor. */
+  recovery_code: { user_id: number; digest: string };
+  /**
+   * Users who signed in at a browser. `digest` is the SHA-256 of its cookie, which changes at each sign-in; `tries` are those with
+   * the cookie since the user's last sign-in.
+   */
+  known_browser: { digest: string; user_id: number; tries: number; signed_in_at: number };
+  dashboard_user_clinic: { user_id: number; clinic_id: number; role: Role };
+  dashboard_session: {
+    id: Generated<number>;
+    public_id: string;
+    /** SHA-256 of the cookie's value, as hex. */
+    digest: string;
+    user_id: number;
+    created_at: number;
+    last_used_at: number;
+    expires_at: number;
+    address: string | null;
+    browser: string | null;
+  };
+  clinic_settings: {
+    clinic_id: number;
+    language: Language | null;
+    time_zone: string | null;
+    /** Whether connections of other clinics to its patients wait for its confirmation. */
+    confirms_connections: Generated<number>;
+  };
+  /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
+  code_mapping: {
+    clinic_id: number;
+    device_id: string;
+    code: string;
+    analyte: string;
+    mapped_at: number;
+    user_id: number;
+  };
+  /** Connections of patients that users opened and closed. */
+  connection_change: {
+    id: Generated<number>;
+    clinic_id: number;
+    patient_id: number;
+    active: number;
+    changed_at: number;
+    /** Null if another clinic ended the connection. */
+    user_id: number | null;
+  };
+  /** Requests of clinics for connections to patients of others; see dashboard/connection-requests.ts. */
+  connection_request: {
+    id: Generated<number>;
+    clinic_id: number;
+    /** The fp that was asked for. It need not exist. */
+    patient_fp: string;
+    user_id: number;
+    state: RequestState;
+    asked_at: number;
+    opened_at: number | null;
+    ended_at: number | null;
+  };
+  /** The clinics that are connected to the patient of a request. */
+  connection_host: {
+    request_id: number;
+    clinic_id: number;
+    patient_id: number;
+    state: HostState;
+    user_id: number | null;
+  };
+  /** The last revision of a study that a user of a clinic saw. */
+  study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };
+  /** Writes of the dashboard that are done, for their repetitions; see dashboard/done-writes.ts. */
+  done_write: {
+    user_id: number;
+    id_digest: string;
+    request_digest: string;
+    answer: string | null;
+    done_at: number;
+  };
+  /** Small pictures of the images of a study, as the clinic's agent draws them. */
+  study_preview: {
+    study_id: number;
+    /** Index of the image in its study, from 1. */
+    position: number;
+    width: number;
+    height: number;
+    /** Base64, or the reference of a picture in a bucket: `object:` and the SHA-256 of its bytes. */
+    png: string;
+    received_at: number;
+  };
+  /** The filed studies that each clinic reads: those of its listed patients. See changes/clinic-studies.ts. */
+  clinic_study: {
+    clinic_id: number;
+    study_id: number;
+    /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
+    changed_at: number;
+  };
+  /** A transaction that changed the patients or studies of a clinic; see stamps.ts. */
+  clinic_commit: {
+    clinic_id: number;
+    /** The version that it gave the clinic. */
+    version: number;
+    stamp: number;
+    /** Lowest stamp that it may have given a row. */
+    oldest: number;
+    /** Time from which every read has its rows. UNSTAMPED until somebody has seen it committed. */
+    visible_at: number;
+  };
+  /** Patients and studies that left the lists of a clinic and did not return. */
+  clinic_removal: { clinic_id: number; fp: string; removed_at: number };
+  /** Receivers of a clinic's events. */
+  webhook: {
+    id: Generated<number>;
+    public_id: string;
+    clinic_id: number;
+    url: string;
+    /** Signs each message, so that it is stored as it is. */
+    secret: string;
+    /** The chosen event types, separated by spaces. */
+    types: string;
+    paused: number;
+    created_at: number;
+  };
+  /** Events that a webhook sends. The transaction of the change writes them. */
+  webhook_delivery: DeliveryColumns & { id: Generated<number> };
+  /** Every attempt to send, written before the request, so that a crash hides none. */
+  webhook_attempt: {
+    delivery_id: number;
+    number: number;
+    started_at: number;
+    /** Null while the request is under way, and for ever if the server stopped then. */
+    ended_at: number | null;
+    status: number | null;
+    /** Null after a success. */
+    reason: string | null;
+  };
+  /** Alerts of a clinic; see server/records/alerts/alerts.ts. */
+  clinic_alerts: {
+    clinic_id: number;
+    /** Whom the clinic tells, as JSON (Notifications); null before the first choice. */
+    settings: string | null;
+    /** Open alerts and waiting messages, as JSON (AlertBook); null before the first alert. */
+    book: string | null;
+    changed_at: number;
+  };
+  /** PostgreSQL only. */
+  request_count: RequestCount;
+  /** The last pairing code of each clinic. The store holds its digest. */
+  pairing_code: PairingCodeColumns;
+  /** Agents of clinic PCs. Each one has one key. */
+  agent: AgentColumns & { id: Generated<number> };
+  /** The devices that a user last wrote for an agent. */
+  rollout: RolloutColumns;
+  agent_configuration: {
+    agent_id: number;
+    /** Grows with each change. */
+    version: number;
+    /** The devices as YAML. */
+    devices: string;
+    saved_at: number;
+    user_id: number;
+  };
+}
+
+export interface SoapColumns {
+  fp: string;
+  patient_id: number;
+  /** The clinic that performed the examination and owns the record. */
+  clinic_id: number;
+  soap_type: string;
+  status: SoapStatus;
+  subjective: string | null;
+  objective: string | null;
+  assessment: string | null;
+  plan: string | null;
+  signed_at: number | null;
+  created_at: number;
+  /** The corrected record. An fp, because a file may contain a correction before the corrected record. */
+  amends_fp: string | null;
+}
+
+export interface EventColumns {
+  fp: string;
+  clinic_id: number;
+  title: string;
+  type: EventType;
+  status: EventStatus;
+  start_at: number;
+  end_at: number;
+  patient_id: number | null;
+  assigned_user_id: number | null;
+}
+
+export interface ItemColumns {
+  fp: string;
+  clinic_id: number;
+  name: string;
+  category: string;
+  sku: string | null;
+  unit: string;
+  quantity_on_hand: number;
+  low_stock_threshold: number;
+  unit_price_cents: number;
+  currency: Currency;
+  is_virtual: number;
+}
+
+export interface BatchColumns {
+  item_id: number;
+  lot: string | null;
+  quantity: number;
+  received_at: number;
+  expiry_date: string | null;
+}
+
+export interface StudyColumns {
+  fp: string;
+  /** The clinic whose agent pushed it; null for an imported study. */
+  clinic_id: number | null;
+  /** Null while the study is unmatched. */
+  patient_id: number | null;
+  unmatched_reason: string | null;
+  /** The patient that the agent named, known or not. */
+  claimed_patient_fp: string | null;
+  modality: string;
+  device_name: string;
+  status: string;
+  acquired_at: number;
+  results: string;
+  /** The analyzer's words on the sample, as a JSON list; null without any. */
+  comments: string | null;
+  revision: number;
+  dedupe_key: string | null;
+  content_hash: string;
+  source: string | null;
+  patient_hint: string | null;
+  /** Snapshot of the flags' inputs, as JSON; null if the agent sent none. */
+  snapshot: string | null;
+  received_at: number;
+  /** The agent's revision number, which commands of a user do not raise. Null if no agent sent the study. */
+  pushed_revision: number | null;
+  /** Cause of this revision. */
+  cause: StudyCause;
+  /** 1 after a user assigned, rejected, reopened or typed it. Only a user then moves it to another patient. */
+  placed_by_user: number;
+  /** Reason of the user who removed it from the list of unmatched studies. */
+  rejected_reason: string | null;
+}
+
+/** Facts of a study for the dashboard's list, as studies.ts derives them from the other columns. */
+export interface StudySearchColumns {
+  /** 0: no value outside its interval, 1: some, 2: a critical one. */
+  severity: number;
+  /** JSON list of folded words: sample numbers, and what the device says of the patient. */
+  search_words: string | null;
+}
+
+/** See studies/study-checksum.ts. Null in a row that an operator's SQL wrote. */
+export interface StudyChecksum {
+  checksum: number | null;
+}
+
+/** What a write of a study may omit. */
+export interface StudyMarks {
+  /** The reason that a user gave for this revision. */
+  cause_reason: string | null;
+  /** The species of the flags, if facts of the patient were corrected after it was flagged; see studies/outdated-flags.ts. */
+  flagged_species: string | null;
+}
+
+export type StudyCause =
+  | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
+  /** A user moved a study from its patient to another one, or to the desk. */
+  | ("moved" | "taken back")
+  /** A user had it flagged again for corrected facts of its patient. */
+  | "flagged again"
+  /** Its patient was deleted, or came back. */
+  | ("patient deleted" | "patient restored")
+  /** A user filed it to a patient of another species than the device stated. */
+  | "assigned despite species";
+
+export interface ConflictColumns {
+  /** The contradicted study. */
+  study_id: number;
+  /** The clinic whose agent sent it. */
+  clinic_id: number;
+  content_hash: string;
+  revision: number;
+  reason: string;
+  /** The pushed study as JSON. */
+  body: string;
+  received_at: number;
+}
+
+export interface DeliveryColumns {
+  webhook_id: number;
+  type: WebhookEventType;
+  /** The record that changed. */
+  fp: string;
+  state: DeliveryState;
+  /** Time of the change, or of the last one of those that wait together. */
+  changed_at: number;
+  attempts: number;
+  /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
+  next_at: number;
+}
+
+export interface AuditColumns {
+  /** End of the request, or of the first of several requests. */
+  at: number;
+  request_id: string | null;
+  /** The presented key, revoked or expired ones included. Null for an unknown key. */
+  api_key_id: number | null;
+  method: string | null;
+  route: string | null;
+  fp: string | null;
+  /** Number of items in a list, or of studies in a push. */
+  count: number | null;
+  /** Null if the client disconnected before the response. */
+  status: number | null;
+  address: string | null;
+  /** Number of requests in this row. Columns in which they differ are null. */
+  times: number;
+  /** The signed-in user, and the clinic in which the user acted. Null for a request with a key. */
+  user_id: number | null;
+  clinic_id: number | null;
+}
+
+/** Requests of one name in its two windows; see Counters in rate-limit-counters.ts. */
+export interface RequestCount {
+  name: string;
+  short_used: number;
+  short_ends_at: number;
+  long_used: number;
+  long_ends_at: number;
+  /** Whether the last request was counted. */
+  taken: boolean;
+}
+
+export interface PairingCodeColumns {
+  clinic_id: number;
+  /** The first characters, by which the code is found. */
+  selector: string;
+  /** HMAC of the whole code. */
+  digest: string;
+  /** The key of the proofs of the code, encrypted with the pepper. */
+  proof_key: string;
+  expires_at: number;
+  /** The key that it was exchanged for; null for an unused code. */
+  api_key_id: number | null;
+  /** The user who made it. */
+  user_id: number;
+}
+
+export interface AgentColumns {
+  fp: string;
+  clinic_id: number;
+  api_key_id: number;
+  /** Null for an agent whose key a person made. */
+  paired_at: number | null;
+}
+
+export interface RolloutColumns {
+  clinic_id: number;
+  version: string;
+  /** The PCs in their order, as JSON (RolloutPc). */
+  pcs: string;
+  started_at: number;
+  stopped_at: number | null;
+  /** The user who started it. */
+  user_id: number;
+}

@@ -1,0 +1,81 @@
+import { type WebhookOptions, type WebhookOutcome, sendWebhook } from "../webhooks/send.ts";
+import type { AlertMessage, Batch, Channel, Delivery } from "./book.ts";
+import { alertMail, type Teller, testMail } from "./email-text.ts";
+import type { SendMail } from "./smtp.ts";
+import { alertPath } from "./texts.ts";
+
+/** A channel with its address. */
+export interface Receiver extends Channel {
+  /** An e-mail address, or the URL of a webhook. */
+  readonly target: string;
+  /** Signs the messages to a webhook; empty for an e-mail address. */
+  readonly secret: string;
+}
+
+export interface Senders {
+  /** Null if no mail server is set. */
+  readonly sendMail: SendMail | null;
+  readonly webhooks: WebhookOptions;
+}
+
+/** Sends the messages of one attempt. Never rejects. */
+export async function deliver(
+  { messages }: Batch,
+  { type, target, secret }: Receiver,
+  teller: Teller,
+  { sendMail, webhooks }: Senders,
+): Promise<Delivery> {
+  if (type === "email") return sendMail === null ? NO_MAIL_SERVER : sendMail(alertMail(target, messages, teller));
+  const [message] = messages;
+  if (message === undefined) throw new Error("expected a message for the webhook, got none");
+  const body = JSON.stringify(webhookBody(message, teller));
+  return told(await sendWebhook({ url: target, secret }, { id: message.id, body }, webhooks));
+}
+
+/** Sends a test message at once. Never rejects. */
+export async function deliverTest(
+  { id, type, target, secret }: Receiver,
+  teller: Teller,
+  { sendMail, webhooks }: Senders,
+  now: number,
+): Promise<Delivery> {
+  if (type === "email") return sendMail === null ? NO_MAIL_SERVER : sendMail(testMail(target, teller));
+  const body = JSON.stringify({ type: "alert.test", timestamp: new Date(now).toISOString(), data: {} });
+  return told(await sendWebhook({ url: target, secret }, { id: `test_${id}_${now}`, body }, webhooks));
+}
+
+const NO_MAIL_SERVER: Delivery = {
+  ok: false,
+  reason:
+    "This server sends no e-mail yet: whoever runs it starts it with --smtp, --smtp-from and --smtp-password-file.",
+  isUncertain: false,
+};
+
+/** Returns a reason for the log, without the address of a person, which a mail server may repeat. */
+export function loggedReason(reason: string): string {
+  return reason.replaceAll(/[^\s<>"]+@[^\s<>"]+/g, "(an address)");
+}
+
+/** The receiver of a webhook drops a repeat by its id, so that no attempt is uncertain. */
+function told(outcome: WebhookOutcome): Delivery {
+  if (outcome.delivered) return { ok: true, said: `The receiver answered ${outcome.status}.` };
+  return { ok: false, reason: outcome.reason, isUncertain: false };
+}
+
+/** Names the kind, the device, the count and the page; never a patient or an owner. A repeat has the same body. */
+function webhookBody({ event, alert, at }: AlertMessage, { dashboard, name }: Teller): object {
+  const { kind, subject, count, since, openedAt } = alert;
+  return {
+    type: `alert.${event}`,
+    timestamp: new Date(at).toISOString(),
+    data: {
+      kind,
+      subject,
+      ...(count !== undefined && { count }),
+      since: new Date(since).toISOString(),
+      opened_at: new Date(openedAt).toISOString(),
+      from: name,
+      ...(dashboard !== null && { link: dashboard + alertPath(alert) }),
+    },
+  };
+}

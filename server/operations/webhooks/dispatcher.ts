@@ -1,0 +1,123 @@
+import type { Logger } from "pino";
+import { messageId } from "../../dashboard/types/settings/webhooks.ts";
+import { sendWebhook, type WebhookOutcome } from "./send.ts";
+import {
+  type ClaimedAttempt,
+  claimDeliveries,
+  dueWebhooks,
+  endAttempt,
+  pruneDeliveries,
+} from "../../records/webhooks/deliveries.ts";
+import { SteadyTime } from "../../database/steady-time.ts";
+import type { Store } from "../../database/store.ts";
+import { nextStep } from "./schedule.ts";
+
+/** Interval of the look for events. The transactions of other servers and commands write some. */
+const CHECK_MS = 1000;
+
+/** A webhook's requests at once, so that a slow receiver holds up its own events alone. */
+const LANES = 4;
+
+/** Time after which another server repeats an attempt without an end. Longer than any request. */
+const LEASE_MS = 60_000;
+
+/** Time for which ended deliveries stay in the log. */
+const KEPT_MS = 30 * 86_400_000;
+const PRUNE_MS = 3_600_000;
+
+export interface DispatcherOptions {
+  readonly logger: Logger;
+  /** Allows receivers in the local network. */
+  readonly allowPrivate: boolean;
+  readonly now?: () => number;
+  /** The time by which ended deliveries are removed. */
+  readonly steady?: Pick<SteadyTime, "now">;
+  /** From 0 to 1, spreads the retries. */
+  readonly random?: () => number;
+  readonly send?: typeof sendWebhook;
+}
+
+/** Sends the events of webhooks. Every server runs one. */
+export class WebhookDispatcher {
+  readonly #store: Store;
+  readonly #options: Required<DispatcherOptions>;
+  readonly #sending = new Map<number, Set<Promise<void>>>();
+  #timer: NodeJS.Timeout | undefined;
+  #check: Promise<void> | undefined;
+  #isStopped = false;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Store, options: DispatcherOptions) {
+    this.#store = store;
+    const { now = Date.now } = options;
+    const steady = new SteadyTime({ wall: now });
+    this.#options = { now, steady, random: Math.random, send: sendWebhook, ...options };
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.check(), CHECK_MS).unref();
+  }
+
+  /** Begins what is due. Resolves once it has begun. Never rejects. */
+  async check(): Promise<void> {
+    this.#check ??= this.#begin()
+      .catch((error: unknown) => this.#options.logger.warn({ err: error }, "the events of webhooks could not be read"))
+      .finally(() => (this.#check = undefined));
+    return this.#check;
+  }
+
+  /** Begins nothing more, and waits for the requests under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#check;
+    await Promise.all([...this.#sending.values()].flatMap((requests) => [...requests]));
+  }
+
+  async #begin(): Promise<void> {
+    const now = this.#options.now();
+    const steady = this.#options.steady.now();
+    if (steady !== null && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
+      this.#prunedAt = steady;
+      await pruneDeliveries(this.#store, steady - KEPT_MS);
+    }
+    for (const webhookId of await dueWebhooks(this.#store, now)) {
+      const requests = this.#sending.get(webhookId) ?? new Set();
+      const limit = LANES - requests.size;
+      if (limit <= 0 || this.#isStopped) continue;
+      this.#sending.set(webhookId, requests);
+      for (const attempt of await claimDeliveries(this.#store, { webhookId, now, leaseMs: LEASE_MS, limit })) {
+        const request = this.#attempt(attempt).finally(() => {
+          requests.delete(request);
+          if (requests.size === 0) this.#sending.delete(webhookId);
+          // The next event of the webhook need not wait for the timer.
+          if (!this.#isStopped) setImmediate(() => void this.check());
+        });
+        requests.add(request);
+      }
+    }
+  }
+
+  async #attempt(attempt: ClaimedAttempt): Promise<void> {
+    const { now, random, send, allowPrivate, logger } = this.#options;
+    const { deliveryId, number } = attempt;
+    try {
+      const outcome = await send(attempt, messageOf(attempt), { allowPrivate, now });
+      const ended = { deliveryId, number, now: now(), status: outcome.status, reason: reasonOf(outcome) };
+      await endAttempt(this.#store, { ...ended, ...nextStep(outcome.delivered, number, ended.now, random()) });
+    } catch (error) {
+      // The lease ends, and the message is repeated.
+      logger.warn({ err: error, delivery: deliveryId }, "the end of a webhook's attempt could not be stored");
+    }
+  }
+}
+
+/** Makes the message of an attempt. Every attempt of a delivery makes the same one. */
+function messageOf({ deliveryId, webhookPublicId, type, fp, changedAt }: ClaimedAttempt): { id: string; body: string } {
+  const body = JSON.stringify({ type, timestamp: new Date(changedAt).toISOString(), data: { fp } });
+  return { id: messageId(webhookPublicId, deliveryId), body };
+}
+
+function reasonOf(outcome: WebhookOutcome): string | null {
+  return outcome.delivered ? null : outcome.reason;
+}

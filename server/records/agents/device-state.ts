@@ -1,0 +1,101 @@
+import { DateTime } from "luxon";
+import { type Heartbeat, HEARTBEAT_S } from "../../../shared/api/study.ts";
+import type { AgentState, DeviceState } from "../../dashboard/types/devices.ts";
+
+// The state of agents and of their devices, from heartbeats and from the times of studies.
+//
+// A device is silent if its pause is longer than its rhythm: more than one and a half times its longest pause in the 14 days
+// before its last study. Pauses count working time alone. The working hours of a weekday reach from the first to the last hour in
+// which any device of the clinic measured. A device with few studies has no rhythm, and is silent after 14 days.
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** Heartbeats that an agent may miss, such as during a restart. */
+const MISSED_MAX = 3;
+
+const RHYTHM_MS = 14 * DAY_MS;
+/** Studies of a device below which its rhythm is chance. */
+const STUDIES_MIN = 6;
+const LONGEST_TIMES = 1.5;
+/** Shortest silence that is reported. */
+const SILENCE_MS_MIN = HOUR_MS;
+
+/** Time of studies that the rules need: a rhythm ends with the last study, which may be as old as the rhythm is long. */
+export const STUDIES_SINCE_MS = 2 * RHYTHM_MS;
+
+/** `lastSeenAt` is the time of its last heartbeat; null before the first. */
+export function agentState(lastSeenAt: number | null, now: number): AgentState {
+  if (lastSeenAt === null) return "never heard";
+  return now - lastSeenAt > MISSED_MAX * HEARTBEAT_S * 1000 ? "silent" : "running";
+}
+
+/** A span of working time. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Finds the working hours of the last 28 days. `studyTimes` are those of all devices of the clinic, in any order. */
+export function workingHours(studyTimes: readonly number[], now: number, timeZone: string): Span[] {
+  const today = DateTime.fromMillis(now, { zone: timeZone }).startOf("day");
+  const days = STUDIES_SINCE_MS / DAY_MS;
+  const starts = Array.from({ length: days + 2 }, (_, index) => today.minus({ days: days - index }).toMillis());
+  const hoursByWeekday = new Map<number, { first: number; last: number }>();
+  for (const time of studyTimes) {
+    const day = starts.findLastIndex((start) => start <= time);
+    if (day === -1 || day > days) continue;
+    const hour = Math.floor((time - starts[day]!) / HOUR_MS);
+    const known = hoursByWeekday.get(day % 7) ?? { first: hour, last: hour };
+    hoursByWeekday.set(day % 7, { first: Math.min(known.first, hour), last: Math.max(known.last, hour) });
+  }
+  return starts.slice(0, -1).flatMap((start, day) => {
+    const hours = hoursByWeekday.get(day % 7);
+    return hours === undefined ? [] : [{ from: start + hours.first * HOUR_MS, to: start + (hours.last + 1) * HOUR_MS }];
+  });
+}
+
+export function workingMs(hours: readonly Span[], from: number, to: number): number {
+  return hours.reduce((sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)), 0);
+}
+
+/** Finds the longest pause of a device in working time. @returns null if it has too few studies */
+export function longestPause(studyTimes: readonly number[], hours: readonly Span[]): number | null {
+  const times = studyTimes.toSorted((one, other) => one - other);
+  const last = times.at(-1) ?? 0;
+  const recent = times.filter((time) => time >= last - RHYTHM_MS);
+  if (recent.length < STUDIES_MIN) return null;
+  return Math.max(...recent.slice(1).map((time, index) => workingMs(hours, recent[index]!, time)));
+}
+
+type HeardDevice = NonNullable<Heartbeat["devices"]>[number];
+
+/** Facts about a device beside its heartbeat. */
+interface DeviceFacts {
+  readonly agent: AgentState;
+  /** Times of its studies within STUDIES_SINCE_MS. */
+  readonly studyTimes: readonly number[];
+  readonly hours: readonly Span[];
+  readonly now: number;
+}
+
+export function deviceState(device: HeardDevice, { agent, studyTimes, hours, now }: DeviceFacts): DeviceState {
+  if (agent !== "running") return { is: "unknown" };
+  const { reason = null, may_be_off: mayBeOff = false, connected = false, state } = device;
+  if (reason !== null && !mayBeOff) return { is: "faulty", reason };
+  if (device.foreign != null) return { is: "foreign", protocol: device.foreign.protocol };
+  const heardAt = Math.max(Date.parse(device.last_message_at ?? "") || 0, ...studyTimes.filter((time) => time <= now));
+  const silence = heardAt === 0 ? null : silenceOf(heardAt, studyTimes, hours, now);
+  if (silence !== null) return silence;
+  if (reason !== null) return { is: "off", reason };
+  if (heardAt === 0) return { is: "never heard" };
+  return { is: connected || state === "connected" ? "connected" : "ready" };
+}
+
+function silenceOf(heardAt: number, studyTimes: readonly number[], hours: readonly Span[], now: number) {
+  const working_ms = workingMs(hours, heardAt, now);
+  if (now - heardAt > RHYTHM_MS) return { is: "silent", working_ms, longest_ms: null } as const;
+  const longest_ms = longestPause(studyTimes, hours);
+  if (longest_ms === null || working_ms <= Math.max(SILENCE_MS_MIN, longest_ms * LONGEST_TIMES)) return null;
+  return { is: "silent", working_ms, longest_ms } as const;
+}

@@ -1,0 +1,53 @@
+import type { Heartbeat } from "../../../shared/api/study.ts";
+import { type HeardVersion, stepRollout, wantedVersion } from "./rollout.ts";
+import { agentOfKey, insertAgent } from "./agents.ts";
+import { readRollout, saveRollout } from "./rollouts.ts";
+import { type AuditActor, auditCommand } from "../audit/audit.ts";
+import { type Session, uncachedWrite } from "../../database/query.ts";
+
+/**
+ * Stores the latest heartbeat of an agent, identified by its key. The first one registers an agent that did not pair.
+ * @returns the fp of the agent
+ */
+export async function storeHeartbeat(
+  session: Session,
+  clinicId: number,
+  keyId: number,
+  heartbeat: Heartbeat,
+  now: number,
+): Promise<string> {
+  const known = await agentOfKey(session, keyId);
+  const agent = known?.fp ?? (await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null }));
+  await session.all(upsert, { clinicId, keyId, now, body: JSON.stringify(heartbeat) });
+  return agent;
+}
+
+/**
+ * Takes the next step of the clinic's roll-out after a heartbeat. The audit names each PC that goes on.
+ * @returns the version that the agent should install now; undefined for none
+ */
+export async function stepWithHeartbeat(
+  session: Session,
+  heard: HeardVersion,
+  actor: AuditActor & { readonly clinicId: number },
+): Promise<string | undefined> {
+  const stored = await readRollout(session, actor.clinicId);
+  // A clinic without a roll-out is the usual case.
+  if (stored === undefined) return undefined;
+  const { rollout: before, userId } = stored;
+  const rollout = stepRollout(before, heard, actor.now);
+  if (rollout !== before) await saveRollout(session, actor.clinicId, { rollout, userId });
+  for (const [index, { agent, state }] of rollout.pcs.entries()) {
+    if (state !== before.pcs[index]?.state) await auditCommand(session, `agents update: ${state}`, [agent], actor);
+  }
+  return wantedVersion(rollout, heard.agent);
+}
+
+const upsert = uncachedWrite((db, p: { clinicId: number; keyId: number; now: number; body: string }) =>
+  db
+    .insertInto("heartbeat")
+    .values({ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now, body: p.body })
+    .onConflict((conflict) =>
+      conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
+    ),
+);

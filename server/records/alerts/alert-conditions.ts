@@ -1,0 +1,194 @@
+import { backupCondition, type LastBackup } from "../../operations/alerts/backup-condition.ts";
+import { type Condition, limits } from "../../operations/alerts/kinds.ts";
+import type { Heartbeat } from "../../../shared/api/study.ts";
+import { type Span, workingMs } from "../agents/device-state.ts";
+import type { RolloutPc } from "../agents/rollout.ts";
+import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
+
+// Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in server/operations/alerts/kinds.ts.
+
+/** Facts of the server's machine. They are the same for all clinics. */
+export interface Machine {
+  readonly name: string;
+  /** Free bytes on the disk of the database; null if it is elsewhere. */
+  readonly freeBytes: number | null;
+  /** Null before the first one. */
+  readonly lastBackup: LastBackup | null;
+}
+
+export interface ClinicFacts {
+  readonly agents: readonly HeardAgent[];
+  /** Working hours of the clinic; empty if they are unknown. */
+  readonly hours: readonly Span[];
+  /** Keys that nobody revoked. */
+  readonly keys: readonly KeyEnd[];
+  readonly toPlace: { readonly count: number; readonly oldest: number | null };
+  /** PCs on which the last update from here was rolled back. */
+  readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
+  /** Users whose password somebody else knows. */
+  readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];
+  /** Studies with critical values that nobody saw. */
+  readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
+}
+
+/** The machine's conditions are in `machineConditions`. */
+export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
+  return [
+    ...agentsAway(facts, now),
+    ...facts.agents.flatMap((agent) => silentDevices(agent, now)),
+    ...facts.agents.flatMap((agent) => agentConditions(agent, now)),
+    ...waiting(facts, now),
+    ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
+    ...facts.failedUpdates.map(failedUpdate),
+    ...facts.knownPasswords.map(
+      ({ public_id, name, since }): Condition => ({
+        ...{ key: `password-known ${public_id}`, kind: "password-known", subject: name, since },
+      }),
+    ),
+  ];
+}
+
+function agentsAway({ agents, hours, keys }: ClinicFacts, now: number): Condition[] {
+  return silentAgents(agents, keys).flatMap(({ shown: { key, last_seen_at }, line }): Condition[] => {
+    if (last_seen_at === null) return [];
+    const since = Date.parse(last_seen_at);
+    // A clinic switches its PC off for the night.
+    const silentMs = hours.length === 0 ? now - since : workingMs(hours, since, now);
+    const isLong = silentMs >= limits.agentSilentWorkingMs;
+    return [{ key: `agent-silent ${line}`, kind: "agent-silent", subject: key.name, since, ...held(!isLong) }];
+  });
+}
+
+function silentDevices({ shown: { is, last_seen_at, devices }, line }: HeardAgent, now: number): Condition[] {
+  const seenAt = Date.parse(last_seen_at ?? "") || now;
+  return devices.flatMap(({ id, name, state, last_message_at }): Condition[] => {
+    if (is === "running" && state.is !== "silent") return [];
+    const since = Date.parse(last_message_at ?? "") || seenAt;
+    const subject = name === null ? id : `${name} (${id})`;
+    // Without its agent, nobody knows whether the device is silent still.
+    return [
+      {
+        ...{ key: `device-silent ${id} @${line}`, kind: "device-silent", subject, since },
+        ...held(is !== "running"),
+      },
+    ];
+  });
+}
+
+/** Returns what is wrong at a PC by its last heartbeat. Without further heartbeats it is unknown whether it lasts. */
+function agentConditions({ shown: { is, key }, line, heard }: HeardAgent, now: number): Condition[] {
+  const { devices = [] } = heard;
+  const conditions = [
+    ...devices.flatMap((device) => downDevice(device, now)),
+    ...devices.flatMap((device) => quarantined(device, now)),
+    ...oldOutbox(heard, key.name, now),
+    ...wrongClock(heard, key.name, now),
+    ...fullDisk(heard, key.name, now),
+    ...backupCondition(heard.backup ?? null, key.name, now),
+  ];
+  return conditions.map((condition) => ({
+    ...condition,
+    key: `${condition.key} @${line}`,
+    ...held(condition.holds === true || is !== "running"),
+  }));
+}
+
+type Device = NonNullable<Heartbeat["devices"]>[number];
+
+function downDevice({ id, reason = null, may_be_off = false, since }: Device, now: number): Condition[] {
+  if (reason === null || may_be_off) return [];
+  return [{ key: `device-down ${id}`, kind: "device-down", subject: id, since: timeOf(since, now), reason }];
+}
+
+/** Only a person ends this alert. */
+function quarantined({ id, quarantined: messages }: Device, now: number): Condition[] {
+  if (messages === undefined) return [];
+  const isOld = now - timeOf(messages.last_at, now) > limits.quarantinedMs;
+  const { count } = messages;
+  return [{ key: `quarantined ${id}`, kind: "quarantined", subject: id, since: now, count, ...held(isOld) }];
+}
+
+function oldOutbox({ outbox }: Heartbeat, subject: string, now: number): Condition[] {
+  if (outbox?.oldest_at == null) return [];
+  const { depth: count, oldest_at, reason = null } = outbox;
+  const since = timeOf(oldest_at, now);
+  const why = reason === null ? {} : { reason };
+  const isYoung = now - since < limits.outboxMs;
+  return [{ key: "outbox-old", kind: "outbox-old", subject, since, count, ...why, ...held(isYoung) }];
+}
+
+function wrongClock({ clock_offset_s }: Heartbeat, subject: string, now: number): Condition[] {
+  const { opens, closes } = limits.clockOffsetS;
+  const offset = Math.abs(clock_offset_s ?? 0);
+  if (offset <= closes) return [];
+  return [{ key: "clock-wrong", kind: "clock-wrong", subject, since: now, ...held(offset <= opens) }];
+}
+
+function fullDisk({ disk }: Heartbeat, subject: string, now: number): Condition[] {
+  const { opens, closes } = limits.freeBytes;
+  if (disk === undefined || (disk.free_bytes >= closes && disk.problem === null)) return [];
+  const why = disk.problem === null ? {} : { reason: disk.problem };
+  const isBetween = disk.free_bytes >= opens && disk.problem === null;
+  return [{ key: "disk-full", kind: "disk-full", subject, since: now, ...why, ...held(isBetween) }];
+}
+
+/** @returns the time in ms since 1970; now for a time ahead of it, because a PC's clock may be wrong */
+function timeOf(text: string | null | undefined, now: number): number {
+  return Math.min(Date.parse(text ?? "") || now, now);
+}
+
+function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: number): Condition[] {
+  const unmatched: Condition[] =
+    oldest === null
+      ? []
+      : [
+          {
+            ...{ key: "unmatched", kind: "unmatched", subject: "", since: oldest, count },
+            ...held(now - oldest < limits.unmatchedMs),
+          },
+        ];
+  const unseen = critical.map(({ fp, device_name, received_at }): Condition => {
+    const path = `/results/${fp}`;
+    return { key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
+  });
+  return [...unmatched, ...unseen];
+}
+
+/** Begin of the key of an alert about a critical study. Its fp follows. */
+const CRITICAL = "critical ";
+
+/** @returns the studies of alerts about critical values */
+export function criticalStudies(alerts: readonly Pick<Condition, "key" | "kind">[]): string[] {
+  return alerts.filter(({ kind }) => kind === "critical-unseen").map(({ key }) => key.slice(CRITICAL.length));
+}
+
+function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, now: number): Condition[] {
+  const since = expires_at - limits.keyEndsMs;
+  return since > now ? [] : [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }];
+}
+
+function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][number]): Condition {
+  const why = reason === null ? {} : { reason };
+  return { key: `update-failed ${agent}`, kind: "update-failed", subject: name, since: at, ...why };
+}
+
+const MACHINE_KEYS = ["disk", "backup-failed"];
+
+/** Tells whether an alert is about the server's machine, and of no clinic. */
+export function isOfMachine({ key }: Pick<Condition, "key">): boolean {
+  return MACHINE_KEYS.includes(key);
+}
+
+/** They hold paths and the name of the server, which is the business of those who run it. */
+export function machineConditions({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
+  const { opens, closes } = limits.freeBytes;
+  const disk: Condition[] =
+    freeBytes === null || freeBytes >= closes
+      ? []
+      : [{ key: "disk", kind: "disk-full", subject: name, since: now, ...held(freeBytes >= opens) }];
+  return [...disk, ...backupCondition(lastBackup, name, now)];
+}
+
+function held(isHeld: boolean): Pick<Condition, "holds"> {
+  return isHeld ? { holds: true } : {};
+}

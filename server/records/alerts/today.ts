@@ -1,0 +1,261 @@
+import type { AlertKind } from "../../operations/alerts/kinds.ts";
+import { type Kysely, sql } from "kysely";
+import type { Reason } from "../../../shared/api/reason.ts";
+import type { OpenAlert } from "../../operations/alerts/step.ts";
+import type { PatientHint, Result } from "../../../shared/api/study.ts";
+import {
+  type AlertShown,
+  type ConflictOfStudy,
+  CRITICAL_HOURS,
+  type CriticalStudy,
+  type EndingKey,
+  type NewResult,
+  NEWEST_MAX,
+  type TodayState,
+} from "../../dashboard/types/results/today.ts";
+import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
+import { leftOut } from "../../database/damaged-records.ts";
+import { query, type Session } from "../../database/query.ts";
+import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
+import { readAlertBook } from "./alerts.ts";
+import { connectionNews } from "../patients/connection-answers.ts";
+import { readHeardAgents } from "../agents/devices.ts";
+import type { Tables } from "../../database/schema.ts";
+import { parseStored, timestampOf } from "../studies/study-content.ts";
+
+// The work that needs a person of a clinic today, and its newest results.
+
+const HOUR_MS = 3_600_000;
+
+/** Days of the newest results. Without a bound a quiet clinic's page reads the studies of all clinics of the server. */
+const NEWEST_DAYS = 14;
+
+/** Critical studies and conflicts in the list. The page counts the listed ones, so that its count ends here too. */
+const LISTED_MAX = 100;
+
+/** Alerts for admins alone. */
+const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known"];
+
+/** Reads what needs a person. Only admins get the keys that end. */
+export async function readToday(
+  session: Session,
+  { clinicId, timeZone, isAdmin, now }: { clinicId: number; timeZone: string | null; isAdmin: boolean; now: number },
+): Promise<TodayState> {
+  const waiting = await session.first(toPlace, { clinicId });
+  const codes = await session.first(unknownCodes, { clinicId });
+  const keys = await session.all(keysInUse, { clinicId });
+  const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
+  const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
+  const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
+  return {
+    to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
+    unknown_codes: codes?.count ?? 0,
+    critical: criticalRows.map(toCritical),
+    conflicts: await unseenConflicts(session, clinicId),
+    silent: silentSources(agents, keys),
+    keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
+    alerts: (await readAlertBook(session, clinicId)).open
+      .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))
+      .map(toAlertShown),
+    connections: await connectionNews(session, clinicId, now),
+    newest: newestRows.map(toNewResult),
+    // A damaged study may be in both lists.
+    left_out: Math.max(leftOut(criticalRows), leftOut(newestRows)),
+  };
+}
+
+function toCritical(row: StudyRow): CriticalStudy {
+  return { ...toNewResult(row), values: resultsOf(row).filter(({ flag }) => flag === "critical") };
+}
+
+async function unseenConflicts(session: Session, clinicId: number): Promise<ConflictOfStudy[]> {
+  const rows = await session.all(conflicts, { clinicId });
+  const found: ConflictOfStudy[] = [];
+  for (const { fp, reason, at } of rows) {
+    const study = await session.first(visibleByFp, { clinicId, fp });
+    found.push({
+      fp,
+      reason: JSON.parse(reason) as Reason,
+      at: timestampOf(at),
+      study: study === undefined ? null : toNewResult(study),
+    });
+  }
+  return found;
+}
+
+function toEndingKey({ public_id: id, name, expires_at }: KeyEnd & { expires_at: number }): EndingKey {
+  return { id, name, expires_at: timestampOf(expires_at) };
+}
+
+function toAlertShown({ key, kind, subject, since, count, reason, path }: OpenAlert): AlertShown {
+  return {
+    key,
+    kind,
+    subject,
+    since: timestampOf(since),
+    count: count ?? 1,
+    reason: reason ?? null,
+    path: path ?? null,
+  };
+}
+
+interface StudyRow {
+  fp: string;
+  revision: number;
+  device_name: string;
+  modality: string;
+  acquired_at: number;
+  received_at: number;
+  results: string;
+  patient_hint: string | null;
+  patient_fp: string | null;
+  patient_name: string | null;
+  species: string | null;
+}
+
+function toNewResult(row: StudyRow): NewResult {
+  const results = resultsOf(row);
+  const { fp, revision, device_name, modality, patient_fp, patient_name, species } = row;
+  const hint = parseStored(row.patient_hint) as PatientHint | null;
+  return {
+    fp,
+    revision,
+    patient: patient_fp === null ? null : { fp: patient_fp, name: patient_name ?? "", species: species ?? "" },
+    said: patient_fp === null ? (hint?.name ?? hint?.identifier ?? null) : null,
+    device_name,
+    modality,
+    acquired_at: timestampOf(row.acquired_at),
+    received_at: timestampOf(row.received_at),
+    worst_flag: worstFlag(results),
+    ...(results.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
+  };
+}
+
+function resultsOf({ results }: Pick<StudyRow, "results">): Result[] {
+  return JSON.parse(results) as Result[];
+}
+
+function timestampOrNull(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : timestampOf(milliseconds);
+}
+
+export const toPlace = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .select((select) => [
+      select.fn.countAll<number>().as("count"),
+      select.fn.min<number | null>("study.received_at").as("oldest"),
+    ])
+    .where("clinic_id", "=", p.clinicId)
+    .where("patient_id", "is", null)
+    .where("rejected_reason", "is", null),
+);
+
+const unknownCodes = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("unknown_code as code")
+    .leftJoin("code_mapping as mapping", (join) =>
+      join
+        .onRef("mapping.clinic_id", "=", "code.clinic_id")
+        .onRef("mapping.device_id", "=", "code.device_id")
+        .onRef("mapping.code", "=", "code.code"),
+    )
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("code.clinic_id", "=", p.clinicId)
+    .where("mapping.code", "is", null),
+);
+
+/** Studies that the clinic may open: those of its connected patients, and its own unmatched ones. */
+function visible(db: Kysely<Tables>, p: { clinicId: number }) {
+  return db
+    .selectFrom("study")
+    .leftJoin("clinic_patient as link", (join) =>
+      join
+        .onRef("link.patient_id", "=", "study.patient_id")
+        .on("link.clinic_id", "=", p.clinicId)
+        .on("link.listed", "=", 1),
+    )
+    .leftJoin("patient", "patient.id", "link.patient_id")
+    .select(STUDY_CONTENT)
+    .select(["study.revision", "study.received_at", "study.patient_hint"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .where((where) =>
+      where.or([
+        where("link.patient_id", "is not", null),
+        where.and([where("study.patient_id", "is", null), where("study.clinic_id", "=", p.clinicId)]),
+      ]),
+    );
+}
+
+const visibleByFp = checked(
+  query((db, p: { clinicId: number; fp: string }) => visible(db, p).where("study.fp", "=", p.fp)),
+);
+
+const newest = checked(
+  query((db, p: { clinicId: number; since: number }) =>
+    visible(db, p)
+      .where("study.received_at", ">=", p.since)
+      .where("study.rejected_reason", "is", null)
+      .orderBy("study.received_at", "desc")
+      .orderBy("study.id", "desc")
+      .limit(NEWEST_MAX),
+  ),
+);
+
+/** `severity` of a study with a critical value. A literal, because no engine matches a parameter with the condition of an index. */
+const CRITICAL = sql.lit(2);
+
+/** Studies with critical values that no user of the clinic saw. */
+function unseenCriticalOf(db: Kysely<Tables>, p: { clinicId: number }) {
+  return visible(db, p)
+    .where("study.severity", "=", CRITICAL)
+    .leftJoin("study_seen as seen", (join) =>
+      join.onRef("seen.study_id", "=", "study.id").on("seen.clinic_id", "=", p.clinicId),
+    )
+    .where((where) =>
+      where.or([where("seen.revision", "is", null), where("seen.revision", "<", where.ref("study.revision"))]),
+    );
+}
+
+// An imported file may hold the values of years, so that its studies count by the time of the sample.
+export const critical = checked(
+  query((db, p: { clinicId: number; since: number }) =>
+    unseenCriticalOf(db, p)
+      .where("study.received_at", ">=", p.since)
+      .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
+      .orderBy("study.received_at", "desc")
+      .orderBy("study.id", "desc")
+      .limit(LISTED_MAX),
+  ),
+);
+
+export const criticalByFp = checked(
+  query((db, p: { clinicId: number; fp: string }) => unseenCriticalOf(db, p).where("study.fp", "=", p.fp)),
+);
+
+const conflicts = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study_conflict as conflict")
+    .innerJoin("study", "study.id", "conflict.study_id")
+    .leftJoin("study_seen as seen", (join) =>
+      join.onRef("seen.study_id", "=", "study.id").on("seen.clinic_id", "=", p.clinicId),
+    )
+    .select(["study.fp", "conflict.reason", "conflict.received_at as at"])
+    .where("conflict.clinic_id", "=", p.clinicId)
+    .where((where) =>
+      where.or([where("seen.seen_at", "is", null), where("seen.seen_at", "<", where.ref("conflict.received_at"))]),
+    )
+    .orderBy("conflict.id", "desc")
+    .limit(LISTED_MAX),
+);
+
+export const keysInUse = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("api_key")
+    .leftJoin("api_key as first", "first.id", "api_key.rolled_from")
+    .select(["api_key.public_id", "api_key.name", "api_key.expires_at"])
+    .select((select) => select.fn.coalesce("first.public_id", "api_key.public_id").as("line"))
+    .where("api_key.clinic_id", "=", p.clinicId)
+    .where("api_key.revoked_at", "is", null)
+    .orderBy("api_key.id"),
+);

@@ -1,0 +1,66 @@
+import type { ListedEvent } from "../../dashboard/types/calendar.ts";
+import { nextEventStatuses, type TimeRange } from "./calendar-events.ts";
+import { query, type Session } from "../../database/query.ts";
+
+// The calendar of a clinic with the names of patients and staff.
+
+/** Lists the clinic's events that start in the range, by start and fp. */
+export async function listNamedEvents(
+  session: Session,
+  range: TimeRange & { clinicId: number },
+): Promise<ListedEvent[]> {
+  return (await session.all(inRange, range)).map(
+    ({ patient_fp, patient_name, species, start_at, end_at, ...event }) => ({
+      ...event,
+      start_at: new Date(start_at).toISOString(),
+      end_at: new Date(end_at).toISOString(),
+      patient:
+        patient_fp === null || patient_name === null || species === null
+          ? null
+          : { fp: patient_fp, name: patient_name, species },
+      next_statuses: nextEventStatuses(event.status),
+    }),
+  );
+}
+
+/** Whether the clinic has an event with this fp. */
+export async function hasEvent(session: Session, clinicId: number, fp: string): Promise<boolean> {
+  return (await session.first(ofClinic, { clinicId, fp })) !== undefined;
+}
+
+/** Lists the staff that the clinic's own software named, by name. */
+export async function listStaff(
+  session: Session,
+  clinicId: number,
+): Promise<{ id: number; fp: string; name: string }[]> {
+  return session.all(staff, { clinicId });
+}
+
+const inRange = query((db, p: TimeRange & { clinicId: number }) =>
+  db
+    .selectFrom("calendar_event as event")
+    .leftJoin("clinic_patient as listed", (join) =>
+      join
+        .onRef("listed.patient_id", "=", "event.patient_id")
+        .on("listed.clinic_id", "=", p.clinicId)
+        .on("listed.listed", "=", 1),
+    )
+    .leftJoin("patient", "patient.id", "listed.patient_id")
+    .leftJoin("user", "user.id", "event.assigned_user_id")
+    .select(["event.fp", "event.title", "event.type", "event.status", "event.start_at", "event.end_at"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .select("user.name as assigned_user")
+    .where("event.clinic_id", "=", p.clinicId)
+    .where("event.start_at", ">=", p.start)
+    .where("event.start_at", "<", p.end)
+    .orderBy("event.start_at")
+    .orderBy("event.fp"),
+);
+
+const ofClinic = query((db, p: { clinicId: number; fp: string }) =>
+  db.selectFrom("calendar_event").select("id").where("fp", "=", p.fp).where("clinic_id", "=", p.clinicId),
+);
+
+const staff = query((db, p: { clinicId: number }) =>
+  db.selectFrom("user").select(["id", "fp", "name"]).where("clinic_id", "=", p.clinicId).orderBy("name").orderBy("fp"),
+);

@@ -1,0 +1,143 @@
+import type { CalendarEvent, EventStatus, EventType } from "../../../shared/api/calendar.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { type TimeRange, eventStatusProblem } from "./calendar-events.ts";
+import { query, type Session } from "../../database/query.ts";
+import type { EventColumns } from "../../database/schema.ts";
+
+// Calendar events. An event belongs to one clinic, even if other clinics share its patient.
+
+export interface EventFilter extends TimeRange {
+  clinicId: number;
+  type: EventType | null;
+  status: EventStatus | null;
+}
+
+/** Lists the clinic's events that start in the range, by start and fp. */
+export async function listEvents(session: Session, filter: EventFilter): Promise<CalendarEvent[]> {
+  const byType = filter.type === null ? lists.everyType : lists.oneType;
+  const list = filter.status === null ? byType.everyStatus : byType.oneStatus;
+  return (await session.all(list, filter)).map(toEvent);
+}
+
+/** Stores an event of an import file. @returns a problem if the new status may not follow the stored one */
+export async function importEvent(
+  session: Session,
+  event: CalendarEvent,
+  ids: { clinicId: number; patientId: number | null; userId: number | null },
+): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
+  const row: EventColumns = {
+    fp: event.fp,
+    clinic_id: ids.clinicId,
+    title: event.title,
+    type: event.type,
+    status: event.status,
+    start_at: Date.parse(event.start_at),
+    end_at: Date.parse(event.end_at),
+    patient_id: ids.patientId,
+    assigned_user_id: ids.userId,
+  };
+  const stored = await session.first(storedByFp, { fp: event.fp });
+  if (stored === undefined) {
+    await session.all(insert, row);
+    return "new";
+  }
+  if ((Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column])) {
+    return "unchanged";
+  }
+  if (stored.clinic_id !== ids.clinicId) {
+    return { problem: `${event.fp} is an event of another clinic, expected its own clinic_fp` };
+  }
+  const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
+  if (problem !== null) return { problem };
+  await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  return "changed";
+}
+
+/** Stores a new event of a clinic. Run it in a transaction. @returns its fp */
+export async function addEvent(session: Session, event: Omit<EventColumns, "fp" | "status">): Promise<string> {
+  const fp = newFp("calevt");
+  await session.all(insert, { ...event, fp, status: "SCHEDULED" });
+  return fp;
+}
+
+/** Changes the status of an event. Run it in a transaction. @returns the reason if the change is illegal, else null */
+export async function moveEvent(
+  session: Session,
+  { clinicId, fp, to }: { clinicId: number; fp: string; to: EventStatus },
+): Promise<string | null> {
+  const stored = await session.first(storedByFp, { fp });
+  if (stored?.clinic_id !== clinicId) return `${fp} is not an event of this clinic`;
+  const problem = eventStatusProblem(stored.status, to);
+  if (problem === null) await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
+  return problem;
+}
+
+type EventRow = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {
+  patient_fp: string | null;
+  assigned_user_fp: string | null;
+};
+
+/** Converts a row to the event of the API. */
+export function toEvent(row: EventRow): CalendarEvent {
+  return {
+    fp: row.fp,
+    title: row.title,
+    type: row.type,
+    status: row.status,
+    start_at: new Date(row.start_at).toISOString(),
+    end_at: new Date(row.end_at).toISOString(),
+    patient_fp: row.patient_fp,
+    assigned_user_fp: row.assigned_user_fp,
+  };
+}
+
+const lists = {
+  everyType: { everyStatus: listQuery(false, false), oneStatus: listQuery(false, true) },
+  oneType: { everyStatus: listQuery(true, false), oneStatus: listQuery(true, true) },
+};
+
+function listQuery(byType: boolean, byStatus: boolean) {
+  return query((db, p: EventFilter) =>
+    db
+      .selectFrom("calendar_event as event")
+      .leftJoin("patient", "patient.id", "event.patient_id")
+      .leftJoin("user", "user.id", "event.assigned_user_id")
+      .selectAll("event")
+      .select(["patient.fp as patient_fp", "user.fp as assigned_user_fp"])
+      .where("event.clinic_id", "=", p.clinicId)
+      .where("event.start_at", ">=", p.start)
+      .where("event.start_at", "<", p.end)
+      .$if(byType, (rows) => rows.where("event.type", "=", p.type))
+      .$if(byStatus, (rows) => rows.where("event.status", "=", p.status))
+      .orderBy("event.start_at")
+      .orderBy("event.fp"),
+  );
+}
+
+const storedByFp = query((db, p: { fp: string }) => db.selectFrom("calendar_event").selectAll().where("fp", "=", p.fp));
+
+const insert = query(
+  (db, p: EventColumns) => db.insertInto("calendar_event").values(eventValues(p)),
+  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+);
+
+// The previous clinic loses the event if it moves to another clinic.
+const update = query(
+  (db, p: EventColumns & { id: number; previousClinicId: number }) =>
+    db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
+  ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
+);
+
+function eventValues(p: EventColumns): EventColumns {
+  return {
+    fp: p.fp,
+    clinic_id: p.clinic_id,
+    title: p.title,
+    type: p.type,
+    status: p.status,
+    start_at: p.start_at,
+    end_at: p.end_at,
+    patient_id: p.patient_id,
+    assigned_user_id: p.assigned_user_id,
+  };
+}

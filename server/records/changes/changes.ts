@@ -1,0 +1,54 @@
+import { query, type Session } from "../../database/query.ts";
+
+/**
+ * Returns a text that differs whenever something that a clinic's dashboard shows may have changed: a record that the read API
+ * serves, a study that waits for a patient, a heartbeat, a conflict, a study that a user saw, an alert, or the clinic's intervals.
+ * Constant cost.
+ */
+export async function changeMark(session: Session, clinicId: number): Promise<string> {
+  const row = await session.first(mark, { clinicId });
+  return Object.values(row ?? {}).join(" ");
+}
+
+const mark = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("clinic")
+    .select("clinic.version")
+    .select((select) => [
+      select
+        .selectFrom("study")
+        .select((study) => study.fn.max("study.id").as("last"))
+        .as("study"),
+      select
+        .selectFrom("study_revision")
+        .select((revision) => revision.fn.max("study_revision.replaced_at").as("last"))
+        .as("revision"),
+      select
+        .selectFrom("heartbeat")
+        .select((heartbeat) => heartbeat.fn.max("heartbeat.received_at").as("last"))
+        .where("heartbeat.clinic_id", "=", p.clinicId)
+        .as("heartbeat"),
+      select
+        .selectFrom("study_conflict")
+        .select((conflict) => conflict.fn.max("study_conflict.id").as("last"))
+        .where("study_conflict.clinic_id", "=", p.clinicId)
+        .as("conflict"),
+      select
+        .selectFrom("study_seen")
+        .select((seen) => seen.fn.max("study_seen.seen_at").as("last"))
+        .where("study_seen.clinic_id", "=", p.clinicId)
+        .as("seen"),
+      select
+        .selectFrom("clinic_alerts")
+        .select("clinic_alerts.changed_at")
+        .where("clinic_alerts.clinic_id", "=", p.clinicId)
+        .as("alerts"),
+      // A preview of flags uses the intervals.
+      select
+        .selectFrom("clinic_reference_interval_set")
+        .select((set) => set.fn.max("clinic_reference_interval_set.id").as("last"))
+        .where("clinic_reference_interval_set.clinic_id", "=", p.clinicId)
+        .as("intervals"),
+    ])
+    .where("clinic.id", "=", p.clinicId),
+);

@@ -1,0 +1,198 @@
+import type { Kysely } from "kysely";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
+import { eventsOfLostStudies, eventsOfNewStudies, eventsOfPatient, eventsOfStudy } from "../webhooks/events.ts";
+
+// `clinic_study` has a row for each filed study that a clinic reads. Every write of a study, a patient or a connection brings
+// it up to date in its own transaction, and writes the events of the webhooks with it. The end of the transaction stamps the
+// rows; see database/stamps.ts. `clinic_removal` has what left a clinic's lists, until it returns.
+
+/**
+ * Updates the clinics' rows of a study, also if it moved to another patient or was taken back. Call it after the write.
+ * `patientId` is null while the study is unmatched. A study that `isNew` was on no list before.
+ */
+export async function announceStudy(
+  session: Session,
+  change: { fp: string; patientId: number | null; previousPatientId: number | null; now: number; isNew?: boolean },
+): Promise<void> {
+  const { patientId, previousPatientId } = change;
+  if (previousPatientId !== null && previousPatientId !== patientId) {
+    await session.all(eventsOfLostStudies, change);
+    await session.all(noteLostStudy, change);
+    await session.all(dropStudy, change);
+  }
+  if (patientId === null) return;
+  if (previousPatientId !== patientId && change.isNew !== true)
+    await session.all(forgetLostStudy, { ...change, patientId });
+  await session.all(eventsOfStudy, { ...change, patientId });
+  await session.all(stampStudy, { ...change, patientId });
+}
+
+/** Writes the events of changed patients. Call it before the lists of their clinics change, so that a lost clinic hears of it. */
+export async function announcePatients(session: Session, patientIds: readonly number[], now: number): Promise<void> {
+  await session.each(
+    eventsOfPatient,
+    patientIds.map((patientId) => ({ patientId, now })),
+  );
+}
+
+/** Adds the studies of patients to the clinics that list them now, and removes them from those that no longer do. */
+export async function reconcileStudies(session: Session, patientIds: readonly number[], now: number): Promise<void> {
+  const patients = patientIds.map((patientId) => ({ patientId, now }));
+  await session.each(noteLostStudies, patients);
+  await session.each(dropStudiesOfPatient, patients);
+  await session.each(eventsOfNewStudies, patients);
+  await session.each(forgetLostStudies, patients);
+  await session.each(addStudiesOfPatient, patients);
+}
+
+/** Notes the patients that leave a clinic's list, and forgets those that return. Call it before the lists change. */
+export async function notePatientRemovals(session: Session, patientIds: readonly number[], now: number): Promise<void> {
+  const patients = patientIds.map((patientId) => ({ patientId, now }));
+  await session.each(noteLostPatient, patients);
+  await session.each(forgetLostPatient, patients);
+}
+
+/** The time of a change, for the stamp. */
+const changed = ({ now }: { now: number }) => ({ changedAt: now });
+
+const stampStudy = query(
+  (db, p: { fp: string; patientId: number; now: number }) =>
+    db
+      .insertInto("clinic_study")
+      .columns(["clinic_id", "study_id", "changed_at"])
+      .expression((from) =>
+        from
+          .selectFrom("clinic_patient")
+          .innerJoin("study", "study.patient_id", "clinic_patient.patient_id")
+          .select((column) => ["clinic_patient.clinic_id", "study.id", column.lit(UNSTAMPED).as("changed_at")])
+          .where("study.fp", "=", p.fp)
+          .where("clinic_patient.patient_id", "=", p.patientId)
+          .where("clinic_patient.listed", "=", 1),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(["clinic_id", "study_id"])
+          .doUpdateSet((set) => ({ changed_at: set.ref("excluded.changed_at") })),
+      ),
+  changed,
+);
+
+const noteLostStudy = query(
+  (db, p: { fp: string; patientId: number | null; now: number }) =>
+    removals(db).expression((from) =>
+      from
+        .selectFrom("clinic_study")
+        .innerJoin("study", "study.id", "clinic_study.study_id")
+        .select((column) => ["clinic_study.clinic_id", "study.fp", column.lit(UNSTAMPED).as("removed_at")])
+        .where("study.fp", "=", p.fp)
+        .where("clinic_study.clinic_id", "not in", listing(db, p.patientId)),
+    ),
+  changed,
+);
+
+const noteLostStudies = query(
+  (db, p: { patientId: number; now: number }) =>
+    removals(db).expression((from) =>
+      from
+        .selectFrom("study")
+        .innerJoin("clinic_study", "clinic_study.study_id", "study.id")
+        .select((column) => ["clinic_study.clinic_id", "study.fp", column.lit(UNSTAMPED).as("removed_at")])
+        .where("study.patient_id", "=", p.patientId)
+        .where("clinic_study.clinic_id", "not in", listing(db, p.patientId)),
+    ),
+  changed,
+);
+
+// A row with the time 0 is new: the clinic never listed the patient.
+const noteLostPatient = query(
+  (db, p: { patientId: number; now: number }) =>
+    removals(db).expression((from) =>
+      from
+        .selectFrom("clinic_patient")
+        .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+        .select((column) => ["clinic_patient.clinic_id", "patient.fp", column.lit(UNSTAMPED).as("removed_at")])
+        .where("patient.id", "=", p.patientId)
+        .where("clinic_patient.listed", "=", 1)
+        .where("clinic_patient.patient_updated_at", "!=", 0)
+        .where((where) =>
+          where.or([where("clinic_patient.active", "=", 0), where("patient.deleted_at", "is not", null)]),
+        ),
+    ),
+  changed,
+);
+
+/** An insert of removals. A repeated one is the newer one. */
+function removals(db: Kysely<Tables>) {
+  return db
+    .insertInto("clinic_removal")
+    .columns(["clinic_id", "fp", "removed_at"])
+    .onConflict((conflict) =>
+      conflict.columns(["clinic_id", "fp"]).doUpdateSet((set) => ({ removed_at: set.ref("excluded.removed_at") })),
+    );
+}
+
+const forgetLostStudy = uncachedWrite((db, p: { fp: string; patientId: number }) =>
+  db.deleteFrom("clinic_removal").where("fp", "=", p.fp).where("clinic_id", "in", listing(db, p.patientId)),
+);
+
+const forgetLostStudies = uncachedWrite((db, p: { patientId: number }) =>
+  db
+    .deleteFrom("clinic_removal")
+    .where("fp", "in", (studies) => studies.selectFrom("study").select("fp").where("patient_id", "=", p.patientId))
+    .where("clinic_id", "in", listing(db, p.patientId)),
+);
+
+const forgetLostPatient = uncachedWrite((db, p: { patientId: number }) =>
+  db
+    .deleteFrom("clinic_removal")
+    .where("fp", "=", (patient) => patient.selectFrom("patient").select("fp").where("id", "=", p.patientId))
+    .where("clinic_id", "in", (returning) =>
+      returning
+        .selectFrom("clinic_patient")
+        .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+        .select("clinic_patient.clinic_id")
+        .where("patient.id", "=", p.patientId)
+        .where("clinic_patient.active", "=", 1)
+        .where("patient.deleted_at", "is", null),
+    ),
+);
+
+/** The clinics that list a patient. */
+function listing(db: Kysely<Tables>, patientId: number | null) {
+  return db
+    .selectFrom("clinic_patient")
+    .select("clinic_patient.clinic_id")
+    .where("clinic_patient.patient_id", "=", patientId)
+    .where("clinic_patient.listed", "=", 1);
+}
+
+const dropStudy = uncachedWrite((db, p: { fp: string; patientId: number | null }) =>
+  db
+    .deleteFrom("clinic_study")
+    .where("study_id", "=", (study) => study.selectFrom("study").select("id").where("fp", "=", p.fp))
+    .where("clinic_id", "not in", listing(db, p.patientId)),
+);
+
+const dropStudiesOfPatient = uncachedWrite((db, p: { patientId: number }) =>
+  db
+    .deleteFrom("clinic_study")
+    .where("study_id", "in", (study) => study.selectFrom("study").select("id").where("patient_id", "=", p.patientId))
+    .where("clinic_id", "not in", listing(db, p.patientId)),
+);
+
+const addStudiesOfPatient = uncachedWrite((db, p: { patientId: number; now: number }) =>
+  db
+    .insertInto("clinic_study")
+    .columns(["clinic_id", "study_id", "changed_at"])
+    .expression((from) =>
+      from
+        .selectFrom("clinic_patient")
+        .innerJoin("study", "study.patient_id", "clinic_patient.patient_id")
+        .select((column) => ["clinic_patient.clinic_id", "study.id", column.lit(UNSTAMPED).as("changed_at")])
+        .where("clinic_patient.patient_id", "=", p.patientId)
+        .where("clinic_patient.listed", "=", 1),
+    )
+    .onConflict((conflict) => conflict.columns(["clinic_id", "study_id"]).doNothing()),
+);

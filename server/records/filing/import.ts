@@ -1,0 +1,79 @@
+import type { Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
+import { findPatient } from "../patients/patients.ts";
+import { flagForPatient } from "../studies/flags.ts";
+import type { Session } from "../../database/query.ts";
+import type { StudyColumns } from "../../database/schema.ts";
+import { findStoredStudy, insertStudy, replaceStudy } from "../studies/studies.ts";
+import {
+  canonical,
+  contentHash,
+  describeStudy,
+  parseStored,
+  storedMeasurementKey,
+  toStudy,
+} from "../studies/study-content.ts";
+
+/** A study of an import file. */
+export interface ImportedStudy extends Study {
+  /** Absent in most files. The stored ones then stay. */
+  source?: StudySource;
+  snapshot?: Snapshot;
+}
+
+/**
+ * Stores a study of an import file. The history keeps the previous content of a changed study. One that a user placed, or that left a
+ * deleted patient, stays where it is, with ranges and flags for the animal there. @throws DamagedRecord
+ */
+export async function importStudy(
+  session: Session,
+  { source, snapshot, ...study }: ImportedStudy,
+  { id: patientId, isDeleted }: { readonly id: number; readonly isDeleted: boolean },
+  now: number,
+): Promise<"new" | "changed" | "unchanged"> {
+  const stored = await findStoredStudy(session, study.fp);
+  const kept = source === undefined ? (stored?.source ?? null) : JSON.stringify(source);
+  const row: StudyColumns = {
+    fp: study.fp,
+    clinic_id: stored?.clinic_id ?? null,
+    patient_id: patientId,
+    unmatched_reason: null,
+    claimed_patient_fp: study.patient_fp,
+    ...describeStudy(study),
+    revision: (stored?.revision ?? 0) + 1,
+    dedupe_key: stored?.dedupe_key ?? null,
+    content_hash: contentHash(study, stored?.dedupe_key ?? null, deviceOf(kept)),
+    source: kept,
+    patient_hint: stored?.patient_hint ?? null,
+    snapshot: snapshot === undefined ? null : JSON.stringify(snapshot),
+    received_at: now,
+    pushed_revision: (stored?.revision ?? 0) + 1,
+    cause: "imported",
+    placed_by_user: 0,
+    rejected_reason: null,
+  };
+  if (stored === undefined) {
+    await insertStudy(session, row);
+    return "new";
+  }
+  // A file has no mark of outdated flags, so that the mark is no change.
+  const { flagged_species: _mark, ...was } = toStudy(stored);
+  const before = [was, source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
+  if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";
+  const staysThere = stored.placed_by_user === 1 || (isDeleted && stored.clinic_id !== null);
+  if (!staysThere || stored.patient_id === patientId) {
+    await replaceStudy(session, stored, row, now);
+    return "changed";
+  }
+  if (storedMeasurementKey(stored) === measurementKey(study.results)) return "unchanged";
+  const { patient_id, patient_fp, unmatched_reason, rejected_reason, placed_by_user } = stored;
+  const place = { patient_id, unmatched_reason, rejected_reason, placed_by_user };
+  const patient = patient_fp === null ? undefined : await findPatient(session, stored.clinic_id ?? 0, patient_fp);
+  const flagged = await flagForPatient(session, row, patient?.patient ?? null);
+  await replaceStudy(session, stored, { ...row, ...place, ...flagged }, now);
+  return "changed";
+}
+
+function deviceOf(source: string | null): string | null {
+  return source === null ? null : (JSON.parse(source) as StudySource).device_id;
+}

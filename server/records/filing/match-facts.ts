@@ -1,0 +1,60 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { PushedStudy } from "../../../shared/api/study.ts";
+import { isNearName } from "../../../shared/clinical/candidates.ts";
+import { type MatchFacts, matchOf } from "./moved-match.ts";
+import { query, type Session } from "../../database/query.ts";
+
+/** Reads what the clinic's directory says about the match of a pushed study. */
+export async function findMatchFacts(
+  session: Session,
+  clinicId: number,
+  pushed: PushedStudy,
+  { id, patient }: { readonly id: number; readonly patient: Patient },
+): Promise<MatchFacts> {
+  const { by, identifiers, day } = matchOf(pushed);
+  const named = new Set<string>();
+  for (const identifier of identifiers) {
+    for (const { patient_fp } of await session.all(namedBy, { clinicId, identifier })) named.add(patient_fp);
+  }
+  if (by !== "name" || day === undefined) return { named: [...named], namesakes: [], isAppointed: false };
+  const name = pushed.patient_hint.name ?? "";
+  const all = await session.all(ofSpecies, { clinicId, species: patient.species });
+  const namesakes = all.filter((each) => isNearName(each.name, name)).map(({ fp }) => fp);
+  const period = { from: Date.parse(day.from), to: Date.parse(day.to) };
+  const event = await session.first(appointment, { clinicId, patientId: id, ...period });
+  return { named: [...named], namesakes, isAppointed: event !== undefined };
+}
+
+const namedBy = query((db, p: { clinicId: number; identifier: string }) =>
+  db
+    .selectFrom("patient_identifier")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient_identifier.patient_id")
+    .select("clinic_patient.patient_fp")
+    .where("patient_identifier.identifier", "=", p.identifier)
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .orderBy("clinic_patient.patient_fp")
+    .limit(3),
+);
+
+const ofSpecies = query((db, p: { clinicId: number; species: string }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .select(["patient.fp", "patient.name"])
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .where("clinic_patient.patient_species", "=", p.species),
+);
+
+const appointment = query((db, p: { clinicId: number; patientId: number; from: number; to: number }) =>
+  db
+    .selectFrom("calendar_event")
+    .select("id")
+    .where("patient_id", "=", p.patientId)
+    .where("clinic_id", "=", p.clinicId)
+    .where("start_at", ">=", p.from)
+    .where("start_at", "<", p.to)
+    .where("status", "!=", "CANCELLED")
+    .limit(1),
+);

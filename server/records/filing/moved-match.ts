@@ -1,0 +1,53 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import { reasonOf } from "../../../shared/api/reason.ts";
+import type { MatchedBy, PushedStudy } from "../../../shared/api/study.ts";
+import { fold, readSpecies } from "../../../shared/clinical/species.ts";
+import type { Unmatched } from "./study-filing.ts";
+
+// An agent matches by its copy of the directory. This checks the match against the directory itself.
+
+/** The present facts of the clinic's directory about the match of a study. */
+export interface MatchFacts {
+  /** The fps of the patients that the study's identifiers name. */
+  readonly named: readonly string[];
+  /** The fps of the patients of the species with the same or a similar name; empty unless the match is by name. */
+  readonly namesakes: readonly string[];
+  /** Whether the patient has an appointment on that day; false unless the match is by name. */
+  readonly isAppointed: boolean;
+}
+
+/**
+ * Returns how the agent matched a study. Agents before `matched_by` send the typed identifier in the hint, which may be an fp or an
+ * accession too: it must not name another patient, and need not name this one.
+ */
+export function matchOf({
+  matched_by,
+  patient_hint: { identifier },
+}: Pick<PushedStudy, "matched_by" | "patient_hint">): MatchedBy {
+  return matched_by ?? { by: "fp", identifiers: identifier === null ? [] : [identifier] };
+}
+
+/** @returns why the match does not hold for `patient` now; null if it does */
+export function movedMatch(
+  pushed: Pick<PushedStudy, "matched_by" | "patient_hint">,
+  patient: Patient,
+  { named, namesakes, isAppointed }: MatchFacts,
+): Unmatched | null {
+  const { by, identifiers } = matchOf(pushed);
+  const others = named.filter((fp) => fp !== patient.fp);
+  if (others.length > 0 || (by === "identifier" && named.length === 0)) {
+    return reasonOf("MATCH.IDENTIFIER_MOVED", patient.fp, others.join(" "), ...identifiers);
+  }
+  if (by === "name") {
+    const name = pushed.patient_hint.name ?? "";
+    const isOnly = namesakes.length === 1 && namesakes[0] === patient.fp && fold(name) === fold(patient.name);
+    if (!isOnly || !isAppointed) {
+      return reasonOf("MATCH.NAME_MOVED", patient.fp, isOnly ? "" : String(namesakes.length));
+    }
+  }
+  const stated = readSpecies(pushed.patient_hint.species ?? "");
+  if (stated !== null && stated !== (readSpecies(patient.species) ?? patient.species)) {
+    return reasonOf("MATCH.OTHER_SPECIES", stated, patient.species);
+  }
+  return null;
+}

@@ -1,0 +1,279 @@
+import type { Kysely } from "kysely";
+import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import { type Batch, consume, type Consumption, receive, type Taking } from "./inventory-stock.ts";
+import type { WalkedPage } from "../patients/patients.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { BatchColumns, ItemColumns, Tables } from "../../database/schema.ts";
+
+// Inventory items of a clinic and their batches. The API does not show batches.
+
+export interface ItemFilter {
+  clinicId: number;
+  category: string | null;
+  /** Only items below their threshold. */
+  lowStockOnly: boolean;
+  page: number;
+  pageSize: number;
+  /** The last item before the page; null for the page of that number. */
+  after?: ItemPosition | null;
+}
+
+/** A position in the list. The item may have left it. */
+export interface ItemPosition {
+  readonly name: string;
+  readonly fp: string;
+}
+
+/** Lists one page of the clinic's items, by name and fp. */
+export async function listItems(
+  session: Session,
+  filter: ItemFilter,
+): Promise<WalkedPage<InventoryItem, ItemPosition>> {
+  const byStock = filter.lowStockOnly ? lists.low : lists.all;
+  const { rows, count } = filter.category === null ? byStock.everyCategory : byStock.oneCategory;
+  const { clinicId, category, page, pageSize, after } = filter;
+  const parameters = {
+    clinicId,
+    category: category ?? "",
+    ...(after ?? { name: "", fp: "" }),
+    // One more item, which shows whether another page follows.
+    limit: pageSize + 1,
+    offset: after ? 0 : (page - 1) * pageSize,
+  };
+  const counted = await session.first(count, parameters);
+  const found = (await session.all(rows, parameters)).map(toItem);
+  const items = found.slice(0, pageSize);
+  return { items, total: counted?.total ?? 0, last: (found.length > pageSize && items.at(-1)) || null };
+}
+
+/** Takes a quantity of an item from its batches, or from the chosen one. Run it in a transaction. */
+export async function consumeStock(
+  session: Session,
+  { clinicId, fp, ...taking }: { clinicId: number; fp: string } & Taking,
+): Promise<Consumption> {
+  const item = await session.first(itemByFp, { fp });
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
+  const batches = await session.all(batchesOf, { itemId: item.id });
+  const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, taking);
+  if (consumption.outcome !== "consumed") return consumption;
+  for (const { id, quantity: taken } of consumption.taken) await session.all(takeFromBatch, { id, taken });
+  await session.all(updateItem, {
+    ...item,
+    quantity_on_hand: consumption.quantityOnHand,
+    previousClinicId: item.clinic_id,
+  });
+  return consumption;
+}
+
+/** Adds a delivery to an item: a batch, and its quantity on hand. Run it in a transaction. */
+export async function receiveStock(
+  session: Session,
+  { clinicId, fp, ...delivery }: { clinicId: number; fp: string } & Omit<BatchColumns, "item_id">,
+): Promise<ReturnType<typeof receive>> {
+  const item = await session.first(itemByFp, { fp });
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
+  const receipt = receive({ ...item, is_virtual: item.is_virtual === 1 }, delivery.quantity);
+  if (receipt.outcome !== "received") return receipt;
+  const batch = { ...delivery, item_id: item.id };
+  const same = await session.first(storedBatch, batch);
+  if (same === undefined) await session.all(insertBatch, batch);
+  else await session.all(setBatch, { id: same.id, quantity: same.quantity + delivery.quantity });
+  await session.all(updateItem, {
+    ...item,
+    quantity_on_hand: receipt.quantityOnHand,
+    previousClinicId: item.clinic_id,
+  });
+  return receipt;
+}
+
+/** Finds an item of a clinic and its batches, empty ones included. */
+export async function findStock(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<{ item: InventoryItem; batches: (Batch & { lot: string | null })[] } | undefined> {
+  const item = await session.first(itemByFp, { fp });
+  if (item?.clinic_id !== clinicId) return undefined;
+  return { item: toItem(item), batches: await session.all(batchesOf, { itemId: item.id }) };
+}
+
+/** Stores an item of an import file. A virtual item has no stock, whatever the file states. An item stays in its clinic. */
+export async function importItem(
+  session: Session,
+  item: InventoryItem,
+  clinicId: number,
+): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
+  const row: ItemColumns = {
+    fp: item.fp,
+    clinic_id: clinicId,
+    name: item.name,
+    category: item.category,
+    sku: item.sku,
+    unit: item.unit,
+    quantity_on_hand: item.is_virtual ? 0 : item.quantity_on_hand,
+    low_stock_threshold: item.is_virtual ? 0 : item.low_stock_threshold,
+    unit_price_cents: item.unit_price_cents,
+    currency: item.currency,
+    is_virtual: item.is_virtual ? 1 : 0,
+  };
+  const stored = await session.first(itemByFp, { fp: item.fp });
+  if (stored === undefined) {
+    await session.all(insertItem, row);
+    return "new";
+  }
+  if (stored.clinic_id !== clinicId)
+    return { problem: `${item.fp} is an item of another clinic, expected its own clinic_fp` };
+  const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
+  if (same) return "unchanged";
+  await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  return "changed";
+}
+
+/** Stores a batch of an import file; item, lot, received_at and expiry_date identify it. @returns undefined if the item is unknown */
+export async function importBatch(
+  session: Session,
+  itemFp: string,
+  batch: Omit<BatchColumns, "item_id">,
+): Promise<"new" | "changed" | "unchanged" | undefined> {
+  const item = await session.first(itemByFp, { fp: itemFp });
+  if (item === undefined) return undefined;
+  // A virtual item has no stock, so that the line has no effect.
+  if (item.is_virtual === 1) return "unchanged";
+  const row = { ...batch, item_id: item.id };
+  const stored = await session.first(storedBatch, row);
+  if (stored === undefined) {
+    await session.all(insertBatch, row);
+    return "new";
+  }
+  if (stored.quantity === batch.quantity) return "unchanged";
+  await session.all(setBatch, { id: stored.id, quantity: batch.quantity });
+  return "changed";
+}
+
+/** Converts a row to the item of the API. */
+export function toItem(row: Omit<ItemColumns, "clinic_id">): InventoryItem {
+  return {
+    fp: row.fp,
+    name: row.name,
+    category: row.category,
+    sku: row.sku,
+    unit: row.unit,
+    quantity_on_hand: row.quantity_on_hand,
+    low_stock_threshold: row.low_stock_threshold,
+    unit_price_cents: row.unit_price_cents,
+    currency: row.currency,
+    is_virtual: row.is_virtual === 1,
+  };
+}
+
+const lists = {
+  all: { everyCategory: listQueries(false, false), oneCategory: listQueries(true, false) },
+  low: { everyCategory: listQueries(false, true), oneCategory: listQueries(true, true) },
+};
+
+interface ListParameters {
+  clinicId: number;
+  category: string;
+  name: string;
+  fp: string;
+  limit: number;
+  offset: number;
+}
+
+function listQueries(byCategory: boolean, lowOnly: boolean) {
+  function matches(db: Kysely<Tables>, p: ListParameters) {
+    return db
+      .selectFrom("inventory_item")
+      .where("clinic_id", "=", p.clinicId)
+      .$if(byCategory, (rows) => rows.where("category", "=", p.category))
+      .$if(lowOnly, (rows) => rows.whereRef("quantity_on_hand", "<", "low_stock_threshold"));
+  }
+  return {
+    count: query((db, p: ListParameters) =>
+      matches(db, p).select((select) => select.fn.countAll<number>().as("total")),
+    ),
+    // Selects the page in the index alone, then reads its rows.
+    rows: query((db, p: ListParameters) =>
+      db
+        .selectFrom(
+          matches(db, p)
+            .where((where) => where(where.refTuple("name", "fp"), ">", where.tuple(p.name, p.fp)))
+            .select("id")
+            .orderBy("name")
+            .orderBy("fp")
+            .limit(p.limit)
+            .offset(p.offset)
+            .as("page"),
+        )
+        .innerJoin("inventory_item as item", "item.id", "page.id")
+        .selectAll("item")
+        .orderBy("item.name")
+        .orderBy("item.fp"),
+    ),
+  };
+}
+
+const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
+
+const insertItem = query(
+  (db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)),
+  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+);
+
+// The previous clinic loses the item if it moves to another clinic.
+const updateItem = query(
+  (db, p: ItemColumns & { id: number; previousClinicId: number }) =>
+    db.updateTable("inventory_item").set(itemValues(p)).where("id", "=", p.id),
+  ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
+);
+
+function itemValues(p: ItemColumns): ItemColumns {
+  return {
+    fp: p.fp,
+    clinic_id: p.clinic_id,
+    name: p.name,
+    category: p.category,
+    sku: p.sku,
+    unit: p.unit,
+    quantity_on_hand: p.quantity_on_hand,
+    low_stock_threshold: p.low_stock_threshold,
+    unit_price_cents: p.unit_price_cents,
+    currency: p.currency,
+    is_virtual: p.is_virtual,
+  };
+}
+
+const batchesOf = query((db, p: { itemId: number }) =>
+  db.selectFrom("inventory_batch").selectAll().where("item_id", "=", p.itemId),
+);
+
+const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
+  db
+    .selectFrom("inventory_batch")
+    .select(["id", "quantity"])
+    .where("item_id", "=", p.item_id)
+    .where("received_at", "=", p.received_at)
+    .where("lot", "is not distinct from", p.lot)
+    .where("expiry_date", "is not distinct from", p.expiry_date),
+);
+
+const insertBatch = uncachedWrite((db, p: BatchColumns) =>
+  db.insertInto("inventory_batch").values({
+    item_id: p.item_id,
+    lot: p.lot,
+    quantity: p.quantity,
+    received_at: p.received_at,
+    expiry_date: p.expiry_date,
+  }),
+);
+
+const setBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>
+  db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
+);
+
+const takeFromBatch = uncachedWrite((db, p: { id: number; taken: number }) =>
+  db
+    .updateTable("inventory_batch")
+    .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
+    .where("id", "=", p.id),
+);

@@ -1,0 +1,75 @@
+import { type Kysely, sql } from "kysely";
+import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
+import { query, type Session } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
+import type { WalkedPage } from "./patients.ts";
+
+// What left the lists of a clinic and did not return: deleted patients, those whose connection was closed, the studies of
+// both, and studies that were taken back or moved to a patient of other clinics. See changes/clinic-studies.ts.
+
+export interface RemovalFilter {
+  clinicId: number;
+  /** Leaves the patients out. */
+  studiesOnly: boolean;
+  /** Lowest stamp, ms since 1970; null for all. */
+  from: number | null;
+  pageSize: number;
+  /** The last removal before the page; null for the first page. */
+  after: RemovalPosition | null;
+}
+
+/** A position in the list. The record may have returned. */
+export interface RemovalPosition {
+  readonly removedAt: number;
+  readonly fp: string;
+}
+
+/** Lists one page of what left the clinic's lists, the first removal first. `total` counts those after the position. */
+export async function listRemovals(
+  session: Session,
+  { clinicId, studiesOnly, from, pageSize, after }: RemovalFilter,
+): Promise<WalkedPage<RemovedRecord, RemovalPosition>> {
+  const { count, rows } = studiesOnly ? ofStudies : ofAll;
+  const parameters = {
+    clinicId,
+    from: from ?? 0,
+    ...(after ?? { removedAt: 0, fp: "" }),
+    // One more removal, which shows whether another page follows.
+    limit: pageSize + 1,
+  };
+  const counted = await session.first(count, parameters);
+  const found = await session.all(rows, parameters);
+  const items = found.slice(0, pageSize);
+  const last = found.length > pageSize ? items.at(-1) : undefined;
+  return {
+    items: items.map(({ fp, removed_at }) => ({ fp, removed_at: new Date(removed_at).toISOString() })),
+    total: counted?.total ?? 0,
+    last: last === undefined ? null : { removedAt: last.removed_at, fp: last.fp },
+  };
+}
+
+interface ListParameters extends RemovalPosition {
+  clinicId: number;
+  from: number;
+  limit: number;
+}
+
+const ofAll = listQueries(false);
+const ofStudies = listQueries(true);
+
+function listQueries(studiesOnly: boolean) {
+  function matches(db: Kysely<Tables>, p: ListParameters) {
+    return db
+      .selectFrom("clinic_removal")
+      .where("clinic_id", "=", p.clinicId)
+      .where("removed_at", ">=", p.from)
+      .where((where) => where(where.refTuple("removed_at", "fp"), ">", where.tuple(p.removedAt, p.fp)))
+      .$if(studiesOnly, (removals) => removals.where(sql`substr(fp, 1, 4)`, "=", "cds_"));
+  }
+  return {
+    count: query((db, p: ListParameters) => matches(db, p).select(({ fn }) => fn.countAll<number>().as("total"))),
+    rows: query((db, p: ListParameters) =>
+      matches(db, p).select(["fp", "removed_at"]).orderBy("removed_at").orderBy("fp").limit(p.limit),
+    ),
+  };
+}

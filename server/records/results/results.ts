@@ -1,0 +1,265 @@
+import { type Kysely, sql } from "kysely";
+import type { PatientHint, Result, StudySource } from "../../../shared/api/study.ts";
+import type { ListedStudy } from "../../dashboard/types/results/results.ts";
+import { isNameLike, folded, likeText, searchPattern, type Severity } from "../studies/study-search.ts";
+import { outsideOf } from "./study-rows.ts";
+import { leftOut } from "../../database/damaged-records.ts";
+import { query, type Session } from "../../database/query.ts";
+import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
+import type { Tables } from "../../database/schema.ts";
+import { parseStored, timestampOf } from "../studies/study-content.ts";
+
+// The list of a clinic's studies: those of its connected patients, and its own unmatched ones.
+
+/** Rows of one page. */
+export const PAGE_ROWS = 50;
+
+/** Max patients whose name or identifier a search fits. */
+const SEARCHED_PATIENTS_MAX = 200;
+
+/** A position in the list: after the study with this time and id. */
+export interface ListPosition {
+  readonly at: number;
+  readonly id: number;
+}
+
+/** Null lists all. */
+export interface ListFilter {
+  readonly clinicId: number;
+  readonly patientId: number | null;
+  readonly device: string | null;
+  readonly modality: string | null;
+  readonly severity: Severity;
+  /** Milliseconds since 1970; `to` is exclusive. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly search: string | null;
+  readonly after: ListPosition | null;
+}
+
+export interface ListPage {
+  readonly items: ListedStudy[];
+  readonly next: ListPosition | null;
+  /** Whether the search fits more than SEARCHED_PATIENTS_MAX patients. */
+  readonly isCut: boolean;
+  /** Number of damaged studies among those of the page. */
+  readonly leftOut: number;
+}
+
+/** Lists one page of the studies, the newest first, with at most `outsideMax` values of each. */
+export async function listResults(
+  session: Session,
+  filter: ListFilter,
+  rows = PAGE_ROWS,
+  outsideMax?: number,
+): Promise<ListPage> {
+  const found = filter.search === null ? null : await searchPatients(session, filter.clinicId, filter.search);
+  const { patientId, device, modality, severity, search } = filter;
+  const isNarrowed = severity > 0 || [patientId, device, modality, search].some((each) => each !== null);
+  const page = isNarrowed ? pageOfResults : pageOfAllResults;
+  const listed = await session.all(page, parametersOf(filter, found?.ids ?? [], rows));
+  const shown = listed.slice(0, rows);
+  const damaged = leftOut(listed);
+  // A damaged study counts, so that the list does not end at it.
+  const last = listed.length + damaged > rows ? shown.at(-1) : undefined;
+  return {
+    items: shown.map((row) => toListed(row, outsideMax)),
+    next: last === undefined ? null : { at: last.acquired_at, id: last.id },
+    isCut: found?.isCut ?? false,
+    leftOut: damaged,
+  };
+}
+
+/** Lists the names of the devices with a visible study. */
+export async function listDeviceNames(session: Session, clinicId: number): Promise<string[]> {
+  return (await session.all(deviceNames, { clinicId })).map(({ device_name }) => device_name);
+}
+
+/** Finds the patients of the clinic whose name has a word with this begin, or whose identifier begins so. */
+async function searchPatients(
+  session: Session,
+  clinicId: number,
+  search: string,
+): Promise<{ ids: number[]; isCut: boolean }> {
+  const begin = folded(search);
+  const ids = new Set<number>();
+  // Databases fold no Turkish letters, so names are compared here.
+  for (const { id, name } of await session.all(names, { clinicId })) if (isNameLike(name, begin)) ids.add(id);
+  const pattern = `${likeText(search.trim().toLowerCase())}%`;
+  for (const { patient_id } of await session.all(withIdentifier, { clinicId, pattern })) ids.add(patient_id);
+  return { ids: [...ids].slice(0, SEARCHED_PATIENTS_MAX), isCut: ids.size > SEARCHED_PATIENTS_MAX };
+}
+
+type ListParameters = {
+  clinicId: number;
+  patientId: number;
+  device: string;
+  modality: string;
+  severity: number;
+  from: number;
+  to: number;
+  /** Empty without a search. */
+  words: string;
+  afterAt: number;
+  afterId: number;
+  limit: number;
+} & Record<`found${number}`, number>;
+
+function parametersOf(filter: ListFilter, found: readonly number[], rows: number): ListParameters {
+  const { clinicId, patientId, device, modality, severity, from, to, search, after } = filter;
+  const patients = Array.from({ length: SEARCHED_PATIENTS_MAX }, (_, index) => [`found${index}`, found[index] ?? 0]);
+  return {
+    clinicId,
+    patientId: patientId ?? 0,
+    device: device ?? "",
+    modality: modality ?? "",
+    severity,
+    from: from ?? Number.MIN_SAFE_INTEGER,
+    to: to ?? Number.MAX_SAFE_INTEGER,
+    words: search === null ? "" : searchPattern(search),
+    afterAt: after?.at ?? Number.MAX_SAFE_INTEGER,
+    afterId: after?.id ?? 0,
+    limit: rows + 1,
+    ...(Object.fromEntries(patients) as Record<`found${number}`, number>),
+  };
+}
+
+interface ListedRow {
+  id: number;
+  fp: string;
+  acquired_at: number;
+  received_at: number;
+  modality: string;
+  device_name: string;
+  revision: number;
+  results: string;
+  source: string | null;
+  /** 1 if the clinic's own agent sent it. Another clinic's numbers of samples are its own affair. */
+  is_own: number;
+  patient_hint: string | null;
+  patient_fp: string | null;
+  patient_name: string | null;
+  patient_species: string | null;
+}
+
+function toListed(row: ListedRow, outsideMax?: number): ListedStudy {
+  const results = JSON.parse(row.results) as Result[];
+  const { patient_fp: fp, patient_name: name, patient_species: species } = row;
+  return {
+    fp: row.fp,
+    acquired_at: timestampOf(row.acquired_at),
+    received_at: timestampOf(row.received_at),
+    modality: row.modality as ListedStudy["modality"],
+    device_name: row.device_name,
+    revision: row.revision,
+    patient: fp === null || name === null || species === null ? null : { fp, name, species },
+    hint_name: fp === null ? ((parseStored(row.patient_hint) as PatientHint | null)?.name ?? null) : null,
+    sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
+    results: results.length,
+    ...outsideOf(results, outsideMax),
+  };
+}
+
+export const pageOfResults = pageQuery(true);
+/** The page that no column but the time narrows. On PostgreSQL too an index holds all that it chooses by. */
+export const pageOfAllResults = pageQuery(false);
+
+// Chooses the page among few columns, which an index holds (SQLite), and reads whole rows for it alone.
+function pageQuery(isNarrowed: boolean) {
+  return checked(
+    query((db, p: ListParameters) =>
+      db
+        .selectFrom(
+          filtered(ofPatients(db, p), p, isNarrowed)
+            .unionAll(filtered(unmatched(db, p), p, isNarrowed))
+            .orderBy("acquired_at", "desc")
+            .orderBy("id", "desc")
+            .limit(p.limit)
+            .as("page"),
+        )
+        .innerJoin("study", "study.id", "page.id")
+        .leftJoin("patient", "patient.id", "study.patient_id")
+        .select(STUDY_CONTENT)
+        .select(["study.id", "study.received_at", "study.revision", "study.source", "study.patient_hint"])
+        .select(sql<number>`case when study.clinic_id = ${p.clinicId} then 1 else 0 end`.as("is_own"))
+        .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species as patient_species"])
+        .orderBy("page.acquired_at", "desc")
+        .orderBy("page.id", "desc"),
+    ),
+  );
+}
+
+function ofPatients(db: Kysely<Tables>, p: { clinicId: number }) {
+  return db
+    .selectFrom("study")
+    .where("study.patient_id", "in", (patients) =>
+      patients
+        .selectFrom("clinic_patient")
+        .select("clinic_patient.patient_id")
+        .where("clinic_patient.clinic_id", "=", p.clinicId)
+        .where("clinic_patient.listed", "=", 1),
+    );
+}
+
+function unmatched(db: Kysely<Tables>, p: { clinicId: number }) {
+  return db
+    .selectFrom("study")
+    .where("study.patient_id", "is", null)
+    .where("study.clinic_id", "=", p.clinicId)
+    .where("study.rejected_reason", "is", null);
+}
+
+type Studies = ReturnType<typeof ofPatients>;
+
+function filtered(studies: Studies, p: ListParameters, isNarrowed: boolean) {
+  const inTime = studies
+    .select(["study.id", "study.acquired_at"])
+    .where("study.acquired_at", ">=", p.from)
+    .where("study.acquired_at", "<", p.to)
+    .where((where) => where(where.refTuple("study.acquired_at", "study.id"), "<", where.tuple(p.afterAt, p.afterId)));
+  if (!isNarrowed) return inTime;
+  const found = Array.from({ length: SEARCHED_PATIENTS_MAX }, (_, index) => p[`found${index}`] as number);
+  return inTime
+    .where("study.severity", ">=", p.severity)
+    .where((where) => where.or([sql<boolean>`${p.patientId} = 0`, where("study.patient_id", "=", p.patientId)]))
+    .where((where) => where.or([sql<boolean>`${p.device} = ''`, where("study.device_name", "=", p.device)]))
+    .where((where) => where.or([sql<boolean>`${p.modality} = ''`, where("study.modality", "=", p.modality)]))
+    .where((where) =>
+      where.or([
+        sql<boolean>`${p.words} = ''`,
+        where("study.patient_id", "in", found),
+        where.and([
+          where("study.clinic_id", "=", p.clinicId),
+          sql<boolean>`study.search_words like ${p.words} escape '!'`,
+        ]),
+      ]),
+    );
+}
+
+const deviceNames = query((db, p: { clinicId: number }) =>
+  ofPatients(db, p)
+    .select("study.device_name")
+    .union(unmatched(db, p).select("study.device_name"))
+    .orderBy("device_name")
+    .limit(200),
+);
+
+const names = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .select(["patient.id", "patient.name"])
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .orderBy("clinic_patient.patient_updated_at", "desc"),
+);
+
+const withIdentifier = query((db, p: { clinicId: number; pattern: string }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
+    .select("clinic_patient.patient_id")
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .where(sql<boolean>`lower(patient_identifier.identifier) like ${p.pattern} escape '!'`),
+);

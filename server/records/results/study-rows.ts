@@ -1,0 +1,100 @@
+import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
+import { analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { type ClinicRanges, clinicRangeById } from "../../../shared/clinical/clinic-ranges.ts";
+import { publishedRow } from "../../../shared/clinical/reference.ts";
+import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
+import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
+import type { IntervalSource, OutsideValue, StudyRow } from "../../dashboard/types/results/results.ts";
+
+// The rows of a study as a person reads them.
+
+/** Max values outside their intervals in a row of the list. */
+const OUTSIDE_MAX = 6;
+
+/** Returns the values outside their intervals and the abnormal words, critical ones first; a file takes more of them than the list. */
+export function outsideOf(
+  results: readonly Result[],
+  max = OUTSIDE_MAX,
+): { outside: OutsideValue[]; outside_total: number } {
+  const outside = results.filter(({ flag, abnormal }) => (flag !== null && flag !== "normal") || abnormal === true);
+  const inOrder = [
+    ...outside.filter(({ flag }) => flag === "critical"),
+    ...outside.filter(({ flag }) => flag !== "critical"),
+  ];
+  return {
+    outside: inOrder.slice(0, max).map((result) => ({
+      analyte: result.analyte,
+      text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(),
+      flag: result.flag,
+      side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+    })),
+    outside_total: outside.length,
+  };
+}
+
+/** Returns the rows of a study with their names, intervals and the device's own words. */
+export function studyRows(
+  { modality, results }: Pick<Study, "modality" | "results">,
+  snapshot: Snapshot | null,
+  ranges: ClinicRanges | undefined,
+): StudyRow[] {
+  return results.map((result, index) => {
+    const kept = snapshot?.rows[index];
+    // Rows of another revision's snapshot do not describe this result.
+    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const bounds = boundsOf(result.reference_range);
+    const value = valueText(result);
+    const printed = row === undefined || row.text === value ? null : row.text;
+    return {
+      analyte: result.analyte,
+      name: nameOf(result, row, modality),
+      value,
+      printed,
+      // The rank of a urine pad and a bound of a value have no place on a scale.
+      number: (result.value_text ?? result.comparator) === undefined ? result.value : null,
+      unit: result.unit,
+      reference_range: result.reference_range,
+      ...bounds,
+      flag: result.flag,
+      side: sideOf({ ...result, ...bounds }),
+      ...(result.abnormal === true ? { abnormal: true as const } : {}),
+      device_range: row?.device_range ?? null,
+      device_species: row?.device_species ?? null,
+      device_flag: row?.device_flag ?? null,
+      source: sourceOf(row?.interval_id ?? null, result, ranges),
+      reason: row?.reason ?? null,
+      comment: result.comment ?? null,
+      code_source: result.code_source ?? null,
+      device_code: row?.device_code ?? null,
+      measured_at: row?.measured_at ?? null,
+    };
+  });
+}
+
+function nameOf({ analyte, code_source }: Result, row: RowSnapshot | undefined, modality: string): string | null {
+  if (code_source === "device") return row?.device_label ?? row?.meaning ?? null;
+  if (row?.meaning !== undefined) return row.meaning;
+  const known =
+    row === undefined
+      ? analytes.find(({ api_code, modality: of }) => api_code === analyte && of === modality)
+      : analyteByCode(row.code);
+  return known?.name ?? null;
+}
+
+function sourceOf(
+  id: string | null,
+  { reference_range, unit }: Result,
+  ranges: ClinicRanges | undefined,
+): IntervalSource | null {
+  if (id === null) return null;
+  if (id === "device") return { kind: "device", id, title: null, text: null };
+  const printed = `${reference_range} ${unit}`;
+  const differing = (text: string | null) => (text === printed ? null : text);
+  const own = ranges && clinicRangeById(ranges, id);
+  if (own !== undefined) {
+    return { kind: "clinic", id: own.id, title: null, text: differing(`${own.low}-${own.high} ${own.unit}`) };
+  }
+  const found = publishedRow(id);
+  if (found === null) return { kind: "unknown", id, title: null, text: null };
+  return { kind: "published", id, title: found.source, text: differing(found.text) };
+}

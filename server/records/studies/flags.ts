@@ -1,0 +1,41 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { Result, Snapshot, Study } from "../../../shared/api/study.ts";
+import { flaggedPatient } from "../../../shared/clinical/signalment.ts";
+import { signalmentAt } from "../../../shared/clinical/signalment.ts";
+import { measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
+import type { Session } from "../../database/query.ts";
+import type { StudyColumns } from "../../database/schema.ts";
+import { currentRanges } from "../clinics/ranges.ts";
+import { canonical } from "./study-content.ts";
+
+/**
+ * Flags the results of a stored study for a patient, with the current intervals of the clinic and the catalogue. Intervals
+ * are those of the day of the sample. If the patient is null, the results have neither range nor flag. If any analyte is
+ * unknown, no result has a flag, and the snapshot is null unless all results are measurements in images.
+ */
+export async function flagForPatient(
+  session: Session,
+  study: Pick<StudyColumns, "clinic_id" | "modality" | "device_name" | "acquired_at" | "results" | "snapshot">,
+  patient: Patient | null,
+): Promise<Pick<StudyColumns, "results" | "snapshot">> {
+  const { modality, device_name, clinic_id } = study;
+  const acquired_at = new Date(study.acquired_at).toISOString();
+  const results = JSON.parse(study.results) as Result[];
+  const before = study.snapshot === null ? null : (JSON.parse(study.snapshot) as Snapshot);
+  const measurements = measurementsOf({ modality: modality as Study["modality"], results }, before);
+  if (measurements === null) {
+    const bare = results.map((result) => ({ ...result, reference_range: null, flag: null }));
+    // Measurements in images have no intervals, so that their rows hold for every patient.
+    const isOfImages = before?.rows.every(({ meaning }) => meaning !== undefined) ?? false;
+    return { results: canonical(bare), snapshot: isOfImages ? study.snapshot : null };
+  }
+  const context = {
+    signalment: patient === null ? null : signalmentAt(patient, acquired_at),
+    instrument: before?.instrument ?? device_name,
+    acquired_at,
+    ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
+  };
+  const flagged = resultsOf(measurements, context, before?.notes);
+  const snapshot = { ...flagged.snapshot, animal: patient === null ? null : flaggedPatient(patient) };
+  return { results: canonical(flagged.results), snapshot: JSON.stringify(snapshot) };
+}

@@ -1,0 +1,56 @@
+import { type CheckedValue, rowChecksum } from "../../../shared/runtime/row-checksum.ts";
+import { DamagedRecord } from "../../database/damaged-records.ts";
+import { query, type Query, type Session } from "../../database/query.ts";
+import type { StudyColumns } from "../../database/schema.ts";
+
+// The checksum of a stored study, over the fields that the read API serves. SQLite has none of its own. The patient is covered by the
+// fp, because a damaged row may get the id of another patient. A row that an operator's SQL wrote may have none, and is not checked.
+
+/** The columns of `study` that the checksum covers, the checksum, and the mark of outdated flags. A checked query selects `patient_fp` too. */
+export const STUDY_CONTENT = [
+  "study.fp",
+  "study.modality",
+  "study.device_name",
+  "study.status",
+  "study.acquired_at",
+  "study.results",
+  "study.comments",
+  "study.checksum",
+  "study.flagged_species",
+] as const;
+
+type Covered = "fp" | "patient_fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments";
+type Content = { readonly [Name in Covered]: CheckedValue };
+
+/** Computes the checksum of a study that is written. */
+export async function studyChecksum(session: Session, row: StudyColumns): Promise<number> {
+  const id = row.patient_id;
+  const patient_fp = id === null ? null : ((await session.first(patientFp, { id }))?.fp ?? null);
+  return contentChecksum({ ...row, patient_fp });
+}
+
+/** Whether a stored study is as it was written. */
+export function isWholeStudy({ checksum, ...row }: Content & { readonly checksum: CheckedValue }): boolean {
+  return checksum === null || checksum === contentChecksum(row);
+}
+
+/** Makes each read of the query verify its studies: a single read rejects with DamagedRecord, a list leaves a damaged study out. */
+export function checked<P extends object, Row extends Content & { readonly checksum: number | null }>(
+  asked: Query<P, Row>,
+): Query<P, Row> {
+  return {
+    ...asked,
+    check: (row, parameters) => {
+      // A damaged index may lead to the row of another study.
+      const isOther = "fp" in parameters && parameters.fp !== (row as Row).fp;
+      return isOther || !isWholeStudy(row as Row) ? new DamagedRecord("study", row) : null;
+    },
+  };
+}
+
+function contentChecksum(row: Content): number {
+  const { fp, patient_fp, modality, device_name, status, acquired_at, results, comments } = row;
+  return rowChecksum([fp, patient_fp, modality, device_name, status, acquired_at, results, comments]);
+}
+
+const patientFp = query((db, p: { id: number }) => db.selectFrom("patient").select("fp").where("id", "=", p.id));

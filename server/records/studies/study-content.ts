@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { Result, type Study, type StudySource } from "../../../shared/api/study.ts";
+import { withAbnormalWords } from "../../../shared/clinical/results.ts";
+import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
+import type { StudyColumns, StudyMarks } from "../../database/schema.ts";
+
+// Converts studies between the API and the columns of `study`.
+
+/** @returns the columns that hold the content of a study */
+export function describeStudy(study: Omit<Study, "patient_fp">) {
+  return {
+    modality: study.modality,
+    device_name: study.device_name,
+    status: study.status,
+    acquired_at: Date.parse(study.acquired_at),
+    // Canonical JSON: equal results have equal text.
+    results: canonical(withAbnormalWords(study)),
+    comments: (study.comments ?? []).length === 0 ? null : JSON.stringify(study.comments),
+  };
+}
+
+/** Hashes the content of a study. The message id and the hint are left out, because a resend may change them. */
+export function contentHash(
+  study: Omit<Study, "patient_fp"> & { patient_fp: string | null },
+  dedupeKey: string | null,
+  deviceId: string | null,
+): string {
+  // A mark of ours is not content: a later catalogue may know more words.
+  const results = canonical(study.results.map(({ abnormal: _abnormal, ...result }) => result));
+  const content = {
+    ...describeStudy(study),
+    results,
+    patient_fp: study.patient_fp,
+    dedupe_key: dedupeKey,
+    device_id: deviceId,
+  };
+  return createHash("sha256").update(canonical(content)).digest("hex");
+}
+
+/** @returns JSON with sorted keys, so that equal values have equal text */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** Converts a row to the study of the API. */
+export function toStudy(
+  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments"> &
+    Pick<StudyMarks, "flagged_species"> & { patient_fp: string | null },
+): Study {
+  return {
+    fp: row.fp,
+    patient_fp: row.patient_fp ?? "",
+    modality: row.modality as Study["modality"],
+    device_name: row.device_name,
+    status: row.status as Study["status"],
+    acquired_at: new Date(row.acquired_at).toISOString(),
+    results: JSON.parse(row.results) as Result[],
+    ...(row.comments === null ? {} : { comments: JSON.parse(row.comments) as string[] }),
+    ...(row.flagged_species === null ? {} : { flagged_species: row.flagged_species }),
+  };
+}
+
+const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
+
+/** @returns the fields of the API alone, in their published order */
+export function inPublishedOrder({
+  fp,
+  patient_fp,
+  modality,
+  device_name,
+  status,
+  acquired_at,
+  results,
+  comments,
+  flagged_species,
+}: Study): Study {
+  const ordered = results.map(
+    (result) =>
+      Object.fromEntries(
+        resultKeys.flatMap((key) => (Object.hasOwn(result, key) ? [[key, result[key]]] : [])),
+      ) as Result,
+  );
+  return {
+    ...{ fp, patient_fp, modality, device_name, status, acquired_at, results: ordered },
+    ...(comments === undefined ? {} : { comments }),
+    ...(flagged_species === undefined ? {} : { flagged_species }),
+  };
+}
+
+/** Parses a JSON column; null stays null. */
+export function parseStored(text: string | null): unknown {
+  return text === null ? null : (JSON.parse(text) as unknown);
+}
+
+/** @returns the sample identifiers of a study as a field; no field without any */
+export function sampleIds(source: StudySource | null): { sample_ids?: string[] } {
+  const ids = source?.sample_ids ?? [];
+  return ids.length === 0 ? {} : { sample_ids: ids };
+}
+
+/** Formats milliseconds since 1970 as the API does. */
+export function timestampOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** @returns a key that is equal for rows with the same measurements */
+export function storedMeasurementKey({ results }: Pick<StudyColumns, "results">): string {
+  return measurementKey(JSON.parse(results) as Result[]);
+}

@@ -1,0 +1,254 @@
+import type { Reason } from "../../../shared/api/reason.ts";
+import { sql } from "kysely";
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import { fold } from "../../../shared/clinical/species.ts";
+import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
+import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
+import {
+  type DeviceRow,
+  FOUND_MAX,
+  OUTDATED_MAX,
+  type OutdatedStudy,
+  type PlacementPreview,
+  type PlacementQueue,
+  type PlacementStep,
+  type PreviewRow,
+  QUEUE_MAX,
+  type QueuedStudy,
+  type QueueOrder,
+  type ShownPatient,
+  type StudyToPlace,
+} from "../../dashboard/types/results/to-place.ts";
+import { query, type Session } from "../../database/query.ts";
+import type { StudyColumns } from "../../database/schema.ts";
+import { findPatient } from "../patients/patients.ts";
+import { candidatesFor } from "./candidates.ts";
+import { flagForPatient } from "../studies/flags.ts";
+import { historyOf } from "../studies/history.ts";
+import { contradictedSpecies } from "./placement.ts";
+import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
+import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
+
+// The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
+
+/**
+ * Finds a study of the clinic: its agent sent it, or it was taken back here. It is unmatched, or filed to a patient that the clinic sees.
+ * @returns undefined for any other study
+ */
+export async function findOwnStudy(session: Session, clinicId: number, fp: string): Promise<StoredStudy | undefined> {
+  const stored = await findStoredStudy(session, fp);
+  if (stored?.clinic_id !== clinicId) return undefined;
+  if (stored.patient_id === null) return stored;
+  const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
+  return patient === undefined ? undefined : stored;
+}
+
+/** Finds a patient with an active connection to the clinic. */
+export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<Patient | undefined> {
+  const found = await findPatient(session, clinicId, fp);
+  return found?.connected === true ? found.patient : undefined;
+}
+
+/** Lists the waiting or the rejected studies in the order of their arrival, at most QUEUE_MAX, and counts both. */
+export async function queueOf(
+  session: Session,
+  { clinicId, isRejected, order }: { clinicId: number; isRejected: boolean; order: QueueOrder },
+): Promise<PlacementQueue> {
+  const counts = { waiting: 0, rejected: 0 };
+  for (const { is_rejected, total } of await session.all(unmatchedCounts, { clinicId })) {
+    counts[is_rejected === 1 ? "rejected" : "waiting"] = total;
+  }
+  const rows = await session.all(queues[order][isRejected ? "rejected" : "waiting"], { clinicId });
+  const outdated = (await session.all(outdatedStudies, { clinicId })).map(
+    ({ acquired_at, ...study }): OutdatedStudy => ({ ...study, acquired_at: timestampOf(acquired_at) }),
+  );
+  return { ...counts, studies: rows.map(queuedStudy), outdated };
+}
+
+/** Describes a study with its candidates and its history. The study is one of findOwnStudy(). */
+export async function describeStudyToPlace(
+  session: Session,
+  clinicId: number,
+  stored: StoredStudy,
+): Promise<StudyToPlace> {
+  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
+  const source = parseStored(stored.source) as StudySource | null;
+  const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
+  const candidates = stored.patient_id === null ? await candidatesFor(session, stored.fp) : [];
+  return {
+    ...queuedStudy(stored),
+    revision: stored.revision,
+    device_id: source?.device_id ?? null,
+    sample_ids: source?.sample_ids ?? [],
+    reason: stored.patient_id === null ? (parseStored(stored.unmatched_reason) as Reason | null) : null,
+    patient: patient === undefined ? null : shownPatient(patient),
+    can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
+    results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
+    comments: (parseStored(stored.comments) as string[] | null) ?? [],
+    candidates: candidates.map(({ signs, number, ...each }) => ({
+      patient: shownPatient(each.patient),
+      signs: [...signs],
+      number,
+    })),
+    history: await stepsOf(session, clinicId, stored),
+  };
+}
+
+/** Flags a study for a patient of the clinic, without storing it. */
+export async function previewFor(session: Session, stored: StoredStudy, patient: Patient): Promise<PlacementPreview> {
+  const flagged = await flagForPatient(session, stored, patient);
+  const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
+  const results = JSON.parse(flagged.results) as Result[];
+  return {
+    revision: stored.revision,
+    patient: shownPatient(patient),
+    contradicted_species: contradictedSpecies(stored, patient),
+    results: results.map((result, index): PreviewRow => {
+      const row = snapshot?.rows[index];
+      return {
+        analyte: result.analyte,
+        value: valueText(result),
+        unit: result.unit,
+        reference_range: result.reference_range,
+        flag: result.flag,
+        ...(result.abnormal === true ? { abnormal: true as const } : {}),
+        side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+        reason: row?.analyte === result.analyte ? row.reason : null,
+      };
+    }),
+  };
+}
+
+/** Searches the clinic's patients by a part of the name, the beginning of a number, or the fp. */
+export async function searchPatients(session: Session, clinicId: number, text: string): Promise<ShownPatient[]> {
+  const name = fold(text).trim();
+  const number = text.trim().toUpperCase();
+  if (number === "") return [];
+  const byNumber = new Set<number>();
+  for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
+    if (identifier.toUpperCase().startsWith(number)) byNumber.add(patient_id);
+  }
+  const found: { place: number; patient: ShownPatient }[] = [];
+  for (const { id, ...patient } of await session.all(patientsOfClinic, { clinicId })) {
+    const at = name === "" ? -1 : fold(patient.name).trim().indexOf(name);
+    if (byNumber.has(id) || patient.fp.toUpperCase() === number)
+      found.push({ place: -1, patient: shownPatient(patient) });
+    else if (at >= 0) found.push({ place: at, patient: shownPatient(patient) });
+  }
+  const order = (a: (typeof found)[number], b: (typeof found)[number]) =>
+    a.place - b.place || (a.patient.name < b.patient.name ? -1 : 1);
+  return found
+    .toSorted(order)
+    .slice(0, FOUND_MAX)
+    .map(({ patient }) => patient);
+}
+
+type QueuedColumns = Pick<
+  StudyColumns,
+  "fp" | "modality" | "device_name" | "acquired_at" | "received_at" | "patient_hint" | "rejected_reason"
+>;
+
+function queuedStudy(row: QueuedColumns): QueuedStudy {
+  return {
+    fp: row.fp,
+    modality: row.modality as Study["modality"],
+    device_name: row.device_name,
+    acquired_at: timestampOf(row.acquired_at),
+    received_at: timestampOf(row.received_at),
+    hint: parseStored(row.patient_hint) as PatientHint | null,
+    rejected_reason: row.rejected_reason,
+  };
+}
+
+function deviceRows(results: readonly Result[], snapshot: Snapshot | null): DeviceRow[] {
+  return results.map((result, index) => {
+    const kept = snapshot?.rows[index];
+    const row = kept?.analyte === result.analyte ? kept : undefined;
+    return {
+      analyte: result.analyte,
+      label: row?.device_label ?? row?.meaning ?? null,
+      value: valueText(result),
+      unit: result.unit,
+      device_range: row?.device_range ?? null,
+      device_flag: row?.device_flag ?? null,
+      comment: result.comment ?? null,
+    };
+  });
+}
+
+function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg }: ShownPatient): ShownPatient {
+  return { fp, name, species, breed, sex, date_of_birth, weight_kg };
+}
+
+/** Lists the revisions, the last one first. The audit knows the users. */
+async function stepsOf(session: Session, clinicId: number, { fp }: StoredStudy): Promise<PlacementStep[]> {
+  const commands = await session.all(commandsOn, { fp });
+  const names = new Map<string, string | null>();
+  const steps: PlacementStep[] = [];
+  for (const { revision, at, cause, patient_fp, rejected_reason } of await historyOf(session, fp)) {
+    if (patient_fp !== null && !names.has(patient_fp)) {
+      names.set(patient_fp, (await findOwnPatient(session, clinicId, patient_fp))?.name ?? null);
+    }
+    const by = commands.find((command) => timestampOf(command.at) === at)?.address ?? null;
+    const patient = patient_fp === null ? null : { fp: patient_fp, name: names.get(patient_fp) ?? null };
+    steps.push({ revision, at, cause, patient, rejected_reason, by });
+  }
+  return steps.toReversed();
+}
+
+const unmatchedCounts = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .select((select) => [
+      sql<number>`case when rejected_reason is null then 0 else 1 end`.as("is_rejected"),
+      select.fn.countAll<number>().as("total"),
+    ])
+    .where("patient_id", "is", null)
+    .where("clinic_id", "=", p.clinicId)
+    .groupBy("is_rejected"),
+);
+
+const outdatedStudies = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("study")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "study.patient_id")
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .select(["study.fp", "study.device_name", "study.acquired_at"])
+    .select((select) => select.fn.coalesce("study.flagged_species", select.val("")).as("flagged_species"))
+    .select(["patient.name as patient_name", "patient.species as patient_species"])
+    .where("study.flagged_species", "is not", null)
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1)
+    .orderBy("study.id")
+    .limit(OUTDATED_MAX),
+);
+
+const queues = {
+  oldest: { waiting: queueQuery("asc", "is"), rejected: queueQuery("asc", "is not") },
+  newest: { waiting: queueQuery("desc", "is"), rejected: queueQuery("desc", "is not") },
+};
+
+function queueQuery(order: "asc" | "desc", rejected: "is" | "is not") {
+  return query((db, p: { clinicId: number }) =>
+    db
+      .selectFrom("study")
+      .select(["fp", "modality", "device_name", "acquired_at", "received_at", "patient_hint", "rejected_reason"])
+      .where("patient_id", "is", null)
+      .where("clinic_id", "=", p.clinicId)
+      .where("rejected_reason", rejected, null)
+      .orderBy("id", order)
+      .limit(QUEUE_MAX),
+  );
+}
+
+// As a literal, so that the index of commands serves the query.
+const commandsOn = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("audit")
+    .select(["at", "address"])
+    .where("fp", "=", p.fp)
+    .where("method", "=", sql.lit("COMMAND"))
+    .orderBy("id"),
+);

@@ -1,0 +1,190 @@
+import { newUlid } from "../../../shared/api/fp.ts";
+import type { ClinicOfUser, Role } from "../../dashboard/types/settings/session.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { confirms } from "../patients/connection-requests.ts";
+import { forgetBrowsersOf } from "./known-browsers.ts";
+import { countRecoveryCodes, setSecondFactor } from "./second-factors.ts";
+import { removeSessionsOf } from "./sessions.ts";
+
+// Users of the dashboard and the clinics they belong to.
+
+export interface StoredUser {
+  id: number;
+  public_id: string;
+  name: string;
+  password: string;
+  totp_secret: string | null;
+  totp_last_step: number | null;
+  factors_ended_at: number | null;
+  disabled_at: number | null;
+}
+
+/**
+ * Compares names without letter case, as a user types them. The Turkish `İ` and `ı` count as `i`: a phone capitalises `ipek`
+ * to `İpek`, and lower case without a language turns `IŞIL` into `işil`.
+ */
+export function signInName(name: string): string {
+  const lower = name.trim().normalize("NFC").toLowerCase();
+  return lower.replaceAll("i\u0307", "i").replaceAll("ı", "i").replaceAll(/\s+/g, " ");
+}
+
+export async function countUsers(session: Session): Promise<number> {
+  return (await session.first(count, {}))?.total ?? 0;
+}
+
+/** Finds a user by the name that the user typed, disabled users included. */
+export async function findUserByName(session: Session, name: string): Promise<StoredUser | undefined> {
+  return session.first(byName, { name: signInName(name) });
+}
+
+/** Finds a user by id, disabled users included. */
+export async function findUser(session: Session, id: number): Promise<StoredUser | undefined> {
+  return session.first(byId, { id });
+}
+
+/** Gives a user another password. What was tried with the earlier one is over, and no browser is known any more. */
+export async function setPassword(session: Session, id: number, password: string): Promise<void> {
+  await session.all(updatePassword, { id, password });
+  await forgetBrowsersOf(session, id);
+}
+
+/** Gives a user another password, ends the sessions and switches the second factor off: the phone may be lost too. */
+export async function resetUser(session: Session, id: number, password: string): Promise<void> {
+  await setPassword(session, id, password);
+  await setSecondFactor(session, id, null);
+  await removeSessionsOf(session, id);
+}
+
+/** Disables a user, or enables the user with null. */
+export async function setDisabled(session: Session, id: number, disabledAt: number | null): Promise<void> {
+  await session.all(updateDisabled, { id, disabledAt });
+}
+
+/** Stores a user. Needs a transaction. @returns the ids, or undefined if the name is taken */
+export async function insertUser(
+  session: Session,
+  user: { name: string; password: string; now: number },
+): Promise<{ id: number; public_id: string } | undefined> {
+  if ((await findUserByName(session, user.name)) !== undefined) return undefined;
+  return session.first(insert, {
+    publicId: `usr_${newUlid()}`,
+    name: user.name.trim(),
+    signInName: signInName(user.name),
+    password: user.password,
+    now: user.now,
+  });
+}
+
+/** Gives a user a role in a clinic, or changes it. */
+export async function setRole(session: Session, userId: number, clinicId: number, role: Role): Promise<void> {
+  await session.all(upsertRole, { userId, clinicId, role });
+}
+
+/** A user in the output of `users list`. */
+export interface UserDescription {
+  id: string;
+  name: string;
+  clinics: { fp: string; name: string; role: Role }[];
+  second_factor: boolean;
+  /** Unused ones. */
+  recovery_codes: number;
+  /** When ten wrong codes had followed the right password; null if they did not. */
+  password_known_at: string | null;
+  created_at: string;
+  disabled_at: string | null;
+}
+
+/** Lists all users of the server by name. */
+export async function describeUsers(session: Session): Promise<UserDescription[]> {
+  const users = await session.all(allUsers, {});
+  return Promise.all(
+    users.map(async ({ id, public_id, name, totp_secret, factors_ended_at, created_at, disabled_at }) => ({
+      id: public_id,
+      name,
+      clinics: (await clinicsOfUser(session, id)).map(({ fp, name: clinic, role }) => ({ fp, name: clinic, role })),
+      second_factor: totp_secret !== null,
+      recovery_codes: await countRecoveryCodes(session, id),
+      password_known_at: factors_ended_at === null ? null : new Date(factors_ended_at).toISOString(),
+      created_at: new Date(created_at).toISOString(),
+      disabled_at: disabled_at === null ? null : new Date(disabled_at).toISOString(),
+    })),
+  );
+}
+
+export interface Membership extends ClinicOfUser {
+  clinic_id: number;
+}
+
+/** Lists the clinics of a user by name. */
+export async function clinicsOfUser(session: Session, userId: number): Promise<Membership[]> {
+  const rows = await session.all(memberships, { userId });
+  return rows.map(({ confirms: stored, ...clinic }) => ({ ...clinic, confirms_connections: stored === 1 }));
+}
+
+const count = query((db) =>
+  db.selectFrom("dashboard_user").select((select) => select.fn.countAll<number>().as("total")),
+);
+
+const userColumns = [
+  ...(["id", "public_id", "name", "password", "disabled_at"] as const),
+  ...(["totp_secret", "totp_last_step", "factors_ended_at"] as const),
+] as const;
+
+const byName = query((db, p: { name: string }) =>
+  db.selectFrom("dashboard_user").select(userColumns).where("sign_in_name", "=", p.name),
+);
+
+const byId = query((db, p: { id: number }) =>
+  db.selectFrom("dashboard_user").select(userColumns).where("id", "=", p.id),
+);
+
+const allUsers = query((db) =>
+  db
+    .selectFrom("dashboard_user")
+    .select(["id", "public_id", "name", "totp_secret", "factors_ended_at", "created_at", "disabled_at"])
+    .orderBy("sign_in_name"),
+);
+
+const updatePassword = uncachedWrite((db, p: { id: number; password: string }) =>
+  db
+    .updateTable("dashboard_user")
+    .set({ password: p.password, wrong_factors: 0, factors_ended_at: null })
+    .where("id", "=", p.id),
+);
+
+const updateDisabled = uncachedWrite((db, p: { id: number; disabledAt: number | null }) =>
+  db.updateTable("dashboard_user").set({ disabled_at: p.disabledAt }).where("id", "=", p.id),
+);
+
+const insert = uncachedWrite(
+  (db, p: { publicId: string; name: string; signInName: string; password: string; now: number }) =>
+    db
+      .insertInto("dashboard_user")
+      .values({
+        public_id: p.publicId,
+        name: p.name,
+        sign_in_name: p.signInName,
+        password: p.password,
+        created_at: p.now,
+      })
+      .returning(["id", "public_id"]),
+);
+
+const upsertRole = uncachedWrite((db, p: { userId: number; clinicId: number; role: Role }) =>
+  db
+    .insertInto("dashboard_user_clinic")
+    .values({ user_id: p.userId, clinic_id: p.clinicId, role: p.role })
+    .onConflict((conflict) => conflict.columns(["user_id", "clinic_id"]).doUpdateSet({ role: p.role })),
+);
+
+const memberships = query((db, p: { userId: number }) =>
+  db
+    .selectFrom("dashboard_user_clinic as membership")
+    .innerJoin("clinic", "clinic.id", "membership.clinic_id")
+    .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
+    .select(["membership.clinic_id", "clinic.fp", "clinic.name", "membership.role"])
+    .select(["settings.language", "settings.time_zone", confirms.as("confirms")])
+    .where("membership.user_id", "=", p.userId)
+    .orderBy("clinic.name")
+    .orderBy("clinic.fp"),
+);

@@ -1,4 +1,0 @@
-import type { SetupAnswer } from "../../../../shared/local/setup.ts";
-
-/** Sends an answer to the shown step. @returns whether the agent took it */
-export type Say = (answer: SetupAnswer) => Promise<boolean>;

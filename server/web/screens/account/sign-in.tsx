@@ -1,0 +1,174 @@
+import type { SessionState, SetUpBody, SignedInAnswer, SignInBody } from "../../../dashboard/types/settings/session.ts";
+import { PASSWORD_CHARS_MIN } from "../../../dashboard/types/settings/session.ts";
+import { useState } from "preact/hooks";
+import { call, isSignedOut, RequestError } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { refreshSession } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { formValues } from "../../ui/form.ts";
+import { Field } from "../../ui/field.tsx";
+import { useAction } from "../../ui/use-action.ts";
+
+/** Signs a user in, or makes the first admin with the set-up code. */
+export function SignIn({ state }: { state: Exclude<SessionState, { state: "signed in" }> }) {
+  return (
+    <main class="sign-in">
+      <h1>Vetwire</h1>
+      {state.state === "set-up" ? <SetUpForm hasClinics={state.has_clinics} /> : <SignInForm />}
+    </main>
+  );
+}
+
+function SignInForm() {
+  const { run, error, isRunning } = useAction();
+  const [asked, setAsked] = useState<"app" | "recovery" | null>(null);
+  const [left, setLeft] = useState<number | null>(null);
+  const submit = (event: SubmitEvent) =>
+    void run(async () => {
+      const body = formValues(event) as unknown as SignInBody;
+      try {
+        const { recovery_codes_left } = await call<SignedInAnswer>("POST", "/sign-in", body);
+        if (recovery_codes_left !== null) return setLeft(recovery_codes_left);
+      } catch (failed) {
+        const isAsked = failed instanceof RequestError && failed.code === "SESSION.SECOND_FACTOR";
+        if (!isAsked || body.totp !== undefined) throw failed;
+        setAsked("app");
+        return;
+      }
+      await refreshSession();
+    });
+  if (left !== null) return <RecoveryCodeUsed left={left} />;
+  return (
+    <form onSubmit={submit}>
+      <h2>{t("signIn")}</h2>
+      {isSignedOut.value && <p role="status">{t("ended")}</p>}
+      <Field label={t("name")}>
+        <input name="name" autocomplete="username" required />
+      </Field>
+      <Field label={t("password")}>
+        <input name="password" type="password" autocomplete="current-password" required />
+      </Field>
+      {asked !== null && <CodeField of={asked} choose={setAsked} />}
+      {error !== undefined && <Problem error={error} />}
+      <button type="submit" class="primary" disabled={isRunning}>
+        {t("signIn")}
+      </button>
+    </form>
+  );
+}
+
+type CodeKind = "app" | "recovery";
+
+function CodeField({ of: kind, choose }: { of: CodeKind; choose: (kind: CodeKind) => void }) {
+  return (
+    <div key={kind}>
+      {kind === "app" ? (
+        <Field label={t("totp")} hint={t("totpHint")}>
+          <input name="totp" inputMode="numeric" autocomplete="one-time-code" maxLength={20} autofocus required />
+        </Field>
+      ) : (
+        <Field label={t("recovery")} hint={t("recoveryHint")}>
+          <input name="totp" autocomplete="off" autocapitalize="characters" maxLength={20} autofocus required />
+        </Field>
+      )}
+      <button type="button" onClick={() => choose(kind === "app" ? "recovery" : "app")}>
+        {kind === "app" ? t("useRecovery") : t("useApp")}
+      </button>
+    </div>
+  );
+}
+
+/** Tells how many recovery codes are left, before the first screen is shown. */
+function RecoveryCodeUsed({ left }: { left: number }) {
+  const { run, error, isRunning } = useAction();
+  return (
+    <div role="status">
+      <h2>{t("recoveryUsed")}</h2>
+      <p>{t("recoveryLeft", { count: left })}</p>
+      {error !== undefined && <Problem error={error} />}
+      <button type="button" class="primary" disabled={isRunning} onClick={() => void run(refreshSession)} autofocus>
+        {t("goOn")}
+      </button>
+    </div>
+  );
+}
+
+function SetUpForm({ hasClinics }: { hasClinics: boolean }) {
+  const { run, error, isRunning } = useAction();
+  const submit = (event: SubmitEvent) =>
+    void run(async () => {
+      await call("POST", "/set-up", formValues(event) as unknown as SetUpBody);
+      await refreshSession();
+    });
+  return (
+    <form onSubmit={submit}>
+      <h2>{t("setUp")}</h2>
+      <p>{t("setUpWhy")}</p>
+      <Field label={t("code")} hint={t("codeHint")}>
+        <input name="code" autocomplete="off" autocapitalize="characters" required />
+      </Field>
+      {!hasClinics && (
+        <Field label={t("clinicName")}>
+          <input name="clinic_name" maxLength={100} required />
+        </Field>
+      )}
+      <Field label={t("name")}>
+        <input name="name" autocomplete="username" maxLength={100} required />
+      </Field>
+      <Field label={t("password")} hint={t("passwordHint", { count: PASSWORD_CHARS_MIN })}>
+        <input name="password" type="password" autocomplete="new-password" minLength={PASSWORD_CHARS_MIN} required />
+      </Field>
+      {error !== undefined && <Problem error={error} />}
+      <button type="submit" class="primary" disabled={isRunning}>
+        {t("setUpButton")}
+      </button>
+    </form>
+  );
+}
+
+const t = texts(
+  {
+    ended: "Your session ended. Sign in again to go on.",
+    signIn: "Sign in",
+    name: "Name",
+    password: "Password",
+    totp: "Code of your second factor",
+    totpHint: "The six digits that your authenticator app shows now",
+    recovery: "Recovery code",
+    recoveryHint: "One of the ten codes that you printed or kept. Each works once.",
+    useRecovery: "Use a recovery code",
+    useApp: "Use the app",
+    recoveryUsed: "You used a recovery code",
+    recoveryLeft: "Codes left: {count}. You make new ones under “Your account”.",
+    goOn: "Go on",
+    setUp: "Set up the dashboard",
+    setUpWhy: "The first user becomes the admin. The set-up code proves that you have access to the server's machine.",
+    code: "Set-up code",
+    codeHint: "The server printed it when it started, and wrote it to the file setup-code in its data folder.",
+    clinicName: "Name of the clinic",
+    passwordHint: "At least {count} characters",
+    setUpButton: "Set up",
+  },
+  {
+    ended: "Oturumunuz sona erdi. Devam etmek için yeniden oturum açın.",
+    signIn: "Oturum aç",
+    name: "Ad",
+    password: "Parola",
+    totp: "İkinci adım kodunuz",
+    totpHint: "Doğrulama uygulamanızın şu anda gösterdiği altı rakam",
+    recovery: "Kurtarma kodu",
+    recoveryHint: "Yazdırdığınız ya da sakladığınız on koddan biri. Her biri bir kez geçerlidir.",
+    useRecovery: "Kurtarma kodu kullan",
+    useApp: "Uygulamayı kullan",
+    recoveryUsed: "Bir kurtarma kodu kullandınız",
+    recoveryLeft: "Kalan kod: {count}. Yenilerini “Hesabınız” altında oluşturursunuz.",
+    goOn: "Devam et",
+    setUp: "Paneli kurun",
+    setUpWhy: "İlk kullanıcı yönetici olur. Kurulum kodu, sunucunun makinesine erişiminiz olduğunu gösterir.",
+    code: "Kurulum kodu",
+    codeHint: "Sunucu başlarken yazdırdı ve veri klasöründeki setup-code dosyasına yazdı.",
+    clinicName: "Kliniğin adı",
+    passwordHint: "En az {count} karakter",
+    setUpButton: "Kur",
+  },
+);

@@ -1,0 +1,126 @@
+import type { ClinicSettings as Settings } from "../../../dashboard/types/settings/clinic-settings.ts";
+import type { Language } from "../../../../shared/api/language.ts";
+import type { ClinicOfUser } from "../../../dashboard/types/settings/session.ts";
+import { useState } from "preact/hooks";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinic, clinicPath, refreshSession } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { Field } from "../../ui/field.tsx";
+import { formValues } from "../../ui/form.ts";
+import { useAction } from "../../ui/use-action.ts";
+import { SettingsFrame } from "./frame.tsx";
+import "./clinic.css";
+
+/** Settings, Clinic: language, time zone, and whether other clinics wait for its confirmation. */
+export function ClinicSettings() {
+  return (
+    <SettingsFrame part="clinic">{clinic.value !== undefined && <SettingsForm of={clinic.value} />}</SettingsFrame>
+  );
+}
+
+function SettingsForm({ of: { name, fp, language, time_zone, confirms_connections } }: { of: ClinicOfUser }) {
+  const { run, error, isRunning } = useAction();
+  const [isSaved, setSaved] = useState(false);
+  const submit = (event: SubmitEvent) => {
+    const chosen = formValues(event);
+    const settings: Settings = {
+      language: (chosen["language"] || null) as Language | null,
+      time_zone: chosen["time_zone"] || null,
+      confirms_connections: chosen["confirms_connections"] !== undefined,
+    };
+    setSaved(false);
+    void run(async () => {
+      await call("PUT", `${clinicPath()}/settings/clinic`, settings);
+      await refreshSession();
+      setSaved(true);
+    });
+  };
+  return (
+    <>
+      <dl class="clinic-facts">
+        <dt>{t("name")}</dt>
+        <dd>{name}</dd>
+        <dt>{t("id")}</dt>
+        <dd>
+          <code>{fp}</code>
+        </dd>
+      </dl>
+      <form class="clinic-form" onSubmit={submit}>
+        <Field label={t("language")} hint={t("languageHint")}>
+          <select name="language">
+            <option value="" selected={language === null}>
+              {t("ofBrowser")}
+            </option>
+            <option value="en" selected={language === "en"}>
+              English
+            </option>
+            <option value="tr" selected={language === "tr"}>
+              Türkçe
+            </option>
+          </select>
+        </Field>
+        <Field label={t("timeZone")} hint={t("timeZoneHint")}>
+          <select name="time_zone">
+            <option value="" selected={time_zone === null}>
+              {t("ofBrowser")}
+            </option>
+            {timeZones(time_zone).map((zone) => (
+              <option key={zone} value={zone} selected={zone === time_zone}>
+                {zone}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <label class="check">
+          <input type="checkbox" name="confirms_connections" checked={confirms_connections} />{" "}
+          <span>
+            {t("confirms")} <span class="quiet">{t("confirmsHint")}</span>
+          </span>
+        </label>
+        {error !== undefined && <Problem error={error} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isRunning}>
+            {t("save")}
+          </button>
+          <span role="status">{isSaved && t("saved")}</span>
+        </p>
+      </form>
+    </>
+  );
+}
+
+/** Lists the zones that the browser knows, and the chosen one if it does not. */
+function timeZones(chosen: string | null): string[] {
+  const known = Intl.supportedValuesOf("timeZone");
+  return chosen === null || known.includes(chosen) ? known : [chosen, ...known];
+}
+
+const t = texts(
+  {
+    name: "Name",
+    id: "Id in the API",
+    language: "Language",
+    languageHint: "Each user can choose another one in the menu.",
+    timeZone: "Time zone",
+    timeZoneHint: "The dashboard shows all times of the clinic in it.",
+    confirms: "Other clinics wait for our confirmation before they see a patient of ours.",
+    confirmsHint: "Without it they see the patient with the consent of its owner, and Today says so. You can end it.",
+    ofBrowser: "That of each browser",
+    save: "Save",
+    saved: "Saved.",
+  },
+  {
+    name: "Ad",
+    id: "API kimliği",
+    language: "Dil",
+    languageHint: "Her kullanıcı menüden başka bir dil seçebilir.",
+    timeZone: "Saat dilimi",
+    timeZoneHint: "Panel, kliniğin bütün saatlerini bu dilimde gösterir.",
+    confirms: "Diğer klinikler hastamızı görmeden önce onayımızı bekler.",
+    confirmsHint: "Onaysız, hastayı sahibinin kabulüyle görürler ve Bugün bunu bildirir. Sonlandırabilirsiniz.",
+    ofBrowser: "Her tarayıcının kendisininki",
+    save: "Kaydet",
+    saved: "Kaydedildi.",
+  },
+);

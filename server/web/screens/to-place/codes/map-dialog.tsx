@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks";
+import type { AnalyteChoice, DeviceCode, MapCodeBody } from "../../../../dashboard/types/results/codes.ts";
+import { Loaded, useResource } from "../../../resource.tsx";
+import { ActionForm } from "../../../ui/action-form.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { t } from "./codes-texts.ts";
+import { printedValue } from "../printed-value.ts";
+
+interface MapDialogProps {
+  readonly code: DeviceCode;
+  readonly map: (body: MapCodeBody) => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Asks for the analyte of a code. Those that the value fits are offered first. */
+export function MapDialog({ code: seen, map, close }: MapDialogProps) {
+  const { device_id, code } = seen;
+  const query = new URLSearchParams({ device_id, code }).toString();
+  const choices = useResource<{ analytes: AnalyteChoice[] }>(`/codes/analytes?${query}`);
+  const [text, setText] = useState("");
+  const [analyte, setAnalyte] = useState<string | undefined>(undefined);
+  const save = async () => {
+    if (analyte === undefined) return;
+    await map({ device_id, code, analyte });
+    close();
+  };
+  const button = analyte === undefined ? t("choose") : t("save", { analyte });
+  return (
+    <Dialog title={t("mapTitle", { code })} close={close}>
+      <ActionForm act={save} button={button} isReady={analyte !== undefined}>
+        <p>{t("lastSeen", { device: device_id, value: printedValue(seen) })}</p>
+        <Field label={t("search")}>
+          <input
+            type="search"
+            autocomplete="off"
+            autofocus
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </Field>
+        <Loaded of={choices}>
+          {({ analytes }) => <Choices analytes={found(analytes, text)} chosen={analyte} choose={setAnalyte} />}
+        </Loaded>
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+/** The analytes whose code or name has each word of the text. */
+function found(analytes: readonly AnalyteChoice[], text: string): AnalyteChoice[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return analytes.filter(({ code, name }) => words.every((word) => `${code} ${name}`.toLowerCase().includes(word)));
+}
+
+interface ChoicesProps {
+  readonly analytes: readonly AnalyteChoice[];
+  readonly chosen: string | undefined;
+  readonly choose: (code: string) => void;
+}
+
+function Choices({ analytes, chosen, choose }: ChoicesProps) {
+  if (analytes.length === 0) return <p class="quiet">{t("nothing")}</p>;
+  const groups = [
+    { title: t("fitting"), members: analytes.filter(({ fits }) => fits) },
+    { title: t("others"), members: analytes.filter(({ fits }) => !fits) },
+  ].filter(({ members }) => members.length > 0);
+  return (
+    <div class="desk-analytes" role="group" aria-label={t("choices")}>
+      {groups.map(({ title, members }) => (
+        <fieldset key={title}>
+          <legend>{title}</legend>
+          {members.map(({ code, name, specimen, unit }) => (
+            <label key={code}>
+              <input type="radio" name="analyte" value={code} checked={code === chosen} onChange={() => choose(code)} />
+              <span>
+                <strong>{code}</strong> {name}
+                <span class="quiet"> {[specimen, unit].filter((part) => part !== null).join(" · ")}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import fs from "node:fs";
+import path from "node:path";
+
+// Finds the files of the program. The sources, the build in dist/ and a package have the same folders agent, server and shared
+// in one code folder; in a build, a module may stand in any chunk of it.
+
+/** The folder of the program, with its package.json. */
+export const PROGRAM_FOLDER = folderAbove(import.meta.dirname, "package.json");
+
+/** The folder with the code and its data: agent, server, shared. */
+export const CODE_FOLDER = folderAbove(import.meta.dirname, "shared/data");
+
+/** The version in package.json. */
+export const VERSION = (
+  JSON.parse(fs.readFileSync(path.join(PROGRAM_FOLDER, "package.json"), "utf8")) as { version: string }
+).version;
+
+/** Returns the file of a module that a thread or a process starts with, such as "agent/spool/thread/worker". */
+export function moduleFile(name: string): string {
+  return path.join(CODE_FOLDER, `${name}${path.extname(import.meta.filename)}`);
+}
+
+function folderAbove(folder: string, file: string): string {
+  if (fs.existsSync(path.join(folder, file))) return folder;
+  const parent = path.dirname(folder);
+  if (parent === folder) throw new Error(`${file} is missing: unpack all files of the program`);
+  return folderAbove(parent, file);
+}

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import path from "node:path";
+import { Compile } from "typebox/compile";
+import { errorMessage } from "../../runtime/error-message.ts";
+import { printableLines } from "../../runtime/printable.ts";
+import { moduleFile } from "../../files/program-files.ts";
+import { type FromLauncher, ToLauncher, ROLLED_BACK_VARIABLE, VERSIONS_VARIABLE } from "./launcher-messages.ts";
+import { LastWords } from "./last-words.ts";
+import { versionFolder } from "./version-store.ts";
+import type { Health } from "./versions.ts";
+
+// One process of the program, as the launcher's child.
+
+export interface ChildOrder {
+  readonly program: "agent" | "server";
+  readonly options: readonly string[];
+  /** The versions folder. */
+  readonly folder: string;
+  readonly version: string;
+  /** Whether the version is that of the launcher's own program folder. */
+  readonly isOwn: boolean;
+  /** Whether this version starts in place of a later one that failed. */
+  readonly rolledBack: boolean;
+  /** Takes the output in place of the launcher's own, where no service manager keeps it. */
+  readonly output: ((text: string) => void) | null;
+}
+
+/** How a process ended. */
+export interface End {
+  readonly startedAt: number;
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The reason in words. */
+  readonly sentence: string;
+}
+
+/** Time for an ordered end, after which the process is killed. Service managers give as much. */
+const END_MS = 30_000;
+
+const toLauncher = Compile(ToLauncher);
+
+export class Child {
+  readonly ended: Promise<End>;
+  /** Null if Node refused the start at once, as on Windows for a file that is no program. */
+  readonly #process: ChildProcess | null;
+  #health: Health | null = null;
+
+  constructor(order: ChildOrder) {
+    const startedAt = Date.now();
+    try {
+      const child = startProcess(order);
+      this.#process = child;
+      this.ended = new Promise((resolve) => {
+        const words = new LastWords();
+        relay(child, order.output, words);
+        child.once("error", (error) => resolve(notStarted(startedAt, error)));
+        child.once("close", (code, signal) => {
+          const how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+          const sentence = [how, words.sentence].filter((part) => part !== null).join(": ");
+          resolve({ startedAt, code, signal, sentence });
+        });
+      });
+    } catch (error) {
+      this.#process = null;
+      this.ended = Promise.resolve(notStarted(startedAt, error));
+    }
+  }
+
+  /** The number of the process; null if it does not start. */
+  get id(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  /** The last that the process told; null before its start is whole. */
+  get health(): Health | null {
+    return this.#health;
+  }
+
+  onMessage(listener: (message: ToLauncher) => void): void {
+    this.#process?.on("message", (message) => {
+      if (!toLauncher.Check(message)) return;
+      if (message.is === "health") this.#health = message;
+      listener(message);
+    });
+  }
+
+  send(message: FromLauncher): void {
+    // A process that ended meanwhile hears nothing.
+    if (this.#process?.connected) this.#process.send(message, () => undefined);
+  }
+
+  /** Asks for the end. A message, because Windows has no signal that a process could handle. */
+  stop(): void {
+    this.send({ is: "stop" });
+  }
+
+  reload(): void {
+    this.#process?.kill("SIGHUP");
+  }
+
+  /** Asks for the end, and kills a process that does not follow. */
+  async end(): Promise<void> {
+    this.stop();
+    const timer = setTimeout(() => this.#process?.kill("SIGKILL"), END_MS);
+    await this.ended;
+    clearTimeout(timer);
+  }
+}
+
+/** @throws Error at once for a file that is no program */
+function startProcess(order: ChildOrder): ChildProcess {
+  const [node, ...args] = commandOf(order);
+  return spawn(node, [...args, order.program, "run", ...order.options], {
+    env: environmentOf(order),
+    stdio: ["inherit", order.output === null ? "inherit" : "pipe", "pipe", "ipc"],
+    windowsHide: true,
+  });
+}
+
+/** Passes the output on, and keeps the last words. */
+function relay({ stdout, stderr }: ChildProcess, output: ChildOrder["output"], words: LastWords): void {
+  if (output !== null) stdout?.setEncoding("utf8").on("data", output);
+  stderr?.setEncoding("utf8").on("data", (text: string) => {
+    if (output === null) process.stderr.write(printableLines(text));
+    else output(text);
+    words.add(text);
+  });
+}
+
+function notStarted(startedAt: number, error: unknown): End {
+  return { startedAt, code: null, signal: null, sentence: `it does not start: ${errorMessage(error)}` };
+}
+
+/** Returns Node and the words that start the command `vetwire` of a version. */
+function commandOf({ folder, version, isOwn }: ChildOrder): [string, ...string[]] {
+  if (isOwn) return [process.execPath, ...process.execArgv, moduleFile("shared/main")];
+  const unpacked = versionFolder(folder, version);
+  const node = process.platform === "win32" ? "node.exe" : "node";
+  return [path.join(unpacked, "runtime", node), path.join(unpacked, "app/shared/main.js")];
+}
+
+function environmentOf({ folder, rolledBack }: ChildOrder): NodeJS.ProcessEnv {
+  const { [ROLLED_BACK_VARIABLE]: _rolledBack, ...env } = process.env;
+  return { ...env, [VERSIONS_VARIABLE]: path.resolve(folder), ...(rolledBack && { [ROLLED_BACK_VARIABLE]: "1" }) };
+}

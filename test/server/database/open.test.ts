@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { query, StoreUnavailable, uncachedWrite } from "../../../server/database/query.ts";
+import { openExistingStore, openStore } from "../../../server/database/open.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../harness.ts";
+
+const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
+const insert = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
+
+describe("the store", () => {
+  test("concurrent openings create one store, and a later opening reads its data", async () => {
+    const database = await temporaryDatabase(join(temporaryFolder(), "new", "data"));
+    const stores = await Promise.all([openStore(database), openStore(database), openStore(database)]);
+    const fp = newFp("clinic");
+    await stores[0].transaction((session) => session.all(insert, { fp }));
+    expect(await stores[2].all(clinics, {})).toEqual([{ fp }]);
+    await Promise.all(stores.map((store) => store.close()));
+    const again = await openStore(database);
+    expect(await again.all(clinics, {})).toEqual([{ fp }]);
+    await again.close();
+  });
+
+  test("opening an existing store reports a missing database and does not create it", async () => {
+    const database = await temporaryDatabase(join(temporaryFolder(), "typo"));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(openExistingStore(database)).rejects.toThrow(
+        /^there is no database in .*typo, expected |^the database of DATABASE_URL is empty, expected /,
+      );
+    }
+    await (await openStore(database)).close();
+    const store = await openExistingStore(database);
+    expect(await store.all(clinics, {})).toEqual([]);
+    await store.close();
+  });
+
+  test("a database of a newer program is refused with both versions", async () => {
+    const database = await temporaryDatabase();
+    await (await openStore(database)).close();
+    const other = await connectTo(database);
+    await other.run("insert into migration (version, applied_at, program) values (99, 0, '9.8.7')");
+    await other.close();
+    await expect(openStore(database)).rejects.toThrow(
+      /(vetwire\.db|^the database of DATABASE_URL) has schema 99 of version 9\.8\.7, this version \S+ knows schemas up to \d+: install version 9\.8\.7 or newer, or restore a backup from before its update$/,
+    );
+  });
+
+  test("an open transaction is invisible to readers, and a failed one is rolled back", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const [kept, undone] = [newFp("clinic"), newFp("clinic")];
+    let following: Promise<unknown> | undefined;
+    const failing = store.transaction(async (session) => {
+      await session.all(insert, { fp: undone });
+      expect(await session.all(clinics, {})).toEqual([{ fp: undone }]);
+      expect(await store.all(clinics, {})).toEqual([]);
+      // Begins while the first transaction is open. On SQLite it waits.
+      following = store.transaction((other) => other.all(insert, { fp: kept }));
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    await following;
+    expect(await store.all(clinics, {})).toEqual([{ fp: kept }]);
+    await store.close();
+  });
+
+  test("a write waits a limited time for another process and does not block reads", async () => {
+    const database = await temporaryDatabase();
+    const store = await openStore(database, 300);
+    const other = await connectTo(database);
+    const write = () => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+
+    await other.run(heldWriteLock());
+    const waiting = write();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 86_400_000); // a jump ends no waiting
+    onTestFinished(() => clock.mockRestore());
+    expect(await store.all(clinics, {})).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 50)); // it tries again
+    await other.run("rollback");
+    await waiting;
+    clock.mockRestore();
+    expect(await store.all(clinics, {})).toHaveLength(1);
+
+    await other.run(heldWriteLock());
+    // Queued writes share one waiting time.
+    const begun = performance.now();
+    const refused = await Promise.allSettled(Array.from({ length: 10 }, write));
+    expect(performance.now() - begun).toBeLessThan(2000);
+    for (const result of refused) {
+      expect(result.status === "rejected" && (result.reason as unknown)).toBeInstanceOf(StoreUnavailable);
+    }
+    await other.close();
+    await store.close();
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { allocationOrder, type Batch, consume } from "../../../../server/records/inventory/inventory-stock.ts";
+
+describe("stock", () => {
+  const batches: Batch[] = [
+    { id: 1, quantity: 3, received_at: 10, expiry_date: null },
+    { id: 2, quantity: 3, received_at: 20, expiry_date: "2027-06-30" },
+    { id: 3, quantity: 3, received_at: 40, expiry_date: "2026-12-31" },
+    { id: 4, quantity: 3, received_at: 30, expiry_date: "2027-06-30" },
+    { id: 5, quantity: 0, received_at: 5, expiry_date: "2026-11-30" },
+    { id: 6, quantity: 3, received_at: 4, expiry_date: "2027-06-30" },
+  ];
+  const item = (changes: object) => ({ category: "MEDICATION", is_virtual: false, quantity_on_hand: 15, ...changes });
+
+  test("medications and vaccines are used by expiry, other items by age", () => {
+    const order = (category: string) => {
+      const ordered = allocationOrder(category, batches, "2026-11-21").map(({ id }) => id);
+      expect(allocationOrder(category, batches.toReversed(), "2026-11-21").map(({ id }) => id)).toEqual(ordered);
+      return ordered;
+    };
+    expect(order("MEDICATION")).toEqual([5, 3, 6, 2, 4, 1]);
+    expect(order("VACCINE")).toEqual([5, 3, 6, 2, 4, 1]);
+    expect(order("CONSUMABLE")).toEqual([6, 5, 1, 2, 4, 3]);
+    expect(order("FOOD")).toEqual([6, 5, 1, 2, 4, 3]);
+  });
+
+  test("a quantity is taken from as many batches as needed, and never below zero", () => {
+    const took = (...taken: [number, number][]) => taken.map(([id, quantity]) => ({ id, quantity }));
+    const table: [object, number, ReturnType<typeof consume>][] = [
+      [{}, 2, { outcome: "consumed", taken: took([3, 2]), quantityOnHand: 13 }],
+      [{}, 7, { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 1]), quantityOnHand: 8 }],
+      [{ category: "FOOD" }, 4, { outcome: "consumed", taken: took([6, 3], [1, 1]), quantityOnHand: 11 }],
+      [{}, 15, { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 3], [4, 3], [1, 3]), quantityOnHand: 0 }],
+      [{}, 16, { outcome: "refused", reason: "quantity is 16, at most 15 on hand" }],
+      [{}, 0, { outcome: "refused", reason: "quantity is 0, expected a whole number, at least 1" }],
+      [{}, -1, { outcome: "refused", reason: "quantity is -1, expected a whole number, at least 1" }],
+      [{}, 1.5, { outcome: "refused", reason: "quantity is 1.5, expected a whole number, at least 1" }],
+      [{ quantity_on_hand: 2 }, 3, { outcome: "refused", reason: "quantity is 3, at most 2 on hand" }],
+      // Stock without a batch is used last.
+      [
+        { quantity_on_hand: 20 },
+        17,
+        { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 3], [4, 3], [1, 3]), quantityOnHand: 3 },
+      ],
+    ];
+    for (const [changes, quantity, expected] of table) {
+      expect(consume(item(changes), batches, { quantity, today: "2026-11-21", batch: null })).toEqual(expected);
+    }
+  });
+
+  test("a virtual item has no stock to take", () => {
+    for (const quantity of [1, 1000, 0, -1]) {
+      expect(
+        consume(item({ is_virtual: true, quantity_on_hand: 0 }), [], { quantity, today: "2026-11-21", batch: null }),
+      ).toEqual({ outcome: "nothing" });
+    }
+  });
+
+  test("an expired batch is skipped, and taken from only if it is chosen", () => {
+    const took = (quantity: number, batch: number | null = null) =>
+      consume(item({}), batches, { quantity, today: "2027-01-01", batch });
+    expect(took(12)).toEqual({
+      ...{ outcome: "consumed", quantityOnHand: 3 },
+      taken: [6, 2, 4, 1].map((id) => ({ id, quantity: 3 })),
+    });
+    expect(took(13)).toEqual({
+      outcome: "refused",
+      reason: "quantity is 13, at most 12 on hand that are not expired: choose an expired batch by itself",
+    });
+    expect(took(2, 3)).toEqual({ outcome: "consumed", taken: [{ id: 3, quantity: 2 }], quantityOnHand: 13 });
+    expect(took(4, 3)).toEqual({ outcome: "refused", reason: "quantity is 4, at most 3 in this batch" });
+    expect(took(1, 9)).toEqual({ outcome: "refused", reason: "batch is 9, expected a batch of this item" });
+    expect(allocationOrder("MEDICATION", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 2, 4, 1, 5, 3]);
+    expect(allocationOrder("FOOD", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 1, 2, 4, 5, 3]);
+  });
+
+  test("stock without a batch is used before an expired batch", () => {
+    const mixed: Batch[] = [
+      { id: 1, quantity: 4, received_at: 1, expiry_date: "2026-11-01" },
+      { id: 2, quantity: 2, received_at: 2, expiry_date: "2027-06-30" },
+    ];
+    expect(consume(item({ quantity_on_hand: 10 }), mixed, { quantity: 6, today: "2026-11-21", batch: null })).toEqual({
+      ...{ outcome: "consumed", quantityOnHand: 4 },
+      taken: [{ id: 2, quantity: 2 }],
+    });
+  });
+
+  test("the expiry date is the last day of use", () => {
+    const last: Batch[] = [{ id: 1, quantity: 1, received_at: 1, expiry_date: "2026-12-31" }];
+    const outcome = (today: string) =>
+      consume(item({ quantity_on_hand: 1 }), last, { quantity: 1, today, batch: null }).outcome;
+    expect([outcome("2026-12-31"), outcome("2027-01-01")]).toEqual(["consumed", "refused"]);
+  });
+});

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { PatientLists } from "../../../../server/records/patients/patient-list.ts";
+import { patientOverview, patientResults } from "../../../../server/records/patients/patient-page.ts";
+import { findClinic } from "../../../../server/records/clinics/keys.ts";
+import { clinic, connection, importEntities, noon, patient, startServer, study } from "../../harness.ts";
+import { event, soap } from "../../records.ts";
+
+// The queries of the patients' screens, on both engines.
+
+async function startList(...patients: ReturnType<typeof patient>[]) {
+  const [own, other] = [newFp("clinic"), newFp("clinic")];
+  const foreign = patient({ name: "Karabaş of others" });
+  const server = await startServer(
+    [clinic(own), clinic(other), foreign, ...patients],
+    patients.map(({ fp }) => connection(fp, own)),
+    connection(foreign.fp, other),
+  );
+  const lists = new PatientLists(server.store);
+  const clinicId = (await findClinic(server.store, own))?.id ?? 0;
+  const find = async (search: string | null, more: { species?: string; page?: number } = {}) => {
+    const found = await lists.find({ clinicId, search, species: null, page: 1, ...more });
+    return found.patients.map(({ name }) => name);
+  };
+  return { ...server, own, clinicId, lists, find };
+}
+
+test("a search finds words of the name and of identifiers without case and accents, or a whole fp", async () => {
+  const karabas = patient({ name: "KARABAŞ Işık", external_ids: ["792090000124031", "B-0311"] });
+  const pamuk = patient({ name: "Pamuk", species: "cat", external_ids: ["10022"] });
+  const { find } = await startList(pamuk, karabas);
+  for (const search of [null, "", "  "]) expect(await find(search)).toEqual(["KARABAŞ Işık", "Pamuk"]);
+  for (const search of ["karabas", "karabaş", "ışık", "ISIK", "isik KARA", "b-0311", "124031", "kara 0311"]) {
+    expect([search, await find(search)]).toEqual([search, ["KARABAŞ Işık"]]);
+  }
+  expect(await find(karabas.fp)).toEqual(["KARABAŞ Işık"]);
+  expect(await find(` ${karabas.fp.toLowerCase()} `)).toEqual(["KARABAŞ Işık"]);
+  for (const search of ["patient", karabas.fp.slice(0, -1), "%", "_", "'", "karabas pamuk", "\u0000"]) {
+    expect([search, await find(search)]).toEqual([search, []]);
+  }
+  expect(await find(null, { species: "cat" })).toEqual(["Pamuk"]);
+  expect(await find("karabas", { species: "cat" })).toEqual([]);
+});
+
+test("a page holds 50 patients by name, and every patient stands on one page", async () => {
+  const patients = Array.from({ length: 101 }, (_, index) => patient({ name: `Rex ${1000 + index}` }));
+  const { find, lists, clinicId } = await startList(...patients.toReversed());
+  const pages = [await find("rex"), await find("rex", { page: 2 }), await find("rex", { page: 3 })];
+  expect(pages.map(({ length }) => length)).toEqual([50, 50, 1]);
+  expect(pages.flat()).toEqual(patients.map(({ name }) => name));
+  expect(await lists.find({ clinicId, search: null, species: null, page: 4 })).toEqual({
+    patients: [],
+    total: 101,
+    page_size: 50,
+  });
+});
+
+test("the list follows each change of names, identifiers and connections", async () => {
+  const rex = patient({ name: "Rex", external_ids: ["1"] });
+  const { store, find, own } = await startList(rex);
+  expect(await find("rex")).toEqual(["Rex"]);
+  await importEntities(store, { ...rex, name: "Max", external_ids: ["2"] });
+  expect([await find("rex"), await find("1"), await find("max 2")]).toEqual([[], [], ["Max"]]);
+  await importEntities(store, connection(rex.fp, own, false));
+  expect(await find(null)).toEqual([]);
+});
+
+test("the list shows identifiers in their order and the newest study", async () => {
+  const rex = patient({ name: "Rex", external_ids: ["9", "1"], breed: "Kangal" });
+  const { store, lists, clinicId } = await startList(rex, patient({ name: "Zoe" }));
+  await importEntities(store, ...studies(rex.fp, 3));
+  const { patients } = await lists.find({ clinicId, search: null, species: null, page: 1 });
+  expect(patients).toMatchObject([
+    { fp: rex.fp, breed: "Kangal", identifiers: ["9", "1"], last_study_at: "2026-01-03T00:00:00.000Z" },
+    { name: "Zoe", identifiers: [], last_study_at: null },
+  ]);
+});
+
+function studies(patient_fp: string, count: number): object[] {
+  const { dedupe_key: _key, patient_hint: _hint, revision: _revision, source: _source, ...content } = study();
+  return Array.from({ length: count }, (_, index) => {
+    const acquired_at = new Date(Date.UTC(2026, 0, 1 + index)).toISOString();
+    return { type: "study", ...content, fp: newFp("cds"), patient_fp, acquired_at };
+  });
+}
+
+test("the page shows records of all clinics, but appointments of its own alone", async () => {
+  const rex = patient({ name: "Rex" });
+  const { store, own, clinicId } = await startList(rex);
+  const other = newFp("clinic");
+  await importEntities(
+    store,
+    clinic(other),
+    soap(rex.fp, own, { subjective: "Coughs.", assessment: null, created_at: "2026-11-01T09:00:00.000Z" }),
+    soap(rex.fp, other, { assessment: "x".repeat(500), created_at: "2026-11-02T09:00:00.000Z" }),
+    event(own, { patient_fp: rex.fp, title: "First", start_at: "2026-11-21T09:00:00.000Z" }),
+    event(own, { patient_fp: rex.fp, title: "Second", start_at: "2026-11-22T09:00:00.000Z" }),
+    event(own, { title: "Of nobody" }),
+    event(other, { patient_fp: rex.fp, title: "Elsewhere" }),
+  );
+  const page = await patientOverview(store, { clinicId, fp: rex.fp, now: noon });
+  expect(page?.records.map(({ is_own, summary }) => [is_own, summary])).toEqual([
+    [false, "x".repeat(160)],
+    [true, "Coughs."],
+  ]);
+  expect(page?.appointments.map(({ title, start_at }) => [title, start_at])).toEqual([
+    ["Second", "2026-11-22T09:00:00.000Z"],
+    ["First", "2026-11-21T09:00:00.000Z"],
+  ]);
+  expect(page?.connection_changes).toEqual([]);
+});
+
+test("the newest 24 studies are shown first, and all of them on demand or for one analyte", async () => {
+  const rex = patient({ name: "Rex" });
+  const { store, clinicId } = await startList(rex);
+  await importEntities(store, ...studies(rex.fp, 30));
+  const read = async (wanted: { all?: boolean; analyte?: string }) => {
+    const results = await patientResults(store, clinicId, rex.fp, { all: false, analyte: null, ...wanted });
+    return [results?.studies.length, results?.total, results?.studies[0]?.acquired_at];
+  };
+  expect(await read({})).toEqual([24, 30, "2026-01-30T00:00:00.000Z"]);
+  expect(await read({ all: true })).toEqual([30, 30, "2026-01-30T00:00:00.000Z"]);
+  expect(await read({ analyte: "GLU" })).toEqual([30, 30, "2026-01-30T00:00:00.000Z"]);
+  expect(await read({ analyte: "ALT" })).toEqual([0, 30, undefined]);
+});
