@@ -1,15 +1,9 @@
-import { statfsSync } from "node:fs";
-import { hostname } from "node:os";
 import type { Command } from "commander";
 import { createMailer, isMailAddress, readSmtpUrl, type SendMail } from "../../operations/alerts/smtp.ts";
-import { readBackupState } from "../../../shared/platform/care/backup-state.ts";
 import { isOpenToOthers } from "../../../shared/files/private-folder.ts";
 import { readTextFile } from "../../../shared/files/text-file.ts";
-import type { Machine } from "../../records/alerts/alert-conditions.ts";
-import { isPostgresUrl } from "../../database/open.ts";
 
-// The mail server of a server, and what its alerts know of the machine. Options of `run`: a clinic's admin must not choose
-// which hosts the server connects to.
+// The mail server of a server. Options of `run`: a clinic's admin must not choose which hosts the server connects to.
 
 export interface AlertOptions {
   readonly smtp?: string;
@@ -60,11 +54,4 @@ export function dashboardOf({ publicUrl }: AlertOptions): string | null {
   if (/^https?:\/\/[^/?#]+\/?$/.test(publicUrl) && URL.canParse(publicUrl))
     return new URL("/dashboard", publicUrl).href;
   throw new Error(`--public-url is ${publicUrl}, expected an address such as https://vetwire.example.com`);
-}
-
-/** Reads the facts of this machine. `place` is the location of the store. */
-export async function readMachine(data: string, place: string): Promise<Machine> {
-  const { bavail, bsize } = statfsSync(data);
-  const freeBytes = isPostgresUrl(place) ? null : bavail * bsize;
-  return { name: hostname(), freeBytes, lastBackup: readBackupState(data)?.last ?? null };
 }

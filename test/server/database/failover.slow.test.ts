@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { createKey } from "../../../server/http/auth/api-keys.ts";
-import { openServedStore } from "../../../server/cli/run/served-store.ts";
+import { openServedStore } from "../../../server/operations/served-store.ts";
 import { query, StoreUnavailable, uncachedWrite } from "../../../server/database/query.ts";
 import { openPostgres } from "../../../server/database/postgres.ts";
 import type { Store } from "../../../server/database/store.ts";

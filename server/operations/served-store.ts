@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { waitingApp } from "../../http/waiting-app.ts";
-import type { Certificate } from "../../http/certificate.ts";
-import { isPostgresUrl, openStore } from "../../database/open.ts";
-import { isRefused } from "../../database/postgres-client.ts";
-import { StoreUnavailable } from "../../database/query.ts";
-import type { Store } from "../../database/store.ts";
+import { waitingApp } from "../http/waiting-app.ts";
+import type { Certificate } from "../http/certificate.ts";
+import { isPostgresUrl, openStore } from "../database/open.ts";
+import { isRefused } from "../database/postgres-client.ts";
+import { StoreUnavailable } from "../database/query.ts";
+import type { Store } from "../database/store.ts";
 
 // The database of a server that starts. While PostgreSQL takes no writes, the server waits and responds 503 at its port.
 

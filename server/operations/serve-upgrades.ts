@@ -1,13 +1,13 @@
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import { VERSION } from "../../../shared/files/program-files.ts";
-import { copyBytes, copyDatabase, copyName } from "../../../shared/platform/upgrade/database-copy.ts";
-import { findParent } from "../../../shared/platform/upgrade/parent.ts";
-import { serveRequests } from "../../../shared/platform/upgrade/requests.ts";
-import { Upgrader } from "../../../shared/platform/upgrade/upgrader.ts";
-import { isPostgresUrl } from "../../database/open.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { VERSION } from "../../shared/files/program-files.ts";
+import { copyBytes, copyDatabase, copyName } from "../../shared/platform/upgrade/database-copy.ts";
+import { findParent } from "../../shared/platform/upgrade/parent.ts";
+import { serveRequests } from "../../shared/platform/upgrade/requests.ts";
+import { Upgrader } from "../../shared/platform/upgrade/upgrader.ts";
+import { isPostgresUrl } from "../database/open.ts";
 
 // The upgrade of the running server, by `vetwire upgrade server` on its machine.
 
