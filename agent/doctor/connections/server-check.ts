@@ -134,18 +134,18 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
   if (!(error instanceof SendError)) {
     return problem("server.fault", `the server cannot be asked: ${errorMessage(error)}`, "look at the server's log");
   }
-  const { status, kind, message, cause } = error;
+  const { status, kind, message, cause, fault } = error;
   if (cause instanceof ProxyError) {
     const { sentence, remedy } = splitAdvice(cause.message, "correct the proxy");
     return problem("server.proxy", sentence, remedy);
   }
   if (isUnknownAuthority(cause)) return signedAnew(url);
   if (kind === "unauthorized") return status === 403 ? missingPermission(error) : wrongKey(status, message, keyFile);
-  if (message.includes("speaks TLS")) {
+  if (fault === "SPEAKS_TLS") {
     const remedy = "write https:// in place of http:// in server.url";
     return problem("server.speaks-tls", `the server at ${new URL(url).host} speaks TLS`, remedy);
   }
-  if (message.startsWith("invalid JSON")) return stranger(url, "its answer is a page, or no JSON");
+  if (fault === "NOT_JSON") return stranger(url, "its answer is a page, or no JSON");
   if (status === null) {
     const remedy = "look whether the server works, and whether a proxy or a firewall stands before it";
     return problem("server.no-answer", message, remedy);
