@@ -74,8 +74,8 @@ function checkWith(document: string, text: string, folder: string): ReadDevices 
   const checked = checkConfig([...head, "devices:", ...body].join("\n"), folder);
   if ("config" in checked) return { devices: checked.config.devices };
   const offset = head.length + 1;
-  const found = checked.problems.map(({ line, message }) => ({ line: line - offset, message }));
-  const inside = found.filter(({ line, message }) => line > 0 || message.startsWith("devices"));
+  const found = checked.problems.map(({ line, ...problem }) => ({ ...problem, line: line - offset }));
+  const inside = found.filter(({ line, steps: [part] }) => line > 0 || part === "devices");
   // The other parts of the file hold paths of the PC, which its server need not know.
   const outside = { line: 1, message: "agent.yaml has problems outside its devices: run agent check on the PC" };
   return { problems: bounded(inside.length > 0 ? inside : [outside]) };

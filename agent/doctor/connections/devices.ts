@@ -52,7 +52,9 @@ function lineFaults(id: string, { counters, lastWarning }: StoredDeviceState): F
   if (counters.warnings < FAULTS_MIN || counters.warnings < counters.messages) return [];
   const last = lastWarning === null ? "" : `, the last: ${lastWarning.reason}`;
   const remedy = "check the cable and its plugs, then compare baud rate, parity and profile with the device's settings";
-  return [warning("devices.faults", `${id} has ${counters.warnings} faults of its line${last}`, remedy)];
+  const sentence = `${id} has ${counters.warnings} faults of its line`;
+  // The last fault may quote the device.
+  return [{ ...warning("devices.faults", `${sentence}${last}`, remedy), forSupport: sentence }];
 }
 
 function strangers({ id }: DeviceConfig, { state }: DeviceFacts): Finding[] {
