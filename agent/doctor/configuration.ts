@@ -67,10 +67,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
   const ignored = config.ignored.map((text) =>
     warning("configuration.ignored", text, `remove this section from ${configFile}`),
   );
-  const open = exposures(config).map((text) => {
-    const at = Math.max(text.lastIndexOf(", "), text.lastIndexOf(": "));
-    return warning("configuration.exposed", text.slice(0, at), text.slice(at + 2));
-  });
+  const open = exposures(config).map(({ fault, remedy }) => warning("configuration.exposed", fault, remedy));
   const running = isAgentRunning
     ? ok("configuration.agent", "the agent is running")
     : warning(

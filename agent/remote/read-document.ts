@@ -1,5 +1,6 @@
 import { isSeq, LineCounter, parseDocument } from "yaml";
 import { PROBLEM_CHARS_MAX, PROBLEMS_MAX, type DevicesProblem } from "../../shared/api/configuration.ts";
+import { advisedText } from "../../shared/runtime/advised.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { checkConfig } from "../config/check.ts";
 import { openListeners } from "../config/exposures.ts";
@@ -56,10 +57,11 @@ export function openedBy(
   devices: readonly DeviceConfig[],
   running: readonly DeviceConfig[],
 ): DevicesProblem[] {
-  const known = new Set(running.flatMap(openListeners));
+  const openOf = (device: DeviceConfig) => openListeners(device).map(advisedText);
+  const known = new Set(running.flatMap(openOf));
   const found = devices.flatMap((device, index) => {
     const tls = running.find(({ id }) => id === device.id)?.tls;
-    const opened = openListeners(tls === undefined ? device : { ...device, tls }).filter((each) => !known.has(each));
+    const opened = openOf(tls === undefined ? device : { ...device, tls }).filter((each) => !known.has(each));
     return opened.map((message) => ({ line: lineIn(document, [String(index), "connection"]), message }));
   });
   return bounded(found);

@@ -41,7 +41,9 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
         },
         (reason) => problem(`the reply connection ${reason}`),
         (state) => {
-          repliesFault = "reason" in state ? { ...state, reason: `the reply connection, ${state.reason}` } : null;
+          const about = (words: string) => `the reply connection, ${words}`;
+          repliesFault =
+            "reason" in state ? { ...state, fault: about(state.fault), reason: about(state.reason) } : null;
           reportState();
         },
         refused,
