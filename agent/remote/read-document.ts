@@ -57,7 +57,6 @@ export function openedBy(
   devices: readonly DeviceConfig[],
   running: readonly DeviceConfig[],
 ): DevicesProblem[] {
-  const openOf = (device: DeviceConfig) => openListeners(device).map(advisedText);
   const known = new Set(running.flatMap(openOf));
   const found = devices.flatMap((device, index) => {
     const tls = running.find(({ id }) => id === device.id)?.tls;
@@ -65,6 +64,10 @@ export function openedBy(
     return opened.map((message) => ({ line: lineIn(document, [String(index), "connection"]), message }));
   });
   return bounded(found);
+}
+
+function openOf(device: DeviceConfig): string[] {
+  return openListeners(device).map(advisedText);
 }
 
 /** Puts the devices below the other parts of agent.yaml, one line each, so that the lines of problems differ by their count. */

@@ -41,9 +41,7 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
         },
         (reason) => problem(`the reply connection ${reason}`),
         (state) => {
-          const about = (words: string) => `the reply connection, ${words}`;
-          repliesFault =
-            "reason" in state ? { ...state, fault: about(state.fault), reason: about(state.reason) } : null;
+          repliesFault = "reason" in state ? ofReplies(state) : null;
           reportState();
         },
         refused,
@@ -62,4 +60,9 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
       await Promise.all([device.close(), replies.close()]);
     },
   };
+}
+
+function ofReplies(fault: LineFault): LineFault {
+  const about = (words: string) => `the reply connection, ${words}`;
+  return { ...fault, fault: about(fault.fault), reason: about(fault.reason) };
 }
