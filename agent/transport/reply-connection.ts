@@ -63,6 +63,9 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
 }
 
 function ofReplies(fault: LineFault): LineFault {
-  const about = (words: string) => `the reply connection, ${words}`;
-  return { ...fault, fault: about(fault.fault), reason: about(fault.reason) };
+  return { ...fault, fault: named(fault.fault), reason: named(fault.reason) };
+}
+
+function named(words: string): string {
+  return `the reply connection, ${words}`;
 }
