@@ -1,3 +1,4 @@
+import { advisedText } from "../shared/runtime/advised.ts";
 import type { Logger } from "pino";
 import { lackOfDescriptors } from "../shared/files/descriptors.ts";
 import { makePrivate } from "../shared/files/private-folder.ts";
@@ -58,7 +59,7 @@ export async function startAgent(
   protectFiles(config, log);
   useConfiguredNetwork(config);
   const lack = lackOfDescriptors(config.devices.length + 1, 2 * CONNECTIONS_MAX);
-  if (lack !== null) log.warn({ stage: "chunk", reason: lack }, "devices can open few connections");
+  if (lack !== null) log.warn({ stage: "chunk", reason: advisedText(lack) }, "devices can open few connections");
   const metrics = createMetrics();
   const time = new AgreedTime();
   const spool = await Spool.open(config.data, {
@@ -166,7 +167,8 @@ function protectFiles(config: Config, log: Logger): void {
   for (const reason of config.ignored) log.warn({ reason }, "remove a part of the configuration");
   const place = placeWarning(config.data);
   if (place !== null) log.warn({ stage: "spool", code: place.code }, place.sentence);
-  for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
+  for (const open of exposures(config))
+    log.warn({ reason: advisedText(open) }, "the configuration leaves something open to others");
 }
 
 interface ServerConnection {

@@ -153,7 +153,7 @@ export class Host {
     if (basedOn !== undefined && basedOn !== markOf(before)) {
       return {
         outcome: "refused",
-        problems: [{ line: 1, message: "the file changed meanwhile: load it and edit it again" }],
+        problems: [{ line: 1, steps: [], message: "the file changed meanwhile: load it and edit it again" }],
       };
     }
     const checked = checkConfig(text, folderOf(this.file));

@@ -298,6 +298,73 @@ test("each folder holds 3 to 15 source files", () => {
   expect(Object.keys(SMALL_FOLDERS).filter((folder) => (folders.get(folder) ?? 3) >= 3)).toEqual([]);
 });
 
+/** Names of words for people, also with the end of the calls around them. */
+const WORDS = String.raw`\b(?:\w*(?:reason|message|sentence|problem|fault|why|remedy|advice|detail)|body|stderr|(?:errorMessage|String)\(\w*error)\)*`;
+/** Ways to read them: parts of a text, a pattern, and `===` with a text of three words or a constant. Replacing is formatting. */
+const READINGS = [
+  new RegExp(
+    String.raw`${WORDS}\??\.(?:includes|startsWith|endsWith|match|matchAll|search|indexOf|lastIndexOf|split)\(`,
+    "i",
+  ),
+  new RegExp(String.raw`\.(?:test|exec)\((?:\w+\??\.|\w+\()*${WORDS}(?![\w.])`, "i"),
+  new RegExp(String.raw`${WORDS} [!=]== (?:"[^"]* [^"]* |\x60)`, "i"),
+  /\.(?:message|reason|sentence) [!=]== [A-Z]/,
+  /\b(?:includes|has)\(.*\.(?:message|reason|sentence)\)/,
+];
+/** What a device writes is data there, also a message or a body. */
+const OF_DEVICES = /^agent\/(?:protocols|devices)\//;
+/** Files that read the words of a program without codes, each tested with that program or its words. */
+const WORDS_OF_OTHERS: Readonly<Record<string, string>> = {
+  "agent/states/line-state.ts": "the driver of serial ports has no codes",
+  "agent/push/server-client.ts": "a foreign web server refuses plain HTTP at its TLS port with a page",
+  "server/database/postgres-client.ts": "the pool of pg has no code for its own time limit",
+  "server/http/json-body.ts": "V8 has no code for a fault of JSON, and its words quote the text",
+  "server/operations/alerts/smtp.ts": "nodemailer has one code for a lost connection and for a lost answer",
+};
+
+/** Returns the lines that decide by words for people, such as `a/b.ts:3`. */
+function sentenceReadings(sources: ReadonlyMap<string, string>): string[] {
+  return [...sources].flatMap(([file, source]) =>
+    source.split("\n").flatMap((line, index) => {
+      const isRead = READINGS.some((reading) => reading.test(line));
+      return isRead && !line.trim().startsWith("//") ? [`${file}:${index + 1}`] : [];
+    }),
+  );
+}
+
+test("no program decides by a sentence: outcomes, problems and faults carry codes", () => {
+  const product = [...sourcesIn("agent", "server", "shared")].filter(([file]) => !OF_DEVICES.test(file));
+  const found = sentenceReadings(new Map(product));
+  const fileOf = (place: string) => place.replace(/:\d+$/, "");
+  expect(found.filter((place) => !(fileOf(place) in WORDS_OF_OTHERS))).toEqual([]);
+  expect(Object.keys(WORDS_OF_OTHERS).filter((file) => !found.some((place) => fileOf(place) === file))).toEqual([]);
+});
+
+test("the check reports each way to read a sentence, and no code, list or formatting", () => {
+  const read = [
+    'if (message.includes("speaks TLS")) return;',
+    'const isMissing = error.message.startsWith("no such port");',
+    'if (errorMessage(error).endsWith("full")) return;',
+    'const [first] = printable((error as Error).message).split(": ");',
+    "if (/too long/.test(message)) return;",
+    "const found = PLACE.exec(fault.sentence);",
+    "if (BUSY.test(String(error))) return;",
+    'if (reason === "the socket was closed") return;',
+    "if (cause.message !== POOL_BUSY) return;",
+    "if (KNOWN.has(error.message)) return;",
+  ];
+  const other = [
+    'if (error.code.startsWith("HPE_")) return;',
+    "if (UNKNOWN.test(String(error.code))) return;",
+    'if (why === "not allowed") return;',
+    'if (reason === null || typeof message === "string") return;',
+    'const words = message.replaceAll("\\n", " ");',
+    'if (reasons.includes("MATCH.SPECIES")) return;',
+  ];
+  const sources = new Map([["a.ts", [...read, ...other].join("\n")]]);
+  expect(sentenceReadings(sources)).toEqual(read.map((_, index) => `a.ts:${index + 1}`));
+});
+
 test("the threat model names tests that exist", () => {
   const text = fs.readFileSync(path.join(ROOT, ".github/THREATS.md"), "utf8");
   const named = [...text.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = ""]) => file);

@@ -1,3 +1,4 @@
+import { advisedText } from "../../shared/runtime/advised.ts";
 import { Command } from "commander";
 import { EXIT_CONFIG } from "../../shared/platform/cli/exit-codes.ts";
 import { plural, printError, printJson, printLine } from "../../shared/platform/cli/output.ts";
@@ -35,7 +36,7 @@ function warningsOf(config: Config): string[] {
   const place = placeWarning(config.data);
   return [
     ...config.ignored.map((text) => `${text}: remove this section`),
-    ...exposures(config),
+    ...exposures(config).map(advisedText),
     ...(place === null ? [] : [place.sentence]),
   ];
 }

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
-import { problems, shown } from "../../shared/schema/problems.ts";
+import { faults, shown } from "../../shared/schema/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/platform/care/schedule.ts";
 import type { Encryption, ObjectTarget } from "../imaging/archive/s3/object-target.ts";
 import { DEFAULT_LOG } from "../../shared/log/log-file.ts";
@@ -10,9 +10,8 @@ import { parseAddress } from "../transport/address.ts";
 import type { Destination } from "./values/destination.ts";
 import type { ImageLimits } from "./values/image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
-import { lineAt, locate } from "./line-numbers.ts";
+import { lineAt, type LocatedProblem, locate } from "./line-numbers.ts";
 import { resolveNetworkFiles } from "./network.ts";
-import type { ProblemCode } from "./values/problem-report.ts";
 import {
   type BackupSchema,
   type BucketSchema,
@@ -27,10 +26,8 @@ import { resolveTlsFiles } from "./values/tls-files.ts";
 
 // Checks agent.yaml. The schema is the type and most of the checks. All problems are found at once, each with its line.
 
-export interface ConfigProblem {
+export interface ConfigProblem extends LocatedProblem {
   readonly line: number;
-  readonly message: string;
-  readonly code?: ProblemCode;
 }
 
 /** The configuration, or all its problems in the order of their lines. */
@@ -43,11 +40,13 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
+    prettyErrors: false,
     uniqueKeys: (one, other) => keyText(one) === keyText(other),
   });
   const found: ConfigProblem[] = document.errors.map(({ pos, message }) => ({
     line: lines.linePos(pos[0]).line,
-    message: message.split("\n")[0]!.replace(/ at line .*$/, ""),
+    steps: [],
+    message,
     code: "SYNTAX",
   }));
   found.push(...lostCharacters(document, lines));
@@ -59,14 +58,12 @@ export function checkConfig(text: string, folder: string): ConfigResult {
     keepTextAsWritten(document.get(name), schema);
   }
   const values = valuesOf(document);
-  if (values === null) return { problems: [{ line: 1, message: TOO_MANY_ALIASES }] };
+  if (values === null) return { problems: [{ line: 1, steps: [], message: TOO_MANY_ALIASES }] };
   const { raw, ignored } = withoutIgnored(values.root);
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
-  for (const sentence of problems(validator, raw)) {
-    const { steps, message } = locate(sentence);
-    found.push({ line: lineOf(steps), message });
+  for (const problem of [...faults(validator, raw).map(locate), ...furtherProblems(raw, folder)]) {
+    found.push({ line: lineOf(problem.steps), ...problem });
   }
-  for (const { steps, ...problem } of furtherProblems(raw, folder)) found.push({ line: lineOf(steps), ...problem });
   if (found.length > 0) return { problems: found.toSorted((a, b) => a.line - b.line) };
 
   const valid = raw as ConfigFile;
@@ -105,7 +102,7 @@ function lostCharacters(document: Document, lines: LineCounter): ConfigProblem[]
       const message = value.includes("\0")
         ? `${shown(value)} has a character of code 0, which no name of a file can have`
         : `"${value}" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"`;
-      found.push({ line, message });
+      found.push({ line, steps: [], message });
     },
   });
   return found;

@@ -1,30 +1,32 @@
 import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../../shared/network/network-address.ts";
 import { urlOfDestination } from "./values/destination.ts";
-import { exposedSecrets } from "./exposed-secrets.ts";
+import { type Exposure, exposedSecrets } from "./exposed-secrets.ts";
 import type { Config, DeviceConfig } from "./values/schema.ts";
 
-/** Returns a sentence for each place where a valid configuration lets others read data or send results. */
-export function exposures(config: Config): string[] {
+/** Finds each place where a valid configuration lets others read data or send results. */
+export function exposures(config: Config): Exposure[] {
   return [...readableTraffic(config), ...config.devices.flatMap(openListeners), ...exposedSecrets(config)];
 }
 
-function readableTraffic({ server, destinations }: Pick<Config, "server" | "destinations">): string[] {
-  const found: string[] = [];
+function readableTraffic({ server, destinations }: Pick<Config, "server" | "destinations">): Exposure[] {
+  const found: Exposure[] = [];
   const readable = readableServer(server.url);
-  if (readable !== null) found.push(`server.url is ${readable}`);
+  if (readable !== null) found.push({ ...readable, fault: `server.url is ${readable.fault}` });
   for (const destination of destinations) {
     const origin = readableOrigin(urlOfDestination(destination) ?? "");
     if (origin === null) continue;
-    found.push(`destination ${destination.id} is ${origin}: the network can read its images, use https`);
+    const fault = `destination ${destination.id} is ${origin}, where the network can read its images`;
+    found.push({ fault, remedy: "use https" });
   }
   return found;
 }
 
-/** @returns a sentence if others in the network can read what this machine sends to a server; null if they cannot */
-export function readableServer(url: string): string | null {
+/** @returns null if others in the network cannot read what this machine sends to a server */
+export function readableServer(url: string): Exposure | null {
   const origin = readableOrigin(url);
-  return origin === null ? null : `${origin}: the network can read the key and all results, use https`;
+  if (origin === null) return null;
+  return { fault: `${origin}, where the network can read the key and all results`, remedy: "use https" };
 }
 
 /** @returns the server without path and user if others in the network can read and change what it says; else null */
@@ -44,13 +46,13 @@ function originOf(url: string): string {
 }
 
 /** A listener with `tls.ca` is closed too: it takes results only from devices with a certificate of that authority. */
-export function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
+export function openListeners({ id, connection, allow = [], tls }: DeviceConfig): Exposure[] {
   if (allow.length > 0 || tls?.ca !== undefined) return [];
   const listeners = [connection.listen, connection.replyConnection?.listen].filter((listen) => listen !== undefined);
   return listeners
     .filter((listen) => !isLoopback(parseAddress(listen)?.host ?? ""))
-    .map(
-      (listen) =>
-        `device ${id} listens on ${listen} without allow: any host can send results, list the device's address in allow`,
-    );
+    .map((listen) => ({
+      fault: `device ${id} listens on ${listen} without allow, so any host can send results`,
+      remedy: "list the device's address in allow",
+    }));
 }

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import type { Fault } from "../../shared/schema/problems.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import {
   DestinationSchema,
@@ -31,24 +32,17 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   tls: Object.keys(TlsSchema.properties),
 };
 
-/** Parses `devices/0/baud is not expected` to a path and a sentence with the nearest known key. */
-export function locate(sentence: string): LocatedProblem {
-  const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
-  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/").map(unescaped);
+/** Names the place of a fault as users write it, and the nearest known key of an unknown one. */
+export function locate({ code, steps, place, words }: Fault): LocatedProblem {
+  if (code === "CUT") return { steps, message: `${place} ${words}` };
   const name = dotted(steps);
-  const message = `${name || "the file"}${sentence.slice(end)}`;
-  if (!message.endsWith(" is not expected")) return { steps, message };
+  if (code !== "UNEXPECTED") return { steps, message: `${name || "the file"} ${words}` };
   const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
   const known = KEYS[parent] ?? [];
   const key = steps.at(-1) ?? "";
   const nearest = nearestWord(key, known);
   const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
   return { steps, message: `${name} is an unknown key, ${advice}` };
-}
-
-/** Returns a step of a JSON pointer without its escapes (RFC 6901 §4). */
-function unescaped(step: string): string {
-  return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /** Formats a path as `devices[0].connection`. */

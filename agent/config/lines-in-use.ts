@@ -14,8 +14,8 @@ export async function linesInUse(text: string, config: Config, earlier: Config |
     for (const port of portsOf(device)) {
       const reason = owned.has(port) ? null : await reasonAgainst(port);
       if (reason === null) continue;
-      const line = lineIn(text, ["devices", String(index), "connection"]);
-      problems.push({ line, message: `${device.id}: ${reason}` });
+      const steps = ["devices", String(index), "connection"];
+      problems.push({ line: lineIn(text, steps), steps, message: `${device.id}: ${reason}` });
     }
   }
   return problems;

@@ -14,8 +14,6 @@ import { DeviceStatus } from "./device/device-status.ts";
 
 /** Kinds of faults that the log counts apart for each device. A peer chooses the words of some faults, such as its AE title. */
 const FAULT_KINDS_MAX = 20;
-/** A refusal by the spool or the disk. A device repeats what was refused, so the log has one line of it, and a count. */
-const REFUSAL = /\brefused\b/;
 
 /** Dependencies shared by all devices. */
 export interface AgentContext {
@@ -113,6 +111,10 @@ function deviceSession(status: DeviceStatus, log: Logger): DeviceSession {
         warnOfNoise(status.countNoise(fault, noise, peer), repeats, log);
       }
     },
+    refusal(fault) {
+      status.countWarning(fault);
+      warnOfFault(fault, faults, log, 1);
+    },
     refused: (address) => status.countRefused(address),
     received: (at) => status.countMessage(at),
   };
@@ -125,14 +127,13 @@ function warnOfGaveWay(gaveWay: GaveWay, repeats: Repeats, log: Logger): void {
   log.warn({ stage: "chunk", reason: gaveWayText(gaveWay) }, "a silent connection was closed to make room");
 }
 
-function warnOfFault(reason: string, repeats: Repeats, log: Logger): void {
+function warnOfFault(reason: string, repeats: Repeats, log: Logger, max?: number): void {
   const sumUp = (times: number, ofKind: string) =>
     ofKind === ""
       ? log.warn({ stage: "message", times }, "other faults of the device or its line, many times more")
       : log.warn({ stage: "message", reason, times }, "the same fault of the device or its line, many times more");
   // Two faults that differ only in counts or checksums are the same one.
   const kind = reason.replaceAll(/\d+|\b[0-9A-F]{2}\b/g, "#");
-  const max = REFUSAL.test(reason) ? 1 : undefined;
   if (repeats.shouldReport(kind, sumUp, max))
     log.warn({ stage: "message", reason }, "a fault of the device or its line");
 }

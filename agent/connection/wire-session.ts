@@ -232,7 +232,7 @@ export class WireSession {
 
   #noteRefusal({ session, kind }: SessionEvent, error: StorageError): void {
     session.phase = "gap";
-    this.#warn(`the spool refused a ${kind}: ${error.message}`);
+    this.#context.events.refusal(`the spool refused a ${kind}: ${error.message}`);
     // The link must not receive a timeout that a replay does not find.
     if (kind === "timeout") this.#timer.set(TIMEOUT_RETRY_MS);
   }
@@ -240,7 +240,9 @@ export class WireSession {
   #refuse(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
     if (kind === "send") return [{ do: "unsent", reason: "the spool refused it" }];
     if (kind === "resume") return []; // repeated after the gap
-    return this.#link.refuse(bytes ?? NO_BYTES);
+    const actions = this.#link.refuse(bytes ?? NO_BYTES);
+    for (const action of actions) if (action.do === "warn") this.#context.events.refusal(action.reason);
+    return actions.filter((action) => action.do !== "warn");
   }
 
   /** Writes all replies at once, because each write costs a system call. */

@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import { strToU8, zipSync } from "fflate";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { VERSION } from "../../shared/files/program-files.ts";
-import { type Config, ConfigSchema, type DeviceConfig, DeviceSchema } from "../config/values/schema.ts";
+import type { Config, DeviceConfig } from "../config/values/schema.ts";
 import { countImages } from "../imaging/catalogue.ts";
 import { readSpool } from "../spool/access.ts";
 import { readStatus } from "../spool/queries/status.ts";
@@ -46,26 +46,12 @@ export function writeBundle(file: string, bytes: Uint8Array): void {
   fs.writeFileSync(file, bytes, { mode: 0o600, flag: "wx" });
 }
 
-/** Keys that the sentence of a problem may name. */
-const KEYS: ReadonlySet<string> = new Set([
-  ...Object.keys(ConfigSchema.properties),
-  ...Object.keys(ConfigSchema.properties.server.properties),
-  ...Object.keys(DeviceSchema.properties),
-  ...Object.keys(DeviceSchema.properties.connection.properties),
-]);
-
-function scrubbedFinding({ check, id, status, sentence, remedy }: TitledFinding, scrubber: Scrubber) {
-  if (id === "configuration.wrong") return { check, id, status, sentence: wrongPlace(sentence), remedy: null };
-  // The fault of a line may quote the device.
-  const said = sentence.replace(/, the last: .*/, "");
-  return { check, id, status, sentence: scrubber.text(said), remedy: remedy === null ? null : scrubber.text(remedy) };
-}
-
-/** Returns the line and the key alone. The rest of the sentence quotes what the user wrote. */
-function wrongPlace(sentence: string): string {
-  const [, line = "?", key = ""] = /, line (\d+): ([\w.[\]]+)/.exec(sentence) ?? [];
-  const steps = key.split(/[.[\]]+/).filter((step) => KEYS.has(step) || /^\d+$/.test(step));
-  return `line ${line}: ${steps.join(".")}`;
+function scrubbedFinding(
+  { check, id, status, sentence, remedy, forSupport = sentence }: TitledFinding,
+  scrubber: Scrubber,
+) {
+  const words = { sentence: scrubber.text(forSupport), remedy: remedy === null ? null : scrubber.text(remedy) };
+  return { check, id, status, ...words };
 }
 
 function redacted(

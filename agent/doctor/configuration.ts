@@ -2,7 +2,7 @@ import path from "node:path";
 import { plural } from "../../shared/platform/cli/output.ts";
 import type { ConfigProblem } from "../config/check.ts";
 import { exposures } from "../config/exposures.ts";
-import type { Config } from "../config/values/schema.ts";
+import { type Config, ConfigSchema, DeviceSchema } from "../config/values/schema.ts";
 import type { Check, Facts } from "./check/check.ts";
 import { rightsFault } from "../../shared/files/rights-advice.ts";
 import type { Finding } from "../page/types/doctor.ts";
@@ -16,11 +16,24 @@ export const configuration: Check = {
     const { read, configFile } = facts;
     if ("unreadable" in read) return [unreadable(path.resolve(configFile), read.unreadable)];
     if ("config" in read) return valid(read.config, facts);
-    return read.problems.map((found) =>
-      problem("configuration.wrong", `${configFile}, line ${found.line}: ${found.message}`, remedyOf(found)),
-    );
+    return read.problems.map((found) => ({
+      ...problem("configuration.wrong", `${configFile}, line ${found.line}: ${found.message}`, remedyOf(found)),
+      forSupport: `line ${found.line}: ${harmless(found.steps).join(".")}`,
+    }));
   },
 };
+
+const KEYS: ReadonlySet<string> = new Set([
+  ...Object.keys(ConfigSchema.properties),
+  ...Object.keys(ConfigSchema.properties.server.properties),
+  ...Object.keys(DeviceSchema.properties),
+  ...Object.keys(DeviceSchema.properties.connection.properties),
+]);
+
+/** Keeps the steps of a path that no user chose. */
+function harmless(steps: readonly string[]): string[] {
+  return steps.filter((step) => KEYS.has(step) || /^\d+$/.test(step));
+}
 
 function unreadable(file: string, error: NodeJS.ErrnoException): Finding {
   const { code, message } = error;
@@ -54,10 +67,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
   const ignored = config.ignored.map((text) =>
     warning("configuration.ignored", text, `remove this section from ${configFile}`),
   );
-  const open = exposures(config).map((text) => {
-    const at = Math.max(text.lastIndexOf(", "), text.lastIndexOf(": "));
-    return warning("configuration.exposed", text.slice(0, at), text.slice(at + 2));
-  });
+  const open = exposures(config).map(({ fault, remedy }) => warning("configuration.exposed", fault, remedy));
   const running = isAgentRunning
     ? ok("configuration.agent", "the agent is running")
     : warning(

@@ -69,6 +69,7 @@ export interface MainThreadFunctions {
   stands(device: string, state: LineState): void;
   bytes(device: string, count: number): void;
   warning(device: string, reason: string, noise?: NoiseRun, peer?: string): void;
+  refusal(device: string, reason: string): void;
   refused(device: string, address: string): void;
   stored(device: string, receivedAt: number): void;
   fault(device: string, error: unknown): void;

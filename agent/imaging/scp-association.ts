@@ -43,7 +43,7 @@ export interface DicomEvents extends ConnectionEvents {
   fault(error: unknown): void;
 }
 
-interface ScpAssociationEvents extends Pick<DicomEvents, "warning" | "stored"> {
+interface ScpAssociationEvents extends Pick<DicomEvents, "warning" | "refusal" | "stored"> {
   /** Returns whether another association of this peer is admitted. */
   admits(callingAe: string): boolean;
   opened(callingAe: string): void;
@@ -211,7 +211,7 @@ export class ScpAssociation {
     try {
       const { status, comment } = await file.store(identity);
       if (status === STATUS.success) this.#events.stored(Date.now());
-      else this.#events.warning(`an instance was refused: ${comment}`);
+      else this.#events.refusal(`an instance was refused: ${comment}`);
       this.#carryOut(this.#scp.respond(file.messageId, status, comment));
     } catch (error) {
       this.#carryOut(this.#scp.abort("internal error"));
@@ -232,7 +232,7 @@ export class ScpAssociation {
     };
     const { status, comment, sopInstance } = await this.#dependencies.handleRequest(request, responses);
     this.#cancelled.delete(messageId);
-    if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
+    if (comment !== null) this.#events.refusal(`a request was refused: ${comment}`);
     this.#carryOut(this.#scp.respond(messageId, status, comment, sopInstance));
     if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#dependencies.commitments.wake();
   }

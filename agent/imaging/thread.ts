@@ -86,6 +86,7 @@ export class DicomThread {
       stands: (device, state) => this.#entry(device).handler.lineChanged(state),
       bytes: (device, count) => this.#entry(device).handler.bytes(count),
       warning: (device, reason, noise, peer) => this.#entry(device).handler.warning(reason, noise, peer),
+      refusal: (device, reason) => this.#entry(device).handler.refusal(reason),
       refused: (device, address) => this.#entry(device).handler.refused(address),
       stored: (device, receivedAt) => this.#entry(device).handler.stored(receivedAt),
       fault: (device, error) => this.#entry(device).handler.fault(error),

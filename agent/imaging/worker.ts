@@ -109,6 +109,7 @@ function runWorker(): void {
       lineChanged: (state: LineState) => main.notify("stands", id, state),
       bytes: batchedCounter((count) => main.notify("bytes", id, count)),
       warning: (reason: string, noise?: NoiseRun, peer?: string) => main.notify("warning", id, reason, noise, peer),
+      refusal: (reason: string) => main.notify("refusal", id, reason),
       refused: (caller: string) => main.notify("refused", id, caller),
       stored: (receivedAt: number) => main.notify("stored", id, receivedAt),
       fault: (error: unknown) => main.notify("fault", id, error),

@@ -1,3 +1,5 @@
+import { type Advised, advisedText } from "../../shared/runtime/advised.ts";
+
 // Compares this machine's clock with the server's, by the Date header of responses.
 
 /** Times of one request by this machine's clock, in ms since 1970. */
@@ -79,6 +81,11 @@ export function isClockWrong(offsetS: number): boolean {
 
 /** Formats the offset as a sentence with an instruction. */
 export function clockSentence(offsetS: number): string {
+  return advisedText(clockFault(offsetS));
+}
+
+export function clockFault(offsetS: number) {
   const direction = offsetS > 0 ? "ahead of" : "behind";
-  return `this machine's clock is ${Math.abs(offsetS)} s ${direction} the server's, expected at most 60 s: set the one that is wrong`;
+  const fault = `this machine's clock is ${Math.abs(offsetS)} s ${direction} the server's, expected at most 60 s`;
+  return { fault, remedy: "set the one that is wrong" } satisfies Advised;
 }

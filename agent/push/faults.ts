@@ -40,7 +40,7 @@ function hasCode(pattern: RegExp): (error: unknown) => boolean {
 
 /** Puts the failure of the request into words. */
 export function pairingFault(error: SendError, server: string, now: Date): PairingError {
-  const { envelope, status, message, cause } = error;
+  const { envelope, status, message, cause, fault } = error;
   if (cause instanceof ProxyError) return new PairingError("none", cause.message);
   if (envelope?.code === "PAIRING.OTHER_CERTIFICATE") return new PairingError("server", envelope.message);
   if (envelope?.code.startsWith("PAIRING.")) return new PairingError("code", envelope.message);
@@ -48,8 +48,8 @@ export function pairingFault(error: SendError, server: string, now: Date): Pairi
   if (envelope !== null) return new PairingError("none", envelope.message);
   const certificate = certificateFaults.find(([applies]) => applies(cause));
   if (certificate !== undefined) return new PairingError("server", certificate[1](now));
-  if (message.includes("TLS")) return new PairingError("server", message);
-  if (status !== null || /JSON|too long/.test(message)) return notVetwire(server);
+  if (fault === "SPEAKS_TLS" || fault === "NO_TLS") return new PairingError("server", message);
+  if (status !== null || fault === "TOO_LONG") return notVetwire(server);
   const remedy = "check the address and the network, and that the server runs, then try again with the same code";
   return new PairingError("server", `${message}: ${remedy}`);
 }

@@ -3,6 +3,7 @@ import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "
 import { isProof, proofKey, proofOf } from "../../shared/network/pairing-proof.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { storedText } from "../../shared/runtime/stored-text.ts";
+import { advisedText } from "../../shared/runtime/advised.ts";
 import { readableServer } from "../config/exposures.ts";
 import { clockSentence, ClockWatch } from "./clock-watch.ts";
 import { lookAt, pinOfServer } from "./pinned-server.ts";
@@ -50,7 +51,7 @@ export async function pair({ serverUrl: typedUrl, code: typedCode, name, keyFile
   }
   const warnings: string[] = [];
   const readable = readableServer(serverUrl);
-  if (readable !== null) warnings.push(readable);
+  if (readable !== null) warnings.push(advisedText(readable));
   const key = onDisk(keyFile, () => draftKey(keyFile, serverUrl, code));
   const pin = await unknownPin(serverUrl);
   const { agent, clinic } = await exchange({ serverUrl, key, code, name: nameOf(name), pin }, warnings);

@@ -6,7 +6,7 @@ import tls from "node:tls";
 import { promisify } from "node:util";
 import { jsonFault } from "../../shared/schema/json-scan.ts";
 import { currentProxy, isUnsent, sendRequest } from "../../shared/network/client.ts";
-import { connectionFault } from "../../shared/network/connection-fault.ts";
+import { connectionFault, isNoTls } from "../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
@@ -153,7 +153,10 @@ function atMost(bytesMax: number) {
     let length = 0;
     for await (const part of parts) {
       length += part.length;
-      if (length > bytesMax) throw new SendError("uncertain", `response too long: expected at most ${bytesMax} bytes`);
+      if (length > bytesMax) {
+        const message = `response too long: expected at most ${bytesMax} bytes`;
+        throw new SendError("uncertain", message, { fault: "TOO_LONG" });
+      }
       yield part;
     }
   };
@@ -181,7 +184,8 @@ function bodyOf(response: ServerResponse): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
-    throw new SendError("uncertain", `invalid JSON in the response: ${errorMessage(error)}`, { status });
+    const message = `invalid JSON in the response: ${errorMessage(error)}`;
+    throw new SendError("uncertain", message, { status, fault: "NOT_JSON" });
   }
 }
 
@@ -196,35 +200,38 @@ function keyOrThrow(key: () => string): string {
 
 const PROBE_MS = 5_000;
 
-/** Checks whether only one side uses TLS. @returns a sentence; null if that is not the cause */
-async function wrongScheme(url: URL, { code = "", message }: NodeJS.ErrnoException): Promise<string | null> {
+/** Checks whether only one side uses TLS. @returns null if that is not the cause */
+async function wrongScheme(url: URL, code: string): Promise<SendError | null> {
   const { host, hostname, port, protocol } = url;
-  if (protocol === "https:") {
-    const isPlain = /wrong version number|packet length too long|http request/i.test(message);
-    return isPlain ? `the server at ${host} does not speak TLS: is the url http://?` : null;
+  const isSecure = protocol === "https:";
+  // A request of HTTPS hides OpenSSL's code behind EPROTO. A TLS server replies to plain HTTP with an alert, or closes the
+  // connection as in a crash.
+  const isUnclear = isSecure ? code === "EPROTO" || isNoTls(code) : code.startsWith("HPE_") || code === "ECONNRESET";
+  if (!isUnclear || currentProxy(url) !== null) return null;
+  const refusal = await handshakeFault(hostname.replaceAll(/[[\]]/g, ""), Number(port || (isSecure ? 443 : 80)));
+  if (isSecure) {
+    const message = `the server at ${host} does not speak TLS: is the url http://?`;
+    return isNoTls(refusal ?? "") ? new SendError("transient", message, { fault: "NO_TLS" }) : null;
   }
-  // A TLS server replies to plain HTTP with an alert or closes the connection. A handshake distinguishes it from a crash.
-  const isUnclear = code.startsWith("HPE_") || message === "socket hang up";
-  const mayTry = isUnclear && currentProxy(url) === null;
-  const speaksTls = mayTry && (await acceptsTls(hostname.replaceAll(/[[\]]/g, ""), Number(port || 80)));
-  return speaksTls ? `the server at ${host} speaks TLS: is the url https://?` : null;
+  const message = `the server at ${host} speaks TLS: is the url https://?`;
+  return refusal === null ? new SendError("transient", message, { fault: "SPEAKS_TLS" }) : null;
 }
 
-/** Tries a TLS handshake. No data follows, so the certificate is not verified. */
-function acceptsTls(host: string, port: number): Promise<boolean> {
+/** Tries a TLS handshake. No data follows, so the certificate is not verified. @returns the code of its error; null if it succeeds */
+function handshakeFault(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = tls.connect({ host, port, rejectUnauthorized: false, timeout: PROBE_MS });
-    const end = (speaksTls: boolean) => {
+    const end = (code: string | null) => {
       socket.destroy();
-      resolve(speaksTls);
+      resolve(code);
     };
-    socket.once("secureConnect", () => end(true));
-    socket.once("timeout", () => end(false));
-    socket.on("error", () => end(false));
+    socket.once("secureConnect", () => end(null));
+    socket.once("timeout", () => end("ETIMEDOUT"));
+    socket.on("error", ({ code = "" }: NodeJS.ErrnoException) => end(code));
   });
 }
 
-/** Bodies with which nginx, Apache and Go refuse plain HTTP at an HTTPS port, with status 400. */
+/** Bodies with which nginx, Apache and Go refuse plain HTTP at an HTTPS port. Status 400 has many causes, and no header names this one. */
 const PLAIN_AT_TLS_PORT =
   /plain HTTP request was sent to HTTPS port|SSL-enabled server port|HTTP request to an HTTPS server/;
 
@@ -236,15 +243,15 @@ function isPlainAtTlsPort({ status, body }: ServerResponse): boolean {
 async function networkError(url: URL, error: NodeJS.ErrnoException): Promise<SendError> {
   if (error.name === "TimeoutError")
     return new SendError("uncertain", "the server cannot be reached: no response in time");
-  const wrong = await wrongScheme(url, error);
-  if (wrong !== null) return new SendError("transient", wrong);
+  const wrong = await wrongScheme(url, error.code ?? "");
+  if (wrong !== null) return wrong;
   const kind = isUnsent(error) ? "transient" : "uncertain";
   return new SendError(kind, `the server cannot be reached: ${connectionFault(error)}`, { cause: error });
 }
 
 function statusError({ status, headers, body }: ServerResponse): SendError {
   if (isPlainAtTlsPort({ status, headers, body })) {
-    return new SendError("transient", "the server speaks TLS: is the url https://?", { status });
+    return new SendError("transient", "the server speaks TLS: is the url https://?", { status, fault: "SPEAKS_TLS" });
   }
   const envelope = envelopeOf(body);
   const explanation = envelope === null ? "no error envelope, so another program responded" : envelopeText(envelope);

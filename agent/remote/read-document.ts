@@ -1,5 +1,6 @@
 import { isSeq, LineCounter, parseDocument } from "yaml";
 import { PROBLEM_CHARS_MAX, PROBLEMS_MAX, type DevicesProblem } from "../../shared/api/configuration.ts";
+import { advisedText } from "../../shared/runtime/advised.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { checkConfig } from "../config/check.ts";
 import { openListeners } from "../config/exposures.ts";
@@ -56,13 +57,17 @@ export function openedBy(
   devices: readonly DeviceConfig[],
   running: readonly DeviceConfig[],
 ): DevicesProblem[] {
-  const known = new Set(running.flatMap(openListeners));
+  const known = new Set(running.flatMap(openOf));
   const found = devices.flatMap((device, index) => {
     const tls = running.find(({ id }) => id === device.id)?.tls;
-    const opened = openListeners(tls === undefined ? device : { ...device, tls }).filter((each) => !known.has(each));
+    const opened = openOf(tls === undefined ? device : { ...device, tls }).filter((each) => !known.has(each));
     return opened.map((message) => ({ line: lineIn(document, [String(index), "connection"]), message }));
   });
   return bounded(found);
+}
+
+function openOf(device: DeviceConfig): string[] {
+  return openListeners(device).map(advisedText);
 }
 
 /** Puts the devices below the other parts of agent.yaml, one line each, so that the lines of problems differ by their count. */
@@ -74,8 +79,8 @@ function checkWith(document: string, text: string, folder: string): ReadDevices 
   const checked = checkConfig([...head, "devices:", ...body].join("\n"), folder);
   if ("config" in checked) return { devices: checked.config.devices };
   const offset = head.length + 1;
-  const found = checked.problems.map(({ line, message }) => ({ line: line - offset, message }));
-  const inside = found.filter(({ line, message }) => line > 0 || message.startsWith("devices"));
+  const found = checked.problems.map(({ line, ...problem }) => ({ ...problem, line: line - offset }));
+  const inside = found.filter(({ line, steps: [part] }) => line > 0 || part === "devices");
   // The other parts of the file hold paths of the PC, which its server need not know.
   const outside = { line: 1, message: "agent.yaml has problems outside its devices: run agent check on the PC" };
   return { problems: bounded(inside.length > 0 ? inside : [outside]) };

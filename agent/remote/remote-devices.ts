@@ -117,9 +117,7 @@ class RemoteDevices implements ConfigurationLink {
         return bounded([{ line: 1, message: `the agent did not start with these devices: ${outcome.reason}` }]);
       case "refused":
         if (markOf(this.#host.text()) !== markOf(text)) return null;
-        return bounded(
-          outcome.problems.map(({ message }) => ({ line: lineOf(message, document, read.devices), message })),
-        );
+        return bounded(outcome.problems.map(({ steps, message }) => ({ line: lineOf(steps, document), message })));
     }
   }
 }
@@ -132,12 +130,9 @@ function unsafeSentence(origin: string): string {
   );
 }
 
-/** Finds the line of the document with the device that a problem names, by its id or by its place. */
-function lineOf(message: string, document: string, devices: readonly { readonly id: string }[]): number {
-  const named = devices.findIndex(
-    ({ id }, index) => message.startsWith(`${id}: `) || message.startsWith(`devices[${index}]`),
-  );
-  return named < 0 ? 1 : lineIn(document, [String(named)]);
+/** Finds the line of the document for a path in agent.yaml. A problem of another part has the first line. */
+function lineOf([part, ...inDevices]: readonly string[], document: string): number {
+  return part === "devices" ? lineIn(document, inDevices) : 1;
 }
 
 async function triedOf(spool: Spool): Promise<Tried | null> {

@@ -6,6 +6,9 @@
  */
 export type FailureKind = "transient" | "uncertain" | "permanent" | "unauthorized";
 
+/** A failure that a user repairs in another way than the others of its kind. */
+export type SendFault = "SPEAKS_TLS" | "NO_TLS" | "NOT_JSON" | "TOO_LONG";
+
 export interface ErrorEnvelope {
   readonly code: string;
   readonly message: string;
@@ -14,6 +17,7 @@ export interface ErrorEnvelope {
 }
 
 interface ErrorResponse {
+  readonly fault?: SendFault;
   readonly status?: number;
   readonly retryAfterMs?: number | null;
   readonly envelope?: ErrorEnvelope | null;
@@ -31,11 +35,15 @@ export class SendError extends Error {
   /** The error in the envelope of our server; null for any other failure. */
   readonly envelope: ErrorEnvelope | null;
 
+  /** Null for a failure without a remedy of its own. */
+  readonly fault: SendFault | null;
+
   constructor(kind: FailureKind, message: string, response: ErrorResponse = {}) {
     super(message, { cause: response.cause });
     this.kind = kind;
     this.retryAfterMs = response.retryAfterMs ?? null;
     this.status = response.status ?? null;
     this.envelope = response.envelope ?? null;
+    this.fault = response.fault ?? null;
   }
 }

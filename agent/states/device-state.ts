@@ -10,6 +10,9 @@ export interface DeviceState {
   readonly is: LineState["is"] | "connected";
   /** The problem, and what to do about it; null if there is none. */
   readonly reason: string | null;
+  /** The parts of a reason that comes from the line. */
+  readonly fault?: string;
+  readonly remedy?: string | null;
   /** The problem may be a device that is switched off. */
   readonly mayBeOff: boolean;
   /** Start of the state. */

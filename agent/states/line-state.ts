@@ -1,6 +1,7 @@
+import { type Advised, advisedText } from "../../shared/runtime/advised.ts";
 import os from "node:os";
 import { firstFault, isNoWay } from "../../shared/network/connection-fault.ts";
-import { portAdvice } from "../../shared/files/rights-advice.ts";
+import { portFault } from "../../shared/files/rights-advice.ts";
 import { holderOfFile, holderOfPort } from "../../shared/network/port-holder.ts";
 
 // The state of the line to a device, in words. A fault says what to do about it.
@@ -21,12 +22,18 @@ export interface GaveWay {
   readonly lastAddress: string;
 }
 
-export interface LineFault {
+export interface LineFault extends Advised {
   readonly is: "cannot open" | "cannot listen" | "cannot connect";
-  /** A sentence with the problem and what to do about it. */
+  /** A `SerialCode`, or the code of the system for a connection of the network. */
+  readonly code: string;
+  /** The fault and its remedy as one sentence. */
   readonly reason: string;
   /** The cause may be a device that is switched off, so that no user has to act. */
   readonly mayBeOff: boolean;
+}
+
+function lineFault(is: LineFault["is"], code: string, told: Advised, mayBeOff = false): LineFault {
+  return { is, code, ...told, reason: advisedText(told), mayBeOff };
 }
 
 /** Formats a fault as a sentence. */
@@ -40,48 +47,68 @@ export function gaveWayText({ connections, lastAddress }: GaveWay): string {
   return `${what} closed to make room for new ones, the last from ${lastAddress}: if that is not the device, keep it out with allow`;
 }
 
+type SerialCode = "PORT.MISSING" | "PORT.FORBIDDEN" | "PORT.IN_USE" | "PORT.NOT_SERIAL" | "PORT.FAULT";
+
 /** Explains why a serial port cannot be opened. `message` is the error of the driver. */
 export function serialFault(path: string, message: string, platform: NodeJS.Platform = process.platform): LineFault {
-  return { is: "cannot open", reason: serialReason(path, message, platform), mayBeOff: false };
+  const code = serialCode(message, platform);
+  return lineFault("cannot open", code, serialWords(code, path, message));
 }
 
-function serialReason(path: string, message: string, platform: NodeJS.Platform): string {
-  if (/no such (file|device)|file not found/i.test(message)) {
-    return `no such port ${path}: plug its adapter in, or take a path that "agent ports" lists`;
-  }
-  if (/permission denied/i.test(message)) {
-    const join = `sudo usermod -a -G dialout ${os.userInfo().username}`;
-    return `no permission for ${path}: add the user to the group dialout (${join}), then sign in again`;
-  }
+/** The driver of serial ports reports its faults in words alone, so this table reads them. */
+function serialCode(message: string, platform: NodeJS.Platform): SerialCode {
+  if (/no such (file|device)|file not found/i.test(message)) return "PORT.MISSING";
+  if (/permission denied/i.test(message)) return "PORT.FORBIDDEN";
   // Windows denies access to a port that another program has open.
   const isDenied = platform === "win32" && /access denied/i.test(message);
-  if (isDenied || /lock port|busy/i.test(message)) {
-    return `${path} is in use by ${holderOfFile(path)}: close that program`;
+  if (isDenied || /lock port|busy/i.test(message)) return "PORT.IN_USE";
+  return /inappropriate ioctl|is a directory/i.test(message) ? "PORT.NOT_SERIAL" : "PORT.FAULT";
+}
+
+function serialWords(code: SerialCode, path: string, message: string): Advised {
+  switch (code) {
+    case "PORT.MISSING": {
+      const remedy = 'plug its adapter in, or take a path that "agent ports" lists';
+      return { fault: `no such port ${path}`, remedy };
+    }
+    case "PORT.FORBIDDEN": {
+      const join = `sudo usermod -a -G dialout ${os.userInfo().username}`;
+      return {
+        fault: `no permission for ${path}`,
+        remedy: `add the user to the group dialout (${join}), then sign in again`,
+      };
+    }
+    case "PORT.IN_USE":
+      return { fault: `${path} is in use by ${holderOfFile(path)}`, remedy: "close that program" };
+    case "PORT.NOT_SERIAL":
+      return { fault: `${path} is not a serial port`, remedy: 'take a path that "agent ports" lists' };
+    case "PORT.FAULT":
+      return { fault: `${path}: ${message}`, remedy: null };
   }
-  if (/inappropriate ioctl|is a directory/i.test(message)) {
-    return `${path} is not a serial port: take a path that "agent ports" lists`;
-  }
-  return `${path}: ${message}`;
 }
 
 /** Explains why a port cannot be listened on. */
 export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): LineFault {
-  return { is: "cannot listen", reason: listenReason(host, port, error), mayBeOff: false };
+  return lineFault("cannot listen", error.code ?? "", listenWords(host, port, error));
 }
 
-function listenReason(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
+function listenWords(host: string, port: number, { code, message }: NodeJS.ErrnoException): Advised {
   switch (code) {
-    case "EADDRINUSE":
-      return `port ${port} is in use by ${holderOfPort(port)}: end that program, or choose another port`;
-    case "EADDRNOTAVAIL":
-      return `${host} is not an address of this machine, which has ${ownAddresses().join(", ")}: take one of them, or 0.0.0.0 for all`;
+    case "EADDRINUSE": {
+      const remedy = "end that program, or choose another port";
+      return { fault: `port ${port} is in use by ${holderOfPort(port)}`, remedy };
+    }
+    case "EADDRNOTAVAIL": {
+      const fault = `${host} is not an address of this machine, which has ${ownAddresses().join(", ")}`;
+      return { fault, remedy: "take one of them, or 0.0.0.0 for all" };
+    }
     case "EACCES":
-      return portAdvice(port, "agent");
+      return portFault(port, "agent");
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `unknown host name ${host}: take an address of this machine, or 0.0.0.0 for all`;
+      return { fault: `unknown host name ${host}`, remedy: "take an address of this machine, or 0.0.0.0 for all" };
     default:
-      return `${host}:${port}: ${message}`;
+      return { fault: `${host}:${port}: ${message}`, remedy: null };
   }
 }
 
@@ -93,34 +120,38 @@ function ownAddresses(): string[] {
 /** Explains why a device cannot be dialled. `reached` is true if TCP connected and TLS failed. */
 export function dialFault(host: string, port: number, error: NodeJS.ErrnoException, reached: boolean): LineFault {
   const place = `${host}:${port}`;
-  if (reached) return { is: "cannot connect", reason: tlsReason(place, error), mayBeOff: false };
-  return { is: "cannot connect", reason: dialReason(host, port, error), mayBeOff: true };
+  if (reached) return lineFault("cannot connect", error.code ?? "", tlsWords(place, error));
+  const first = firstFault(error);
+  return lineFault("cannot connect", first.code ?? "", dialWords(host, port, first), true);
 }
 
-function dialReason(host: string, port: number, error: NodeJS.ErrnoException): string {
+function dialWords(host: string, port: number, { code = "", message }: NodeJS.ErrnoException): Advised {
   const place = `${host}:${port}`;
-  const { code = "", message } = firstFault(error);
   if (isNoWay(code)) {
-    return `no route to ${host}: switch the device on, and look whether it is in the network of this machine`;
+    const remedy = "switch the device on, and look whether it is in the network of this machine";
+    return { fault: `no route to ${host}`, remedy };
   }
   switch (code) {
     case "ECONNREFUSED":
-      return `refused by ${place}: switch the device on, and compare its port with ${port}`;
-    case "ETIMEDOUT":
-      return `timed out, no answer from ${place}: switch the device on, and compare its address with ${host}`;
+      return { fault: `refused by ${place}`, remedy: `switch the device on, and compare its port with ${port}` };
+    case "ETIMEDOUT": {
+      const remedy = `switch the device on, and compare its address with ${host}`;
+      return { fault: `timed out, no answer from ${place}`, remedy };
+    }
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `unknown host name ${host}: take the device's address in its place`;
+      return { fault: `unknown host name ${host}`, remedy: "take the device's address in its place" };
     default:
-      return `${place}: ${message}`;
+      return { fault: `${place}: ${message}`, remedy: null };
   }
 }
 
-function tlsReason(place: string, { code = "", message }: NodeJS.ErrnoException): string {
+function tlsWords(place: string, { code = "", message }: NodeJS.ErrnoException): Advised {
   const failed = `TLS with ${place} failed`;
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|ECONNRESET/.test(code)) {
-    return `${failed}: the device does not speak TLS, or closed the connection: compare its settings with tls`;
+    const fault = `${failed}: the device does not speak TLS, or closed the connection`;
+    return { fault, remedy: "compare its settings with tls" };
   }
-  if (/CERT|SIGNATURE/.test(code)) return `${failed}: ${message}: name in tls.ca who signed the device's certificate`;
-  return `${failed}: ${message}`;
+  const fault = `${failed}: ${message}`;
+  return { fault, remedy: /CERT|SIGNATURE/.test(code) ? "name in tls.ca who signed the device's certificate" : null };
 }

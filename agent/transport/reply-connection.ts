@@ -41,7 +41,7 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
         },
         (reason) => problem(`the reply connection ${reason}`),
         (state) => {
-          repliesFault = "reason" in state ? { ...state, reason: `the reply connection, ${state.reason}` } : null;
+          repliesFault = "reason" in state ? ofReplies(state) : null;
           reportState();
         },
         refused,
@@ -60,4 +60,12 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
       await Promise.all([device.close(), replies.close()]);
     },
   };
+}
+
+function ofReplies(fault: LineFault): LineFault {
+  return { ...fault, fault: named(fault.fault), reason: named(fault.reason) };
+}
+
+function named(words: string): string {
+  return `the reply connection, ${words}`;
 }

@@ -21,7 +21,7 @@ const CONNECTIONS_MAX = 5;
 /** Max time that a request waits for a connection. */
 export const CONNECT_WAIT_MS = 5000;
 
-/** The error of a pool whose connections are all in use. */
+/** The error of a pool whose connections are all in use. The library gives it words alone. */
 const POOL_BUSY = "timeout exceeded when trying to connect";
 
 // Whatever the settings of the user: a commit waits for the disk and for the standby, and a cancelled wait is a warning.

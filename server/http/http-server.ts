@@ -1,3 +1,4 @@
+import { advisedText } from "../../shared/runtime/advised.ts";
 import { createServer, type Server, STATUS_CODES } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
@@ -89,7 +90,7 @@ export function createHttpServer({ logger, timeouts, trustProxy, certificate }: 
     clientErrorHandler: (error, socket) => refuseConnection(error, socket, timeouts.lastResponseMs),
   });
   const lack = lackOfDescriptors(PORTS, CONNECTIONS_ENOUGH);
-  if (lack !== null) logger.warn({ reason: lack }, "the server can serve few connections");
+  if (lack !== null) logger.warn({ reason: advisedText(lack) }, "the server can serve few connections");
   bound(app.server, app, trusts);
   return app;
 }

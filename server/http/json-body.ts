@@ -30,7 +30,7 @@ async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    // The rest of the message repeats a part of the body, which may be a password.
+    // V8 names the fault in words alone, and quotes a part of the body, which may be a password.
     const [fault = ""] = printable((error as Error).message).split(/, (?:\.\.\.)?"/);
     throw new ApiError("REQUEST.INVALID_BODY", `The body is not JSON: ${fault}.`);
   }

@@ -26,14 +26,15 @@ export function connectionShare(listeners: number, most: number, limit = descrip
   return Math.min(most, Math.max(1, Math.floor((limit - RESERVED - listeners) / listeners)));
 }
 
-/** @returns a sentence with the limit and its remedy; null if it leaves each listener `enough` connections */
+/** @returns the lack and its remedy; null if the limit leaves each listener `enough` connections */
 export function lackOfDescriptors(
   listeners: number,
   enough: number,
   limit = descriptorLimit(),
   who = "this process",
-): string | null {
+): { readonly fault: string; readonly remedy: string } | null {
   const share = connectionShare(listeners, enough, limit);
   if (share === enough) return null;
-  return `${who} may have ${limit} open files, which leaves each listener ${share} connections: raise ulimit -n, or LimitNOFILE of the service`;
+  const fault = `${who} may have ${limit} open files, which leaves each listener ${share} connections`;
+  return { fault, remedy: "raise ulimit -n, or LimitNOFILE of the service" };
 }

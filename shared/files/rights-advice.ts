@@ -1,12 +1,11 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { type Advised, advisedText } from "../runtime/advised.ts";
 
 // Refusals of the system's rights in words: who may not, which path, and the command that mends it.
 
-export interface RightsFault {
-  /** Who may not do what. */
-  readonly fault: string;
+export interface RightsFault extends Advised {
   /** What to do, with a command. */
   readonly remedy: string;
 }
@@ -42,19 +41,23 @@ export function rightsFault(error: unknown, file: string | null = null, who = wh
 /** @returns the fault and its remedy as one sentence, or null */
 export function rightsAdvice(error: unknown, file: string | null = null, who = whoRuns()): string | null {
   const found = rightsFault(error, file, who);
-  return found === null ? null : `${found.fault}: ${found.remedy}`;
+  return found === null ? null : advisedText(found);
 }
 
-/** @returns why a user may not listen on a port, with the remedy; `program` is "agent" or "server" */
-export function portAdvice(port: number, program: string, { user, platform } = whoRuns()): string {
+/** @returns why a user may not listen on a port, and the remedy, as one sentence */
+export function portAdvice(port: number, program: string, who = whoRuns()): string {
+  return advisedText(portFault(port, program, who));
+}
+
+/** @returns why a user may not listen on a port; `program` is "agent" or "server" */
+export function portFault(port: number, program: string, { user, platform } = whoRuns()): RightsFault {
   if (platform === "win32") {
-    return `Windows keeps port ${port} for itself: choose another port, or look at "netsh interface ipv4 show excludedportrange tcp"`;
+    const remedy = 'choose another port, or look at "netsh interface ipv4 show excludedportrange tcp"';
+    return { fault: `Windows keeps port ${port} for itself`, remedy };
   }
   const unit = `sudo systemctl edit vetwire-${program}`;
-  return (
-    `no permission for port ${port}, which the user ${user} may not open: choose a port from 1024 up, or let the ${program} ` +
-    `use lower ones (${unit}, then AmbientCapabilities=CAP_NET_BIND_SERVICE under [Service])`
-  );
+  const remedy = `choose a port from 1024 up, or let the ${program} use lower ones (${unit}, then AmbientCapabilities=CAP_NET_BIND_SERVICE under [Service])`;
+  return { fault: `no permission for port ${port}, which the user ${user} may not open`, remedy };
 }
 
 /** Describes this process. */

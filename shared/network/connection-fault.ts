@@ -23,6 +23,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   EPROTO: NO_TLS,
   ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  ERR_SSL_HTTP_REQUEST: NO_TLS,
 };
 
 /** A connection that tried several addresses fails with the errors of all, without words. @returns the first of them */
@@ -42,6 +43,11 @@ export function isUnreachedCode(code: string): boolean {
 /** Whether this machine has no route to the other one, as without a network. */
 export function isNoWay(code: string): boolean {
   return UNREACHED[code] === NO_WAY;
+}
+
+/** Whether OpenSSL took what came for another protocol than TLS. EPROTO alone may be any refusal of the handshake. */
+export function isNoTls(code: string): boolean {
+  return code !== "EPROTO" && BROKEN[code] === NO_TLS;
 }
 
 /** @returns words with the code, such as `nothing listens there (ECONNREFUSED)`; the message of any other error */

@@ -1,3 +1,4 @@
+import { type Advised, advisedText } from "../runtime/advised.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { connectionFault } from "./connection-fault.ts";
@@ -32,12 +33,16 @@ export interface Proxy {
 }
 
 /** A proxy did not bring a request to its target, or no answer back. */
-export class ProxyError extends Error {
+export class ProxyError extends Error implements Advised {
+  readonly fault: string;
+  readonly remedy: string | null;
   /** The request may have reached its target. */
   readonly isSent: boolean;
 
-  constructor(message: string, isSent = false) {
-    super(message);
+  constructor(fault: string, remedy: string | null, isSent = false) {
+    super(advisedText({ fault, remedy }));
+    this.fault = fault;
+    this.remedy = remedy;
     this.isSent = isSent;
   }
 }
@@ -57,13 +62,13 @@ export function proxyFor(target: URL, settings: ProxySettings): Proxy | null {
   const setting = target.protocol === "https:" ? settings.https : settings.http;
   if (setting === null || isExempt(target, `${THIS_MACHINE} ${settings.except}`)) return null;
   const url = readProxyUrl(setting.text);
-  if (typeof url === "string") throw new ProxyError(`${setting.source} ${url}`);
+  if (typeof url === "string") throw new ProxyError(`${setting.source} ${url}`, null);
   const name = `${url.hostname}:${portOf(url)}`;
   const { source } = setting;
   try {
     return { url, name, source, authorization: authorizationOf(url, settings.password) };
   } catch (error) {
-    throw new ProxyError(`the password of the proxy ${name} cannot be read: ${errorMessage(error)}`);
+    throw new ProxyError(`the password of the proxy ${name} cannot be read: ${errorMessage(error)}`, null);
   }
 }
 
@@ -138,41 +143,43 @@ export function proxyRefusal(proxy: Proxy, target: string, status: number, heade
   const { name } = proxy;
   switch (status) {
     case 407:
-      return new ProxyError(`the proxy ${name} ${passwordFault(proxy, headers["proxy-authenticate"] ?? "")}`);
+      return passwordFault(proxy, headers["proxy-authenticate"] ?? "");
     case 403:
-      return new ProxyError(`the proxy ${name} forbids the way to ${target} (403): ask its operator to allow it`);
+      return new ProxyError(`the proxy ${name} forbids the way to ${target} (403)`, "ask its operator to allow it");
     case 502:
     case 503:
     case 504: {
       const remedy = "check that address, and whether the proxy reaches it";
-      return new ProxyError(`the proxy ${name} got no answer from ${target} (${status}): ${remedy}`, true);
+      return new ProxyError(`the proxy ${name} got no answer from ${target} (${status})`, remedy, true);
     }
     default:
       return new ProxyError(
-        `the proxy ${name} answered ${status} for ${target}: check whether ${proxy.source} names a proxy`,
+        `the proxy ${name} answered ${status} for ${target}`,
+        `check whether ${proxy.source} names a proxy`,
       );
   }
 }
 
-function passwordFault({ source, authorization }: Proxy, offered: string): string {
+function passwordFault({ name, source, authorization }: Proxy, offered: string): ProxyError {
   if (offered !== "" && !/\bbasic\b/i.test(offered)) {
-    return "wants a sign-in other than Basic (407): let its operator allow this machine without one";
+    const remedy = "let its operator allow this machine without one";
+    return new ProxyError(`the proxy ${name} wants a sign-in other than Basic (407)`, remedy);
   }
   return authorization === null
-    ? `wants a user and a password (407): add them to ${source}`
-    : `refuses the user or the password (407): correct them in ${source}`;
+    ? new ProxyError(`the proxy ${name} wants a user and a password (407)`, `add them to ${source}`)
+    : new ProxyError(`the proxy ${name} refuses the user or the password (407)`, `correct them in ${source}`);
 }
 
 /** The connection to the proxy failed. @param isSent the proxy had taken the request */
 export function proxyFault({ name, source }: Proxy, error: Error, isSent: boolean): ProxyError {
   const remedy = `check that it runs, and its address in ${source}`;
-  return new ProxyError(`the proxy ${name} cannot be used, ${connectionFault(error)}: ${remedy}`, isSent);
+  return new ProxyError(`the proxy ${name} cannot be used, ${connectionFault(error)}`, remedy, isSent);
 }
 
 /** Nothing came back. @param isSent the proxy had taken the request */
 export function proxySilence({ name, source }: Proxy, target: string, ms: number, isSent: boolean): ProxyError {
   const remedy = `check that it works and reaches that address, and its own address in ${source}`;
-  return new ProxyError(`the proxy ${name} brought no answer of ${target} within ${seconds(ms)} s: ${remedy}`, isSent);
+  return new ProxyError(`the proxy ${name} brought no answer of ${target} within ${seconds(ms)} s`, remedy, isSent);
 }
 
 function seconds(ms: number): number {

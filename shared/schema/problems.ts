@@ -9,22 +9,43 @@ import { formOf } from "./text-form.ts";
 /** Max faults that are reported. All faults of a file are, so that a user can correct them at once. */
 const FAULTS_MAX = 1000;
 
-/**
- * Returns one sentence for each fault, such as `results/0/value is "7,1", expected a number`. After `faultsMax` faults the
- * check ends, and the last sentence says so.
- */
+/** `CUT`: the check ended before the last fault. */
+export type FaultCode = "MISSING" | "UNEXPECTED" | "INVALID" | "CUT";
+
+export interface Fault {
+  readonly code: FaultCode;
+  /** From the root of the value to the part with the fault. */
+  readonly steps: readonly string[];
+  /** The part as the sentence names it, such as `results/0/value`. */
+  readonly place: string;
+  /** What is wrong with it, such as `is missing`. */
+  readonly words: string;
+}
+
+/** Returns one sentence for each fault, such as `results/0/value is "7,1", expected a number`. */
 export function problems(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): string[] {
+  return faults(validator, value, faultsMax).map(({ place, words }) => `${place} ${words}`);
+}
+
+/** After `faultsMax` faults the check ends, and the last one says so. */
+export function faults(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): Fault[] {
   Settings.Set({ maxErrors: faultsMax });
-  const faults = validator.Errors(value);
+  const all = validator.Errors(value);
   const byPath = new Map<string, TLocalizedValidationError[]>();
-  for (const error of faults) byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
-  const isCut = faults.length >= faultsMax;
+  for (const error of all) byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
+  const isCut = all.length >= faultsMax;
   // The end of the check may cut off some faults of the last path.
   const complete = isCut && byPath.size > 1 ? [...byPath].slice(0, -1) : [...byPath];
-  const found = complete.flatMap(([path, errors]) => sentences(path, errors, value));
-  if (found.length === 0 && complete.length > 0) found.push(`the value is ${shown(value)}, expected another form`);
-  return isCut ? [...found, `the check ended after ${faultsMax} faults: there may be more`] : found;
+  const found = complete.flatMap(([path, errors]) => faultsAt(path, errors, value));
+  if (found.length === 0 && complete.length > 0) {
+    found.push({ code: "INVALID", ...ROOT, words: `is ${shown(value)}, expected another form` });
+  }
+  if (!isCut) return found;
+  const words = `ended after ${faultsMax} faults: there may be more`;
+  return [...found, { code: "CUT", steps: [], place: "the check", words }];
 }
+
+const ROOT = { steps: [], place: "the value" };
 
 /**
  * Returns one sentence for each text and name that a database would not give back as it is. `asJson`: the value is stored as JSON,
@@ -59,22 +80,31 @@ export function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-function sentences(path: string, errors: TLocalizedValidationError[], value: unknown): string[] {
-  const found: string[] = [];
+function faultsAt(path: string, errors: TLocalizedValidationError[], value: unknown): Fault[] {
+  const found: Fault[] = [];
+  const inner = (name: string) => ({
+    steps: [...stepsOf(path), name],
+    place: path === "" ? name : `${path.slice(1)}/${name}`,
+  });
   const expected = new Set<string>();
   for (const error of errors) {
     if (error.keyword === "required") {
-      found.push(...error.params.requiredProperties.map((name) => `${join(path, name)} is missing`));
+      for (const name of error.params.requiredProperties) {
+        found.push({ code: "MISSING", ...inner(name), words: "is missing" });
+      }
     } else if (error.keyword === "additionalProperties") {
-      found.push(...error.params.additionalProperties.map((name) => `${join(path, name)} is not expected`));
+      for (const name of error.params.additionalProperties) {
+        found.push({ code: "UNEXPECTED", ...inner(name), words: "is not expected" });
+      }
     } else if (error.keyword !== "boolean" && error.keyword !== "anyOf") {
       // These two keywords repeat the errors beside them.
       expected.add(expectation(error));
     }
   }
   if (expected.size > 0) {
-    const name = path === "" ? "the value" : path.slice(1);
-    found.push(`${name} is ${shown(at(path, value))}, expected ${[...expected].join(" or ")}`);
+    const steps = stepsOf(path);
+    const words = `is ${shown(at(steps, value))}, expected ${[...expected].join(" or ")}`;
+    found.push({ code: "INVALID", ...(path === "" ? ROOT : { steps, place: path.slice(1) }), words });
   }
   return found;
 }
@@ -102,16 +132,17 @@ function withArticle(type: string): string {
   return type === "null" ? type : `${/^[aio]/.test(type) ? "an" : "a"} ${type}`;
 }
 
-function join(path: string, name: string): string {
-  return path === "" ? name : `${path.slice(1)}/${name}`;
+/** Returns the steps of a JSON pointer (RFC 6901). */
+function stepsOf(path: string): string[] {
+  const escaped = path.split("/").slice(1);
+  return escaped.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-// JSON pointer (RFC 6901).
-function at(path: string, value: unknown): unknown {
+function at(steps: readonly string[], value: unknown): unknown {
   let inner = value;
-  for (const step of path.split("/").slice(1)) {
+  for (const step of steps) {
     if (typeof inner !== "object" || inner === null) return undefined;
-    inner = (inner as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+    inner = (inner as Record<string, unknown>)[step];
   }
   return inner;
 }

@@ -61,7 +61,9 @@ test("a faulty configuration names its lines, and the agent is not touched", asy
   const faulty = text.replace("generic-astm", "generic-astmm");
   expect(await host.apply(faulty)).toEqual({
     outcome: "refused",
-    problems: [{ line: 1, message: expect.stringContaining("generic-astm") as string }],
+    problems: [
+      { line: 1, steps: ["devices", "0", "profile"], message: expect.stringContaining("generic-astm") as string },
+    ],
   });
   expect([host.agent, host.text(), await isOpen(first)]).toEqual([running, text, true]);
 });
@@ -77,7 +79,11 @@ test("a port that another program uses is refused with its line", async () => {
   expect(outcome).toEqual({
     outcome: "refused",
     problems: [
-      { line: 1, message: expect.stringMatching(`^chem-2: port ${port} is in use by .*end that program`) as string },
+      {
+        line: 1,
+        steps: ["devices", "1", "connection"],
+        message: expect.stringMatching(`^chem-2: port ${port} is in use by .*end that program`) as string,
+      },
     ],
   });
   expect(host.agent).toBe(running);

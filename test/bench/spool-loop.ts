@@ -26,6 +26,7 @@ for (const port of ports) {
       bytes: () => undefined,
       refused: () => undefined,
       warning: (reason) => process.stderr.write(`${reason}\n`),
+      refusal: (reason) => process.stderr.write(`${reason}\n`),
     },
     messages: { message: () => undefined },
   }).open();

@@ -29,6 +29,7 @@ export function connectDevice({ spool, profile = genericAstm, memory, replying, 
   const clock = new TestClock();
   const messages: StoredMessage[] = [];
   const warnings: string[] = [];
+  const refusals: string[] = [];
   /** The reply function of each message. */
   const sends: SendMessage[] = [];
   const handler: MessageHandler = {
@@ -41,13 +42,17 @@ export function connectDevice({ spool, profile = genericAstm, memory, replying, 
   };
   const connection = new Connection({ id, profile, timeZone: "UTC" }, transport, {
     spool,
-    events: { ...NO_EVENTS, warning: (reason) => void warnings.push(reason) },
+    events: {
+      ...NO_EVENTS,
+      warning: (reason) => void warnings.push(reason),
+      refusal: (reason) => void refusals.push(reason),
+    },
     messages: handler,
     setTimer: clock.setTimer,
     memory: memory ?? new MemoryBudget(),
   });
   connection.open();
-  return { id, connection, transport, wire: transport.connect(), clock, messages, warnings, sends };
+  return { id, connection, transport, wire: transport.connect(), clock, messages, warnings, refusals, sends };
 }
 
 export type ConnectedTestDevice = ReturnType<typeof connectDevice>;

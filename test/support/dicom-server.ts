@@ -82,6 +82,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
       bytes: () => undefined,
       refused: () => undefined,
       warning: (reason) => served.warnings.push(reason),
+      refusal: (reason) => served.warnings.push(reason),
       stored: () => undefined,
       fault,
       handleRequest: (request, responses) => services.handleRequest(request, device, responses),

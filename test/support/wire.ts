@@ -16,6 +16,7 @@ export const NO_EVENTS: ConnectionEvents = {
   lineChanged: () => undefined,
   bytes: () => undefined,
   warning: () => undefined,
+  refusal: () => undefined,
   refused: () => undefined,
 };
 

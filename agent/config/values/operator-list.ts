@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { parse } from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import { problems } from "../../../shared/schema/problems.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { readTextFile } from "../../../shared/files/text-file.ts";
@@ -35,12 +35,13 @@ export function readOperators(file: string): Operator[] {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    // The other lines of the message quote the file.
-    throw new Error(errorMessage(error).split("\n")[0], { cause: error });
-  }
+  const lines = new LineCounter();
+  // A pretty error would quote the file.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [error] = document.errors;
+  if (error === undefined) return document.toJS();
+  const { line, col } = lines.linePos(error.pos[0]);
+  throw new Error(`${error.message} at line ${line}, column ${col}`);
 }
 
 export class Operators implements OperatorBook {

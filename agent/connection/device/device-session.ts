@@ -17,6 +17,8 @@ export interface ConnectionEvents {
   bytes(count: number): void;
   /** Reports a fault of the device or its line. `noise` is the run of bytes outside any message, sent by `peer`. */
   warning(reason: string, noise?: NoiseRun, peer?: string): void;
+  /** Reports that the spool or the disk refused something. A device repeats what was refused, so the log has one line of it. */
+  refusal(reason: string): void;
   /** Counts a connection from an address that `allow` lacks. */
   refused(address: string): void;
 }

@@ -9,7 +9,7 @@ import { isLoopback } from "../../../shared/network/network-address.ts";
 import { spoolCheck } from "../check/check.ts";
 import { type DeviceFacts, readDeviceFacts } from "../check/device-facts.ts";
 import type { Finding } from "../../page/types/doctor.ts";
-import { ok, problem, splitAdvice, warning } from "../check/finding.ts";
+import { ok, problem, warning } from "../check/finding.ts";
 
 // Each device by what the agent has heard from it: its line, strangers, the fit of its profile, its silence.
 
@@ -43,16 +43,19 @@ function lineFindings({ id }: DeviceConfig, { state }: DeviceFacts): Finding[] {
   }
   const faults = lineFaults(id, state);
   if (state.reason === null) return faults;
-  const { sentence, remedy } = splitAdvice(state.reason, `compare the connection of ${id} in agent.yaml`);
+  const { fault = state.reason, remedy } = state;
   const make = state.mayBeOff ? warning : problem;
-  return [make("devices.line", `${id} ${state.is}: ${sentence}`, remedy), ...faults];
+  const general = `compare the connection of ${id} in agent.yaml`;
+  return [make("devices.line", `${id} ${state.is}: ${fault}`, remedy ?? general), ...faults];
 }
 
 function lineFaults(id: string, { counters, lastWarning }: StoredDeviceState): Finding[] {
   if (counters.warnings < FAULTS_MIN || counters.warnings < counters.messages) return [];
   const last = lastWarning === null ? "" : `, the last: ${lastWarning.reason}`;
   const remedy = "check the cable and its plugs, then compare baud rate, parity and profile with the device's settings";
-  return [warning("devices.faults", `${id} has ${counters.warnings} faults of its line${last}`, remedy)];
+  const sentence = `${id} has ${counters.warnings} faults of its line`;
+  // The last fault may quote the device.
+  return [{ ...warning("devices.faults", `${sentence}${last}`, remedy), forSupport: sentence }];
 }
 
 function strangers({ id }: DeviceConfig, { state }: DeviceFacts): Finding[] {

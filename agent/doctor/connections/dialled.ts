@@ -3,7 +3,7 @@ import { dialFault } from "../../states/line-state.ts";
 import { type Address, parseAddress } from "../../transport/address.ts";
 import { configCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
-import { ok, skipped, splitAdvice, warning } from "../check/finding.ts";
+import { ok, skipped, warning } from "../check/finding.ts";
 
 /** Max wait for a device or an archive. */
 const ANSWER_MS = 5_000;
@@ -38,9 +38,9 @@ function tryDialling({ name, address: { host, port } }: Target): Promise<Finding
     const socket = net.connect({ host, port, timeout: ANSWER_MS });
     const failed = (error: NodeJS.ErrnoException) => {
       socket.destroy();
-      const { reason } = dialFault(host, port, error, false);
-      const { sentence, remedy } = splitAdvice(reason, `compare the address of ${name} in agent.yaml with the device`);
-      resolve(warning("dial.fault", `${name} cannot be dialled: ${sentence}`, remedy));
+      const { fault, remedy } = dialFault(host, port, error, false);
+      const general = `compare the address of ${name} in agent.yaml with the device`;
+      resolve(warning("dial.fault", `${name} cannot be dialled: ${fault}`, remedy ?? general));
     };
     socket.once("connect", () => {
       socket.destroy();

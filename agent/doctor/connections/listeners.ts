@@ -3,7 +3,7 @@ import { type Address, parseAddress } from "../../transport/address.ts";
 import { listenProblem } from "../../transport/probe.ts";
 import { configCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
-import { ok, problem, skipped, splitAdvice } from "../check/finding.ts";
+import { ok, problem, skipped } from "../check/finding.ts";
 
 /** Tries every port that the configuration listens on, unless the running agent holds them. */
 export const listeners = configCheck("ports", "Network ports of this machine", async (config, { isAgentRunning }) => {
@@ -31,8 +31,9 @@ function addressesOf({ devices, status }: Config): Listener[] {
 }
 
 async function tryListening({ name, address }: Listener): Promise<Finding> {
-  const fault = await listenProblem(address);
-  if (fault === null) return ok("ports.free", `${name} can listen on ${address.host}:${address.port}`);
-  const { sentence, remedy } = splitAdvice(fault.reason, `choose another port for ${name} in agent.yaml`);
-  return problem("ports.taken", `${name} cannot listen: ${sentence}`, remedy);
+  const found = await listenProblem(address);
+  if (found === null) return ok("ports.free", `${name} can listen on ${address.host}:${address.port}`);
+  const { fault, remedy } = found;
+  const general = `choose another port for ${name} in agent.yaml`;
+  return problem("ports.taken", `${name} cannot listen: ${fault}`, remedy ?? general);
 }

@@ -6,7 +6,7 @@ import { urlOfDestination } from "../../config/values/destination.ts";
 import { useConfiguredNetwork } from "../../config/network.ts";
 import type { Config } from "../../config/values/schema.ts";
 import { configCheck } from "../check/check.ts";
-import { ok, problem, splitAdvice, warning } from "../check/finding.ts";
+import { ok, problem, warning } from "../check/finding.ts";
 
 /** Names the proxy of each target, and the further authorities. The later checks take the same way. */
 export const network = configCheck("network", "Way out of the network", (config) => {
@@ -32,8 +32,7 @@ function wayOf({ name, url: text }: { readonly name: string; readonly url: strin
       `requests to ${name}, ${url.host}, go through the proxy ${proxy.name} (${proxy.source})`,
     );
   } catch (error) {
-    const { sentence, remedy } = splitAdvice(errorMessage(error), "correct the address of the proxy, or remove it");
-    return problem("network.setting", sentence, remedy);
+    return problem("network.setting", errorMessage(error), "correct the address of the proxy, or remove it");
   }
 }
 

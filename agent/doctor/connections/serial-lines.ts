@@ -6,7 +6,7 @@ import { listPorts, type SerialPortInfo } from "../../transport/serial-ports.ts"
 import { USUAL_SETTINGS } from "../../transport/serial.ts";
 import { configCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
-import { ok, problem, skipped, splitAdvice, warning } from "../check/finding.ts";
+import { ok, problem, skipped, warning } from "../check/finding.ts";
 
 type SerialConfig = NonNullable<DeviceConfig["connection"]["serial"]>;
 
@@ -33,15 +33,14 @@ export const serialLines = configCheck("serial", "Serial ports", async ({ device
 
 async function tryOpening({ id, profile: name }: DeviceConfig, serial: SerialConfig, ports: readonly SerialPortInfo[]) {
   const profile = name === DICOM ? undefined : profileById(name);
-  const fault = await serialProblem({ ...USUAL_SETTINGS, ...profile?.serial, ...serial });
-  if (fault === null) return ok("serial.open", `${id} can open ${serial.path}`);
+  const found = await serialProblem({ ...USUAL_SETTINGS, ...profile?.serial, ...serial });
+  if (found === null) return ok("serial.open", `${id} can open ${serial.path}`);
   const general = `compare baudRate, dataBits, parity and stopBits of ${id} with the manual of its adapter`;
-  const { sentence, remedy } = splitAdvice(fault.reason, general);
+  const { code, fault, remedy } = found;
   const names = ports.map(({ path, by_id }) => by_id ?? path);
   const choice = names.length === 0 ? "this machine has no serial port now" : `now there are ${names.join(", ")}`;
-  const isMissing = sentence.startsWith("no such port");
-  const whole = isMissing ? `${remedy}; ${choice}` : remedy;
-  return problem("serial.fault", `${id} cannot open its port: ${sentence}`, whole);
+  const whole = code === "PORT.MISSING" ? `${remedy}; ${choice}` : (remedy ?? general);
+  return problem("serial.fault", `${id} cannot open its port: ${fault}`, whole);
 }
 
 function unstableName(device: string, path: string, ports: readonly SerialPortInfo[]): Finding[] {

@@ -5,7 +5,7 @@ import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
 import type { Config } from "../../config/values/schema.ts";
 import { readSecret } from "../../config/values/secret-file.ts";
-import { clockSentence, ClockWatch, isClockWrong } from "../../push/clock-watch.ts";
+import { clockFault, ClockWatch, isClockWrong } from "../../push/clock-watch.ts";
 import { isUnknownAuthority } from "../../push/pinned-server.ts";
 import { createServerClient, type ServerClient } from "../../push/server-client.ts";
 import { dayOf } from "../../report/device-time.ts";
@@ -13,7 +13,7 @@ import { SendError } from "../../runtime/send-error.ts";
 import { readSpool } from "../../spool/access.ts";
 import { configCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
-import { ok, problem, skipped, splitAdvice, warning } from "../check/finding.ts";
+import { ok, problem, skipped, warning } from "../check/finding.ts";
 import { authorityRemedy, tryWay } from "./server-network.ts";
 
 // The server, the key of the agent, and the clock. The questions are those of the agent, and change nothing.
@@ -134,18 +134,17 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
   if (!(error instanceof SendError)) {
     return problem("server.fault", `the server cannot be asked: ${errorMessage(error)}`, "look at the server's log");
   }
-  const { status, kind, message, cause } = error;
+  const { status, kind, message, cause, fault } = error;
   if (cause instanceof ProxyError) {
-    const { sentence, remedy } = splitAdvice(cause.message, "correct the proxy");
-    return problem("server.proxy", sentence, remedy);
+    return problem("server.proxy", cause.fault, cause.remedy ?? "correct the proxy");
   }
   if (isUnknownAuthority(cause)) return signedAnew(url);
   if (kind === "unauthorized") return status === 403 ? missingPermission(error) : wrongKey(status, message, keyFile);
-  if (message.includes("speaks TLS")) {
+  if (fault === "SPEAKS_TLS") {
     const remedy = "write https:// in place of http:// in server.url";
     return problem("server.speaks-tls", `the server at ${new URL(url).host} speaks TLS`, remedy);
   }
-  if (message.startsWith("invalid JSON")) return stranger(url, "its answer is a page, or no JSON");
+  if (fault === "NOT_JSON") return stranger(url, "its answer is a page, or no JSON");
   if (status === null) {
     const remedy = "look whether the server works, and whether a proxy or a firewall stands before it";
     return problem("server.no-answer", message, remedy);
@@ -197,7 +196,7 @@ function missingPermission({ envelope }: SendError): Finding {
 function clockFindings(offsetS: number | null): Finding[] {
   if (offsetS === null) return [skipped("clock.unknown", "the server told no time")];
   if (!isClockWrong(offsetS)) return [ok("clock.right", "the clock agrees with the server's")];
-  const { sentence, remedy } = splitAdvice(clockSentence(offsetS), "");
+  const { fault: sentence, remedy } = clockFault(offsetS);
   const command = process.platform === "win32" ? "w32tm /resync" : "timedatectl set-ntp true";
   return [problem("clock.wrong", sentence, `${remedy}; to follow the time of the internet: ${command}`)];
 }

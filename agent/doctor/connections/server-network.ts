@@ -4,6 +4,7 @@ import net from "node:net";
 import tls from "node:tls";
 import type { Finding } from "../../page/types/doctor.ts";
 import { currentProxy, trusted } from "../../../shared/network/client.ts";
+import { isNoTls } from "../../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { pinnedCertificate } from "../../push/pinned-server.ts";
 import { ok, problem, warning } from "../check/finding.ts";
@@ -129,14 +130,14 @@ function tryTls(host: string, port: number): Promise<Way> {
       resolve(way);
     };
     socket.once("secureConnect", () => end(certificateWay(socket, host)));
-    socket.once("timeout", () => end({ is: "closed", found: [handshakeFault(host, port, "no answer")] }));
-    socket.on("error", ({ message }) => end({ is: "closed", found: [handshakeFault(host, port, message)] }));
+    const failed = (error: NodeJS.ErrnoException) => end({ is: "closed", found: [handshakeFault(host, port, error)] });
+    socket.once("timeout", () => failed(new Error("no answer")));
+    socket.on("error", failed);
   });
 }
 
-function handshakeFault(host: string, port: number, message: string): Finding {
-  const isPlain = /wrong version number|packet length too long|http request/i.test(message);
-  if (isPlain) {
+function handshakeFault(host: string, port: number, { code = "", message }: NodeJS.ErrnoException): Finding {
+  if (isNoTls(code)) {
     const remedy = "write http:// in place of https:// in server.url, or give the server a certificate";
     return problem("server.no-tls", `the server at ${host}:${port} does not speak TLS`, remedy);
   }

@@ -6,7 +6,7 @@ import type { Finding } from "../../page/types/doctor.ts";
 import type { Destination } from "../../config/values/destination.ts";
 import { readSecret } from "../../config/values/secret-file.ts";
 import { configCheck } from "../check/check.ts";
-import { ok, problem, skipped, splitAdvice, warning } from "../check/finding.ts";
+import { ok, problem, skipped, warning } from "../check/finding.ts";
 
 /** Max wait for each answer of a store. */
 const ANSWER_MS = 5_000;
@@ -26,8 +26,7 @@ async function tryBucket(target: Destination & { way: "s3" }): Promise<Finding> 
     return ok("bucket.writable", `${id}: the bucket ${bucket} takes images`);
   } catch (error) {
     if (error instanceof ObjectError && error.cause instanceof ProxyError) {
-      const { sentence, remedy } = splitAdvice(error.message, "correct the proxy");
-      return warning("bucket.proxy", `${id}: ${sentence}`, remedy);
+      return warning("bucket.proxy", `${id}: ${error.cause.fault}`, error.cause.remedy ?? "correct the proxy");
     }
     const sentence = `${id}: ${errorMessage(error)}`;
     return error instanceof ObjectError ? faultOf(error, sentence, target) : unreadable(sentence, secretFile);

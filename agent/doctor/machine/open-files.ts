@@ -28,6 +28,5 @@ async function serviceLimit(): Promise<number | null> {
 export function judgeLimit(devices: number, limit: number | null, who: string): Finding {
   const lack = lackOfDescriptors(devices + 1, 2 * CONNECTIONS_MAX, limit, who);
   if (lack === null) return ok("files.enough", "the limit of open files leaves each device its connections");
-  const [sentence, remedy] = lack.split(": ") as [string, string];
-  return warning("files.few", sentence, remedy);
+  return warning("files.few", lack.fault, lack.remedy);
 }

@@ -11,6 +11,8 @@ export interface Finding {
   readonly sentence: string;
   /** What to do about it, in words. Null for a finding that needs nothing. */
   readonly remedy: string | null;
+  /** Takes the place of a sentence that quotes a user or a device, in the file for the support. */
+  readonly forSupport?: string;
 }
 
 /** A finding with the title of its check. */

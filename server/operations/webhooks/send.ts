@@ -98,7 +98,7 @@ async function addressesOf(
     if (allowPrivate && url.protocol === "https:") return null;
     const reason = `this machine cannot look up the receiver's name, and leaves that to no proxy (${proxy.name})`;
     const remedy = "let it look up public names, or start the program with --allow-private-webhooks";
-    throw new ProxyError(`${reason}: ${remedy}`);
+    throw new ProxyError(reason, remedy);
   }
 }
 

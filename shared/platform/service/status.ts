@@ -89,10 +89,9 @@ function failureLines(failures: readonly StartFailure[] | null, now: number): st
   if (failures.length === 0) return [];
   return [
     "  last failures",
-    ...failures.flatMap(({ at, sentence, times }) => {
-      const [first = "", ...more] = sentence.split("\n");
+    ...failures.map(({ at, sentence, times }) => {
       const often = times === 1 ? "" : `, ${times} times in a row`;
-      return [`    ${at}, ${ago(now - Date.parse(at))}${often}: ${first}`, ...more.map((line) => `      ${line}`)];
+      return `    ${at}, ${ago(now - Date.parse(at))}${often}: ${sentence.replaceAll("\n", "\n      ")}`;
     }),
   ];
 }

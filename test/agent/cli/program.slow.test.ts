@@ -104,8 +104,8 @@ describe("the commands of the agent", () => {
     const key = path.join(folder, "open.key");
     expect(stderr.split("\n")).toEqual([
       "warning: alerts has no effect, because the server sends the alerts: remove this section",
-      "warning: server.url is http://lab.example: the network can read the key and all results, use https",
-      "warning: device hema-1 listens on 0.0.0.0:2575 without allow: any host can send results, list the device's address in allow",
+      "warning: server.url is http://lab.example, where the network can read the key and all results: use https",
+      "warning: device hema-1 listens on 0.0.0.0:2575 without allow, so any host can send results: list the device's address in allow",
       `warning: other users of this machine can read ${key}, which holds a secret: chmod 600 ${key}`,
       "",
     ]);

@@ -17,6 +17,7 @@ beforeAll(() => {
   fs.writeFileSync(path.join(folder, "quoted.key"), "“sk_live_not-a-real-key”\n");
   fs.writeFileSync(path.join(folder, "operators.yaml"), "- { id: vt1, name: Elif, level: 1 }\n- { id: vt2 }\n");
   fs.writeFileSync(path.join(folder, "words.yaml"), "vt1 and vt2\n");
+  fs.writeFileSync(path.join(folder, "cut.yaml"), '- { id: vt1 }\n- { id: "sk_live_secret }\n');
   fs.writeFileSync(path.join(folder, "twice.yaml"), "- { id: vt1 }\n- { id: vt1 }\n");
 });
 
@@ -248,6 +249,11 @@ describe("single problems", () => {
       '9: devices[2].operatorListFile names FOLDER/words.yaml, which cannot be used: expected a list of operators, each begins with "- id:"',
     ],
     [
+      "operators in a file of invalid YAML",
+      poct1("cut.yaml"),
+      '9: devices[2].operatorListFile names FOLDER/cut.yaml, which cannot be used: Missing closing "quote at line 3, column 1',
+    ],
+    [
       "a duplicate operator",
       poct1("twice.yaml"),
       "9: devices[2].operatorListFile names FOLDER/twice.yaml, which cannot be used: duplicate operator vt1",
@@ -264,6 +270,10 @@ describe("single problems", () => {
   test("invalid YAML is reported with its line", () => {
     expect(problemsOf("server: {\ndata: x")[0]).toMatch(/^2: /);
     expect(problemsOf("a: 1\na: 2\n")[0]).toBe("2: Map keys must be unique");
+  });
+
+  test("a key with the marks of a path is reported as it is", () => {
+    expect(problemsOf(`${good}\n"a/b~c": 1\n`)).toEqual([expect.stringContaining("a/b~c is an unknown key, ")]);
   });
 
   test.each(["", "7", "[]", "null"])("a file of %j is an invalid configuration", (text) => {
@@ -511,7 +521,11 @@ test("a value in a Windows code page is refused with its line, and a comment in 
   fs.writeFileSync(file, inCodePage(good.replace("./data/agent", "./Ayşe/agent")));
   expect(loadConfig(file)).toEqual({
     problems: [
-      { line: 3, message: '"./Ay\ufffde/agent" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"' },
+      {
+        line: 3,
+        steps: [],
+        message: '"./Ay\ufffde/agent" is not UTF-8, expected the file in UTF-8: save it so, or as "Unicode"',
+      },
     ],
   });
   fs.writeFileSync(file, inCodePage(`${good}# Ayşe\n`));

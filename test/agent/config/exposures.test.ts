@@ -1,3 +1,4 @@
+import { advisedText } from "../../../shared/runtime/advised.ts";
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
@@ -31,10 +32,12 @@ function configOf(settings: { url?: string; devices?: readonly object[]; destina
   return checked.config;
 }
 
+const openTo = (config: Config) => exposures(config).map(advisedText);
+
 test.each(["https://lab.example", "http://localhost:8080", "http://127.1.2.3:8080", "http://[::1]:8080"])(
   "a server at %s causes no warning",
   (url) => {
-    expect(exposures(configOf({ url }))).toEqual([]);
+    expect(openTo(configOf({ url }))).toEqual([]);
   },
 );
 
@@ -44,8 +47,8 @@ test.each([
   ["http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080"],
   ["http://localhost.example", "http://localhost.example"],
 ])("a server at %s is a warning, because its key and results can be read on the way", (url, origin) => {
-  expect(exposures(configOf({ url }))).toEqual([
-    `server.url is ${origin}: the network can read the key and all results, use https`,
+  expect(openTo(configOf({ url }))).toEqual([
+    `server.url is ${origin}, where the network can read the key and all results: use https`,
   ]);
 });
 
@@ -60,9 +63,9 @@ test("an archive with http on another host causes a warning", () => {
       s3: { endpoint: "http://10.0.0.9:9000", bucket: "images", accessKeyId: "A", secretFile: "agent.key" },
     },
   ];
-  expect(exposures(configOf({ destinations }))).toEqual([
-    "destination pacs is http://10.0.0.9: the network can read its images, use https",
-    "destination vault is http://10.0.0.9:9000: the network can read its images, use https",
+  expect(openTo(configOf({ destinations }))).toEqual([
+    "destination pacs is http://10.0.0.9, where the network can read its images: use https",
+    "destination vault is http://10.0.0.9:9000, where the network can read its images: use https",
   ]);
 });
 
@@ -78,8 +81,8 @@ test("a listener on a network address without allow causes a warning", () => {
     { ...hl7, id: "replies", connection: { dial: "192.168.1.51:5500", replyConnection: { listen: "0.0.0.0:4005" } } },
   ];
   const sentence = (id: string, address: string) =>
-    `device ${id} listens on ${address} without allow: any host can send results, list the device's address in allow`;
-  expect(exposures(configOf({ devices }))).toEqual([
+    `device ${id} listens on ${address} without allow, so any host can send results: list the device's address in allow`;
+  expect(openTo(configOf({ devices }))).toEqual([
     sentence("any", "0.0.0.0:4003"),
     sentence("any-6", "[::]:4004"),
     sentence("xray", "192.168.1.9:11112"),
@@ -92,9 +95,9 @@ test("a listener that requires a device certificate causes no warning", () => {
   const tls = { certificate: "agent.crt", ca: "devices.crt" };
   const [device] = config.devices;
   const devices = [{ ...device!, connection: { listen: "0.0.0.0:4001" }, tls }];
-  expect(exposures({ ...config, devices })).toEqual([]);
+  expect(openTo({ ...config, devices })).toEqual([]);
   const withoutCa = { certificate: "agent.crt" };
-  expect(exposures({ ...config, devices: [{ ...devices[0]!, tls: withoutCa }] })).toHaveLength(1);
+  expect(openTo({ ...config, devices: [{ ...devices[0]!, tls: withoutCa }] })).toHaveLength(1);
 });
 
 test.skipIf(process.platform === "win32")("files with secrets that other users can read are warnings", () => {
@@ -106,7 +109,7 @@ test.skipIf(process.platform === "win32")("files with secrets that other users c
     { id: "cloud", stow: "https://pacs.example", authorizationFile: "pacs.auth" },
     { id: "vault", s3 },
   ];
-  expect(exposures(configOf({ destinations }))).toEqual(
+  expect(openTo(configOf({ destinations }))).toEqual(
     files.map((file) => `other users of this machine can read ${file}, which holds a secret: chmod 600 ${file}`),
   );
 });
@@ -119,7 +122,7 @@ test("the agent logs the same warnings at its start, and starts with a part that
   const agent = await startAgent(config, "test", log);
   await agent.stop();
   const warnings = logged.filter(({ msg }) => msg === "the configuration leaves something open to others");
-  expect(warnings.map(({ reason }) => reason)).toEqual(exposures(config));
+  expect(warnings.map(({ reason }) => reason)).toEqual(openTo(config));
   expect(warnings).toHaveLength(2);
   expect(logged).toContainEqual(
     expect.objectContaining({ msg: "remove a part of the configuration", reason: "alerts has no effect" }),

@@ -195,7 +195,7 @@ describe("the memory budget of all devices", () => {
     first.wire.send(bulk(4));
     await replied(first.wire, 5);
     expect(first.wire.replies.at(-1)).toBe(NAK);
-    expect(first.warnings).toEqual([
+    expect(first.refusals).toEqual([
       "the spool refused a chunk: unfinished messages of all devices exceed the memory budget",
       expect.any(String),
     ]);

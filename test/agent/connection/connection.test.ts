@@ -218,7 +218,7 @@ describe("a full disk", () => {
   });
 
   test("a refused frame is answered with NAK, and a later frame completes the message", async () => {
-    const { id, wire, messages, warnings } = connect({ spool: small });
+    const { id, wire, messages, warnings, refusals } = connect({ spool: small });
     const [header, ...rest] = frames(records);
     wire.send(Uint8Array.of(ENQ));
     await replied(wire, 1);
@@ -229,7 +229,8 @@ describe("a full disk", () => {
     wire.send(big);
     await replied(wire, 3);
     expect(wire.replies).toEqual([ACK, ACK, NAK]);
-    expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
+    const spool = expect.stringMatching(/^the spool refused a chunk: /) as string;
+    expect([refusals, warnings]).toEqual([[spool, "cannot store: frame refused"], []]);
     // The device continues with a smaller frame of the same number.
     for (const [index, frame] of rest.entries()) {
       wire.send(frame);

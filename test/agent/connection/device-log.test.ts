@@ -44,8 +44,8 @@ test("1 000 connections in a minute are ten lines and a count for each of open a
 test("1 000 refusals in a minute are one line and a count", () => {
   const { session, lines } = startLogged();
   for (let each = 0; each < 1_000; each++) {
-    session.warning(`the spool refused a chunk: the device takes ${each} MB of the spool`);
-    session.warning("an instance was refused: no space left on the disk");
+    session.refusal(`the spool holds no chunk: the device takes ${each} MB of the spool`);
+    session.refusal("an instance was lost: no space left on the disk");
   }
   expect(lines).toHaveLength(2);
   vi.advanceTimersByTime(MINUTE_MS);

@@ -243,12 +243,12 @@ describe("a full disk", () => {
     const smallFolder = temporaryFolder();
     const small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
     try {
-      const { id, wire, messages, warnings } = connect(small);
+      const { id, wire, messages, refusals } = connect(small);
       await begin(wire);
       await until("three chunks are on disk", () => sessionsOf(id, smallFolder)[0]?.kinds === "chunk chunk chunk");
       const large = observation(4).replace("</SVC>", `<NTE><NTE.text V="${"x".repeat(300_000)}"/></NTE></SVC>`);
       await says(wire, large, "ACK AE 4 cannot store");
-      expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
+      expect(refusals.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
       await says(wire, observation(5), "ACK AA 5");
       await until("the message", () => messages.length === 1);
       const expected = [hello() + observation(5)];

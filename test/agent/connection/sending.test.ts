@@ -136,8 +136,8 @@ describe("a message to the device", () => {
     const small = await Spool.open(own, { bytesMax: 256 * 1024 });
     const { wire, clock, messages, warnings, send } = await asked(small);
     send(Buffer.from(`H|\\^&\rC|1|I|${"x".repeat(300_000)}\rL|1\r`), () => undefined);
-    await until("refused", () => warnings.length >= 2);
-    expect(warnings.slice(-1)).toEqual(["message not sent: the spool refused it"]);
+    await until("refused", () => warnings.length > 0);
+    expect(warnings).toEqual(["message not sent: the spool refused it"]);
     expect(clock.pending).toContain(5_000);
     wire.send(session(records));
     await until("the results", () => messages.length === 2);

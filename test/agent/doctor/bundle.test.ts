@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { strFromU8, unzipSync } from "fflate";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
@@ -134,4 +135,17 @@ test("the file of a wrong configuration names the line and the key, not the valu
   const sentences = findings.filter(({ id }) => id === "configuration.wrong").map(({ sentence }) => sentence);
   expect(sentences).toContain("line 4: timeZone");
   expect(sentences).toContain("line 13: devices.2.id");
+});
+
+test("the file has the number of faults of a line, without the last one, which may quote the device", async () => {
+  const db = new Database(path.join(clinic.folder, "spool.db"));
+  const counters = { bytes: 0, messages: 0, warnings: 12, noiseBytes: 0 };
+  const lastWarning = { at: 0, reason: "expected ENQ, got PRIVATE" };
+  const state = { is: "connected", reason: null, mayBeOff: false, since: 0, lastWarning, counters };
+  const insert = "INSERT INTO device (id, profile, connected, state) VALUES ('chem-1', 'generic-astm', 1, ?)";
+  db.prepare(insert).run(JSON.stringify(state));
+  db.close();
+  const found = (await unzipped(writeConfig(config())))["findings.json"]!;
+  expect(found).toContain('"sentence": "device-1 has 12 faults of its line"');
+  expect(foundIn(found)).toEqual([]);
 });

@@ -68,6 +68,7 @@ function open() {
     track: nothing,
     stored: nothing,
     warning: (reason) => void done.push(reason),
+    refusal: (reason) => void done.push(reason),
   });
   return { association, done, disk, channels, unread, read, responded };
 }

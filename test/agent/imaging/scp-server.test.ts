@@ -25,6 +25,7 @@ function startServer() {
     bytes: nothing,
     refused: nothing,
     warning: nothing,
+    refusal: nothing,
     stored: nothing,
     fault: nothing,
   });

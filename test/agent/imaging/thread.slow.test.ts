@@ -48,6 +48,7 @@ beforeEach(async () => {
       bytes: () => undefined,
       refused: () => undefined,
       warning: (reason) => note(`${id}: ${reason}`),
+      refusal: (reason) => note(`${id}: ${reason}`),
       stored: () => note(`${id} stored`),
       fault: (error) => note(`${id}: internal error: ${String(error)}`),
       handleRequest: () => Promise.resolve({ status: STATUS.success, comment: null }),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pairingFault } from "../../../agent/push/faults.ts";
-import { SendError } from "../../../agent/runtime/send-error.ts";
+import { SendError, type SendFault } from "../../../agent/runtime/send-error.ts";
 
 const NOW = new Date("2026-11-28T10:00:00.000Z");
 
@@ -14,4 +14,13 @@ test.each([
   const cause = Object.assign(new Error("words of the library"), { code });
   const fault = pairingFault(new SendError("transient", "the server cannot be reached", { cause }), "https://x", NOW);
   expect([fault.answer, fault.message]).toEqual(["server", expect.stringMatching(expected)]);
+});
+
+test.each<[SendFault, RegExp]>([
+  ["SPEAKS_TLS", /^words$/],
+  ["NO_TLS", /^words$/],
+  ["TOO_LONG", /^another program than a Vetwire server answered/],
+])("a pairing that fails with %s is explained by that code, whatever the words", (fault, expected) => {
+  const { answer, message } = pairingFault(new SendError("uncertain", "words", { fault }), "https://x", NOW);
+  expect([answer, message]).toEqual(["server", expect.stringMatching(expected)]);
 });

@@ -71,7 +71,7 @@ test("an https url at a port without TLS fails with a hint, and may be retried",
   const place = await listening(http.createServer());
   const message = `the server at ${place} does not speak TLS: is the url http://?`;
   const server = createServerClient(`https://${place}`, () => "key");
-  await expect(server.post("/some", {})).rejects.toEqual(new SendError("transient", message));
+  await expect(server.post("/some", {})).rejects.toEqual(new SendError("transient", message, { fault: "NO_TLS" }));
 });
 
 test("an http url at a port with TLS fails with a hint, however the port refuses it", async () => {
@@ -82,7 +82,7 @@ test("an http url at a port with TLS fails with a hint, however the port refuses
   const place = await listening(secure);
   const message = `the server at ${place} speaks TLS: is the url https://?`;
   await expect(createServerClient(`http://${place}`, () => "key").get("/some")).rejects.toEqual(
-    new SendError("transient", message),
+    new SendError("transient", message, { fault: "SPEAKS_TLS" }),
   );
 
   for (const page of [
@@ -92,7 +92,7 @@ test("an http url at a port with TLS fails with a hint, however the port refuses
   ]) {
     const proxy = await serving((_, response) => void response.writeHead(400).end(page));
     await expect(createServerClient(proxy, () => "key").post("/some", {})).rejects.toEqual(
-      new SendError("transient", "the server speaks TLS: is the url https://?", { status: 400 }),
+      new SendError("transient", "the server speaks TLS: is the url https://?", { status: 400, fault: "SPEAKS_TLS" }),
     );
   }
 });
@@ -163,7 +163,7 @@ test("an endless response is aborted", async () => {
     more();
   });
   await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
-    new SendError("uncertain", "response too long: expected at most 16777216 bytes"),
+    new SendError("uncertain", "response too long: expected at most 16777216 bytes", { fault: "TOO_LONG" }),
   );
   await expect.poll(() => closed).toBe(true);
 });

@@ -56,7 +56,7 @@ test.each(["http://127.0.0.1:8080", "https://vetwire.example.com"])("devices are
 const reason = "cannot open /home/Ayşe Yılmaz/data/spool.db and C:\\Users\\Kaya\\lab.key";
 
 test.each([
-  [{ outcome: "refused", problems: [{ line: 3, message: reason }] }, ""],
+  [{ outcome: "refused", problems: [{ line: 3, steps: ["devices", "0"], message: reason }] }, ""],
   [{ outcome: "rolled back", reason }, "the agent did not start with these devices: "],
 ])("the server hears of files without the folders of the PC", async (outcome, start) => {
   const message = `${start}cannot open spool.db and lab.key`;

@@ -112,7 +112,7 @@ test("faulty devices and taken ports leave the agent with the last good ones, an
     ],
     [
       `# two\n- id: chem-1\n  profile: generic-astm\n  connection: { listen: "${first}" }\n${stringify([device("chem-2", taken)])}`,
-      { line: 5, message: expect.stringMatching(/^chem-2: port \d+ is in use/) as string },
+      { line: 7, message: expect.stringMatching(/^chem-2: port \d+ is in use/) as string },
     ],
     [
       `- id: chem-1\n  profile: generic-astm\n  connection: { listen: "${second}" }\n  tls: { key: /etc/shadow }\n`,

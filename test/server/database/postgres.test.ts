@@ -8,6 +8,7 @@ import { MemoryCounters } from "../../../server/http/rate-limit/memory-counters.
 import { type Cost, storeCounters } from "../../../server/records/clinics/rate-limit-counters.ts";
 import { listKeys } from "../../../server/records/clinics/keys.ts";
 import { query, type Session, StoreUnavailable, uncachedWrite } from "../../../server/database/query.ts";
+import { isConnectionLost, openPool, withPoolClient } from "../../../server/database/postgres-client.ts";
 import { migrate } from "../../../server/database/postgres-schema.ts";
 import { openStore } from "../../../server/database/open.ts";
 import type { Store } from "../../../server/database/store.ts";
@@ -42,6 +43,16 @@ async function twoStores(writeWaitMs?: number) {
   const [one, other] = [await openStore(database, writeWaitMs), await openStore(database, writeWaitMs)];
   return { database, one, other, close: () => Promise.all([one.close(), other.close()]) };
 }
+
+test("a pool whose connections are all in use has lost none of them, so that the server does not try again", async () => {
+  const connectionString = await temporaryDatabase();
+  const pool = openPool({ connectionString, max: 1, connectionTimeoutMillis: 2_000 });
+  const taken = await pool.connect();
+  const busy = await withPoolClient(pool, () => Promise.resolve()).catch((error: unknown) => error);
+  expect([busy, isConnectionLost(busy)]).toEqual([expect.any(StoreUnavailable), false]);
+  taken.release();
+  await pool.end();
+});
 
 describe("transactions of several servers", () => {
   test("concurrent key creations of two servers respect the limit of keys of a clinic", async () => {

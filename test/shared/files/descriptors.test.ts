@@ -17,9 +17,10 @@ test.runIf(process.platform === "linux")("the limit of this process is known", (
 });
 
 test("a low limit of open files is told with its remedy", () => {
-  expect(lackOfDescriptors(6, 32, 128)).toBe(
-    "this process may have 128 open files, which leaves each listener 4 connections: raise ulimit -n, or LimitNOFILE of the service",
-  );
+  expect(lackOfDescriptors(6, 32, 128)).toEqual({
+    fault: "this process may have 128 open files, which leaves each listener 4 connections",
+    remedy: "raise ulimit -n, or LimitNOFILE of the service",
+  });
 });
 
 test.each([null, 1_024])("a limit of %s is no lack for five devices", (limit) => {

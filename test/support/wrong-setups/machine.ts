@@ -366,7 +366,7 @@ const CARE: readonly WrongSetup[] = [
   {
     title: "the last backup failed",
     finding: "backup.failed",
-    remedy: /the last backup failed: the disk of \/backup is full\n +-> delete older backups/,
+    remedy: /the last backup failed: the disk of \/backup is full: delete older backups\n +-> once that is mended/,
     make: (bench) => {
       const last = { at: new Date().toISOString(), file: "b", seconds: 1, bytes: null };
       const error = "the disk of /backup is full: delete older backups";

@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import net, { type AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createMailer, isMailAddress, readSmtpUrl } from "../../../../server/operations/alerts/smtp.ts";
 import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";
 
@@ -28,6 +30,22 @@ describe("an e-mail over SMTP", () => {
     receiver.answers.set(command, answer);
     const delivery = await mailerTo(receiver.port)(mail);
     expect(delivery).toMatchObject({ ok: false, isUncertain, reason: expect.stringContaining(words) as string });
+  });
+
+  test("a mail server that never greets has surely not taken the e-mail", async () => {
+    const silent = net.createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    onTestFinished(() => void silent.close());
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const sent = mailerTo((silent.address() as AddressInfo).port)(mail);
+    await once(silent, "connection");
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(10_000);
+    expect(await sent).toMatchObject({
+      ...{ ok: false, isUncertain: false },
+      reason: expect.stringContaining("(Greeting never received)") as string,
+    });
   });
 
   test("a mail server that is not there, an unknown one, and a refused password have their own remedies", async () => {
