@@ -43,7 +43,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       : await rangesOfVersion(session, stored.clinic_id, version);
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
-  const history = await historyOf(session, fp);
+  const history = await historyOf(session, stored);
   const places = await placesOf(session, clinicId, history, isOwn);
   const revisions = history.map((entry, index): Revision => {
     const before = history[index - 1]?.study.results;

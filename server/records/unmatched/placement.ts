@@ -1,114 +1,75 @@
 import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
-import { shown } from "../../../shared/schema/problems.ts";
 import type { PatientHint, Snapshot } from "../../../shared/api/study.ts";
-import { readSpecies } from "../../../shared/clinical/species.ts";
+import { namesSpecies, speciesContradiction } from "../filing/species-rule.ts";
+import { type Refusal, refusal } from "../studies/study-refusals.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
-import { query, type Session } from "../../database/query.ts";
+import type { Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
-import { findStoredStudy, replaceStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
+import { replaceStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
 import { parseStored } from "../studies/study-content.ts";
 
-// Commands of a user on a study. Each one adds a revision and audit rows, and needs a transaction. It returns the reason if
-// it changes nothing, else null.
+// Commands of a user on a study, which the caller has read in the same transaction. Each one adds a revision and audit rows. It
+// returns why it changes nothing, else null.
+
+/** A patient of the clinic, to file a study to. */
+export interface OwnPatient {
+  readonly id: number;
+  readonly patient: Patient;
+}
+
+/** A user in a clinic. */
+export type ClinicActor = AuditActor & { readonly clinicId: number };
+
+/** Where a study goes. The typed species confirms a contradiction between the device and the patient. */
+export interface Target {
+  readonly patient: OwnPatient;
+  readonly typedSpecies: string;
+}
 
 /**
- * Files an unmatched study to a patient, or moves a filed one. Flags the results for the patient's species and the intervals
- * of the day of the sample. If the device stated another species, `despite` is required. The history and the audit record it.
+ * Files an unmatched study to a patient. Flags the results for the patient's species and the intervals of the day of the sample.
+ * The history and the audit record it if the device stated another species.
  */
 export async function assignStudy(
   session: Session,
-  { fp, patientFp, despite, ...actor }: AuditActor & { fp: string; patientFp: string; despite?: "species" },
-): Promise<string | null> {
-  const stored = await findStoredStudy(session, fp);
-  const problem = commandProblem(stored, fp);
-  if (stored?.clinic_id == null) return problem;
-  const patient = await findPatient(session, stored.clinic_id, patientFp);
-  if (patient === undefined) return missingPatientProblem(session, patientFp);
-  if (!patient.connected) return `patient ${patientFp} has no active connection to the study's clinic`;
-  if (stored.patient_id === patient.id) return `${fp} is filed to ${patientFp} already`;
-  const contradiction = speciesContradiction(stored, patient.patient);
-  if (contradiction !== null && despite !== "species") {
-    return `${contradiction}, expected a patient of the device's species, or --despite species to file it all the same`;
-  }
-  const flagged = await flagForPatient(session, stored, patient.patient);
-  const assigned = { patient_id: patient.id, unmatched_reason: null };
-  if (contradiction === null) {
-    await addRevision(session, stored, { ...flagged, ...assigned, cause: "assigned" }, actor);
-    await auditCommand(session, "unmatched assign", [fp, patientFp], actor);
-  } else {
-    const snapshot = withNote(flagged.snapshot, `filed to ${patientFp} despite the species: ${contradiction}`);
-    await addRevision(session, stored, { ...flagged, snapshot, ...assigned, cause: "assigned despite species" }, actor);
-    await auditCommand(session, "unmatched assign --despite species", [fp, patientFp], actor);
-  }
+  stored: StoredStudy,
+  { patient, typedSpecies }: Target,
+  actor: AuditActor,
+): Promise<Refusal | null> {
+  if (stored.rejected_reason !== null) return refusal("STUDY.REJECTED");
+  // The agent files a study without a new revision, when a resend names its patient.
+  if (stored.patient_id !== null && stored.placed_by_user === 0) return refusal("STUDY.FILED_BY_AGENT");
+  const placed = await placeAt(session, stored, { patient, typedSpecies });
+  if ("code" in placed) return placed;
+  const { isDespite, ...columns } = placed;
+  await addRevision(session, stored, { ...columns, cause: isDespite ? "assigned despite species" : "assigned" }, actor);
+  const command = isDespite ? "unmatched assign --despite species" : "unmatched assign";
+  await auditCommand(session, command, [stored.fp, patient.patient.fp], actor);
   return null;
-}
-
-/** @returns the reason why a patient is not found: deleted or never imported */
-export async function missingPatientProblem(session: Session, fp: string): Promise<string> {
-  const isDeleted = (await session.first(deletedPatient, { fp })) !== undefined;
-  return isDeleted
-    ? `patient ${fp} is deleted, expected a patient of the clinic`
-    : `patient ${fp} does not exist, expected the fp of an imported patient`;
-}
-
-/**
- * Returns the device's word for the species if it contradicts the patient's. Null if the device stated none, or a word that the
- * species map does not contain.
- */
-export function contradictedSpecies(
-  { patient_hint }: Pick<StoredStudy, "patient_hint">,
-  { species }: Pick<Patient, "species">,
-): string | null {
-  const words = (parseStored(patient_hint) as PatientHint | null)?.species ?? "";
-  const stated = readSpecies(words);
-  return stated === null || stated === (readSpecies(species) ?? species) ? null : words;
-}
-
-function speciesContradiction(stored: StoredStudy, patient: Patient): string | null {
-  const words = contradictedSpecies(stored, patient);
-  if (words === null) return null;
-  const { fp, species } = patient;
-  return `the device states the species ${shown(words)} (${readSpecies(words)}) and patient ${fp} is a ${species}`;
-}
-
-/** Adds a note to a snapshot. Null stays null: the cause of the revision then tells the fact alone. */
-function withNote(snapshot: string | null, note: string): string | null {
-  if (snapshot === null) return null;
-  const parsed = JSON.parse(snapshot) as Snapshot;
-  return JSON.stringify({ ...parsed, notes: [...parsed.notes, note] });
 }
 
 /** Removes an unmatched study from the list, because it belongs to no patient. */
 export async function rejectStudy(
   session: Session,
-  { fp, reason, ...actor }: AuditActor & { fp: string; reason: string },
-): Promise<string | null> {
-  const stored = await findStoredStudy(session, fp);
-  const problem = commandProblem(stored, fp);
-  if (stored?.clinic_id == null) return problem;
-  if (stored.patient_id !== null) return `${fp} is filed to ${stored.patient_fp}, expected one that is unmatched`;
-  if (stored.rejected_reason !== null) return `${fp} is rejected already: ${stored.rejected_reason}`;
+  stored: StoredStudy,
+  reason: string,
+  actor: AuditActor,
+): Promise<Refusal | null> {
+  if (stored.patient_id !== null) return refusal("STUDY.FILED");
+  if (stored.rejected_reason !== null) return refusal("STUDY.REJECTED");
   await addRevision(session, stored, { rejected_reason: reason, cause: "rejected" }, actor);
-  await auditCommand(session, "unmatched reject", [fp], actor);
+  await auditCommand(session, "unmatched reject", [stored.fp], actor);
   return null;
 }
 
 /** Undoes an assignment or a rejection. The study is unmatched again, without ranges and flags. */
-export async function reopenStudy(
-  session: Session,
-  { fp, ...actor }: AuditActor & { fp: string },
-): Promise<string | null> {
-  const stored = await findStoredStudy(session, fp);
-  const problem = commandProblem(stored, fp);
-  if (stored?.clinic_id == null) return problem;
+export async function reopenStudy(session: Session, stored: StoredStudy, actor: AuditActor): Promise<Refusal | null> {
   const isRejected = stored.rejected_reason !== null;
-  if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) {
-    return `${fp} was neither assigned nor rejected by a user`;
-  }
+  if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) return refusal("STUDY.NOT_PLACED");
   const unmatched_reason = JSON.stringify(
     isRejected ? reasonOf("PERSON.UNREJECTED") : reasonOf("PERSON.REOPENED", stored.patient_fp ?? ""),
   );
@@ -119,72 +80,59 @@ export async function reopenStudy(
     { ...flagged, patient_id: null, unmatched_reason, rejected_reason: null, cause: "undone" },
     actor,
   );
-  await auditCommand(session, "unmatched reopen", [fp, stored.patient_fp], actor);
+  await auditCommand(session, "unmatched reopen", [stored.fp, stored.patient_fp], actor);
   return null;
 }
 
-/**
- * Moves a filed study of the clinic, however it was filed, to another patient, or with null back to the desk, and keeps the reason.
- * `actor.clinicId` is the clinic of the user: it gets an imported study as its own. `despite` as for assignStudy().
- */
+/** Moves a filed study of the clinic to another patient, however it was filed, and keeps the reason. */
 export async function moveStudy(
   session: Session,
-  {
-    fp,
-    clinicId,
-    patientFp,
-    reason,
-    despite,
-    ...actor
-  }: AuditActor & { fp: string; clinicId: number; patientFp: string | null; reason: string; despite?: "species" },
-): Promise<string | null> {
-  const stored = await findStoredStudy(session, fp);
-  const problem = moveProblem(stored, fp, clinicId);
-  if (stored === undefined || problem !== null) return problem;
-  if (stored.patient_id === null) return `${fp} is filed to no patient, expected a filed study`;
+  stored: StoredStudy,
+  { reason, ...target }: Target & { readonly reason: string },
+  actor: ClinicActor,
+): Promise<Refusal | null> {
+  const { clinicId: clinic_id } = actor;
+  const refused = foreignStudy(stored, clinic_id) ?? withoutPatient(stored);
+  if (refused !== null) return refused;
   // An imported study becomes the clinic's own, with the clinic's intervals.
-  const own = { ...stored, clinic_id: clinicId };
-  if (patientFp === null) {
-    const unmatched_reason = JSON.stringify(reasonOf("PERSON.TOOK_BACK", stored.patient_fp ?? "", reason));
-    const flagged = await flagForPatient(session, own, null);
-    const taken = { patient_id: null, unmatched_reason, cause: "taken back", cause_reason: reason } as const;
-    await addRevision(session, stored, { ...flagged, clinic_id: clinicId, ...taken }, actor);
-    await auditCommand(session, "study take back", [fp, stored.patient_fp], { ...actor, clinicId });
-    return null;
-  }
-  const patient = await findPatient(session, clinicId, patientFp);
-  if (patient === undefined) return missingPatientProblem(session, patientFp);
-  if (!patient.connected) return `patient ${patientFp} has no active connection to the study's clinic`;
-  if (stored.patient_id === patient.id) return `${fp} is filed to ${patientFp} already`;
-  const contradiction = speciesContradiction(stored, patient.patient);
-  if (contradiction !== null && despite !== "species") {
-    return `${contradiction}, expected a patient of the device's species`;
-  }
-  const flagged = await flagForPatient(session, own, patient.patient);
-  const note = `filed to ${patientFp} despite the species: ${contradiction}`;
-  const snapshot = contradiction === null ? flagged.snapshot : withNote(flagged.snapshot, note);
-  const moved = { patient_id: patient.id, unmatched_reason: null, cause: "moved", cause_reason: reason } as const;
-  await addRevision(session, stored, { ...flagged, snapshot, clinic_id: clinicId, ...moved }, actor);
-  await auditCommand(session, "study move", [fp, stored.patient_fp, patientFp], { ...actor, clinicId });
+  const placed = await placeAt(session, { ...stored, clinic_id }, target);
+  if ("code" in placed) return placed;
+  const { isDespite: _isDespite, ...columns } = placed;
+  await addRevision(session, stored, { ...columns, clinic_id, cause: "moved", cause_reason: reason }, actor);
+  await auditCommand(session, "study move", [stored.fp, stored.patient_fp, target.patient.patient.fp], actor);
+  return null;
+}
+
+/** Takes a filed study of the clinic from its patient, however it was filed, and keeps the reason. It is unmatched then. */
+export async function takeBackStudy(
+  session: Session,
+  stored: StoredStudy,
+  reason: string,
+  actor: ClinicActor,
+): Promise<Refusal | null> {
+  const { clinicId: clinic_id } = actor;
+  const refused = foreignStudy(stored, clinic_id) ?? withoutPatient(stored);
+  if (refused !== null) return refused;
+  const flagged = await flagForPatient(session, { ...stored, clinic_id }, null);
+  const unmatched_reason = JSON.stringify(reasonOf("PERSON.TOOK_BACK", stored.patient_fp ?? "", reason));
+  const taken = { patient_id: null, unmatched_reason, cause: "taken back", cause_reason: reason } as const;
+  await addRevision(session, stored, { ...flagged, clinic_id, ...taken }, actor);
+  await auditCommand(session, "study take back", [stored.fp, stored.patient_fp], actor);
   return null;
 }
 
 /** Undoes the last move of a study: it is filed again to the patient that it left. */
-export async function undoMove(
-  session: Session,
-  { fp, clinicId, ...actor }: AuditActor & { fp: string; clinicId: number },
-): Promise<string | null> {
-  const stored = await findStoredStudy(session, fp);
-  const problem = moveProblem(stored, fp, clinicId);
-  if (stored === undefined || problem !== null) return problem;
-  if (!isMoved(stored)) return `${fp} was not moved by its last change`;
-  const before = (await historyOf(session, fp)).at(-2)?.patient_fp ?? null;
-  const patient = before === null ? undefined : await findPatient(session, clinicId, before);
-  if (patient?.connected !== true) return `patient ${before} is no longer a patient of the clinic`;
+export async function undoMove(session: Session, stored: StoredStudy, actor: ClinicActor): Promise<Refusal | null> {
+  const refused = foreignStudy(stored, actor.clinicId);
+  if (refused !== null) return refused;
+  if (!isMoved(stored)) return refusal("STUDY.NOT_MOVED");
+  const before = (await historyOf(session, stored)).at(-2)?.patient_fp ?? null;
+  const patient = before === null ? undefined : await findPatient(session, actor.clinicId, before);
+  if (patient?.connected !== true) return refusal("PATIENT.LEFT");
   const flagged = await flagForPatient(session, stored, patient.patient);
   const undone = { patient_id: patient.id, unmatched_reason: null, cause: "undone" } as const;
   await addRevision(session, stored, { ...flagged, ...undone }, actor);
-  await auditCommand(session, "study undo move", [fp, before], { ...actor, clinicId });
+  await auditCommand(session, "study undo move", [stored.fp, before], actor);
   return null;
 }
 
@@ -194,34 +142,52 @@ export function isMoved({ cause }: Pick<StoredStudy, "cause">): boolean {
 }
 
 /** Flags a filed study for the facts of its patient as they are now. Its place stays. */
-export async function flagAgain(
-  session: Session,
-  { fp, clinicId, ...actor }: AuditActor & { fp: string; clinicId: number },
-): Promise<string | null> {
-  const stored = await findStoredStudy(session, fp);
-  const problem = moveProblem(stored, fp, clinicId);
-  if (stored === undefined || problem !== null) return problem;
-  if (stored.flagged_species === null || stored.patient_fp === null) return `${fp} is flagged for its patient as it is`;
-  const patient = await findPatient(session, clinicId, stored.patient_fp);
-  if (patient?.connected !== true) return `patient ${stored.patient_fp} is no longer a patient of the clinic`;
+export async function flagAgain(session: Session, stored: StoredStudy, actor: ClinicActor): Promise<Refusal | null> {
+  const refused = foreignStudy(stored, actor.clinicId);
+  if (refused !== null) return refused;
+  if (stored.flagged_species === null || stored.patient_fp === null) return refusal("STUDY.FLAGGED");
+  const patient = await findPatient(session, actor.clinicId, stored.patient_fp);
+  if (patient?.connected !== true) return refusal("PATIENT.LEFT");
   const flagged = await flagForPatient(session, stored, patient.patient);
   const { placed_by_user } = stored;
   await addRevision(session, stored, { ...flagged, placed_by_user, cause: "flagged again" }, actor);
-  await auditCommand(session, "study flag again", [fp, stored.patient_fp], { ...actor, clinicId });
+  await auditCommand(session, "study flag again", [stored.fp, stored.patient_fp], actor);
   return null;
+}
+
+/** Returns the columns of a study at its new patient, with a note if the user confirmed another species than the device's. */
+async function placeAt(
+  session: Session,
+  stored: StoredStudy,
+  { patient: { id, patient }, typedSpecies }: Target,
+): Promise<
+  Refusal | (Pick<StudyColumns, "patient_id" | "unmatched_reason" | "results" | "snapshot"> & { isDespite: boolean })
+> {
+  if (stored.patient_id === id) return refusal("STUDY.FILED_THERE", patient.name);
+  const contradiction = speciesContradiction(parseStored(stored.patient_hint) as PatientHint | null, patient);
+  if (contradiction !== null && !namesSpecies(typedSpecies, patient)) return contradiction;
+  const flagged = await flagForPatient(session, stored, patient);
+  const placed = { ...flagged, patient_id: id, unmatched_reason: null };
+  if (contradiction === null) return { ...placed, isDespite: false };
+  const [stated, known] = contradiction.values;
+  const note = `filed to ${patient.fp} despite the species: the device states ${stated}, the patient is a ${known}`;
+  return { ...placed, snapshot: withNote(flagged.snapshot, note), isDespite: true };
+}
+
+/** Adds a note to a snapshot. Null stays null: the cause of the revision then records the fact alone. */
+function withNote(snapshot: string | null, note: string): string | null {
+  if (snapshot === null) return null;
+  const parsed = JSON.parse(snapshot) as Snapshot;
+  return JSON.stringify({ ...parsed, notes: [...parsed.notes, note] });
 }
 
 /** An imported study has no clinic of its own: each clinic that sees its patient may correct it. */
-function moveProblem(stored: StoredStudy | undefined, fp: string, clinicId: number): string | null {
-  if (stored === undefined) return `study ${fp} does not exist`;
-  if (stored.clinic_id !== null && stored.clinic_id !== clinicId) return `${fp} is a study of another clinic`;
-  return null;
+function foreignStudy({ clinic_id }: StoredStudy, clinicId: number): Refusal | null {
+  return clinic_id === null || clinic_id === clinicId ? null : refusal("STUDY.OTHER_CLINIC");
 }
 
-function commandProblem(stored: StoredStudy | undefined, fp: string): string | null {
-  if (stored === undefined) return `study ${fp} does not exist`;
-  if (stored.clinic_id === null) return `${fp} was imported, expected a study that a clinic's agent sent`;
-  return null;
+function withoutPatient({ patient_id }: StoredStudy): Refusal | null {
+  return patient_id === null ? refusal("STUDY.UNMATCHED") : null;
 }
 
 async function addRevision(
@@ -234,7 +200,3 @@ async function addRevision(
   const row = { ...columns, placed_by_user: 1, ...changed, revision: stored.revision + 1, received_at: now };
   await replaceStudy(session, stored, row, now);
 }
-
-const deletedPatient = query((db, p: { fp: string }) =>
-  db.selectFrom("patient").select("id").where("fp", "=", p.fp).where("deleted_at", "is not", null),
-);

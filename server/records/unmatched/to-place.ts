@@ -20,13 +20,14 @@ import {
   type ShownPatient,
   type StudyToPlace,
 } from "../../dashboard/types/results/to-place.ts";
+import { speciesContradiction } from "../filing/species-rule.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { candidatesFor } from "./candidates.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
-import { contradictedSpecies } from "./placement.ts";
+import type { OwnPatient } from "./placement.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
@@ -46,9 +47,9 @@ export async function findOwnStudy(session: Session, clinicId: number, fp: strin
 }
 
 /** Finds a patient with an active connection to the clinic. */
-export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<Patient | undefined> {
+export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<OwnPatient | undefined> {
   const found = await findPatient(session, clinicId, fp);
-  return found?.connected === true ? found.patient : undefined;
+  return found?.connected === true ? found : undefined;
 }
 
 /** Lists the waiting or the rejected studies in the order of their arrival, at most QUEUE_MAX, and counts both. */
@@ -76,14 +77,14 @@ export async function describeStudyToPlace(
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = parseStored(stored.source) as StudySource | null;
   const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
-  const candidates = stored.patient_id === null ? await candidatesFor(session, stored.fp) : [];
+  const candidates = stored.patient_id === null ? await candidatesFor(session, stored) : [];
   return {
     ...queuedStudy(stored),
     revision: stored.revision,
     device_id: source?.device_id ?? null,
     sample_ids: source?.sample_ids ?? [],
     reason: stored.patient_id === null ? (parseStored(stored.unmatched_reason) as Reason | null) : null,
-    patient: patient === undefined ? null : shownPatient(patient),
+    patient: patient === undefined ? null : shownPatient(patient.patient),
     can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
     results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
     comments: (parseStored(stored.comments) as string[] | null) ?? [],
@@ -101,10 +102,11 @@ export async function previewFor(session: Session, stored: StoredStudy, patient:
   const flagged = await flagForPatient(session, stored, patient);
   const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
   const results = JSON.parse(flagged.results) as Result[];
+  const hint = parseStored(stored.patient_hint) as PatientHint | null;
   return {
     revision: stored.revision,
     patient: shownPatient(patient),
-    contradicted_species: contradictedSpecies(stored, patient),
+    contradicted_species: speciesContradiction(hint, patient) === null ? null : (hint?.species ?? null),
     results: results.map((result, index): PreviewRow => {
       const row = snapshot?.rows[index];
       return {
@@ -183,13 +185,13 @@ function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg 
 }
 
 /** Lists the revisions, the last one first. The audit knows the users. */
-async function stepsOf(session: Session, clinicId: number, { fp }: StoredStudy): Promise<PlacementStep[]> {
-  const commands = await session.all(commandsOn, { fp });
+export async function stepsOf(session: Session, clinicId: number, stored: StoredStudy): Promise<PlacementStep[]> {
+  const commands = await session.all(commandsOn, { fp: stored.fp });
   const names = new Map<string, string | null>();
   const steps: PlacementStep[] = [];
-  for (const { revision, at, cause, patient_fp, rejected_reason } of await historyOf(session, fp)) {
+  for (const { revision, at, cause, patient_fp, rejected_reason } of await historyOf(session, stored)) {
     if (patient_fp !== null && !names.has(patient_fp)) {
-      names.set(patient_fp, (await findOwnPatient(session, clinicId, patient_fp))?.name ?? null);
+      names.set(patient_fp, (await findOwnPatient(session, clinicId, patient_fp))?.patient.name ?? null);
     }
     const by = commands.find((command) => timestampOf(command.at) === at)?.address ?? null;
     const patient = patient_fp === null ? null : { fp: patient_fp, name: names.get(patient_fp) ?? null };

@@ -147,7 +147,7 @@ describe("a study of the wrong animal", () => {
     const refused = await command(sent.fp, "move", { patient_fp: cat.fp, ...why });
     expect([refused.status, refused.body.error?.message]).toEqual([
       409,
-      "The device says DOG, but Pamuk is a cat: type the patient's species, cat, to file it all the same.",
+      "The device says dog, but the patient is a cat: type the patient's species, cat, to file it all the same.",
     ]);
     expect((await command(sent.fp, "move", { patient_fp: cat.fp, ...why, typed_species: "Cat" })).status).toBe(200);
     expect(await served(sent.fp)).toBe(cat.fp);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Reason } from "../../../shared/api/reason.ts";
 import type {
   Placed,
   PlacementPreview,
@@ -13,7 +14,7 @@ import { makeUser } from "../harness.ts";
 // Goal: a user places, rejects and reopens studies of the own clinic, and nobody else's.
 
 interface Refused {
-  error: { code: string; message: string };
+  error: { code: string; message: string; details?: Reason };
 }
 
 async function desk() {
@@ -92,9 +93,10 @@ test("a study of a cat goes to a dog only if the user types the dog's species", 
     staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp, ...typed });
   for (const typed of [{}, { typed_species: "cat" }, { typed_species: "" }]) {
     const { status, body } = await assign(typed);
-    expect([status, body.error.message]).toEqual([
+    expect([status, body.error.details, body.error.message]).toEqual([
       409,
-      "The device says Kedi, but Karabaş is a dog: type the patient's species, dog, to file it all the same.",
+      { code: "MATCH.OTHER_SPECIES", values: ["cat", "dog"] },
+      "The device says cat, but the patient is a dog: type the patient's species, dog, to file it all the same.",
     ]);
   }
   expect(await readStudy(server, sent.fp)).toBeNull();

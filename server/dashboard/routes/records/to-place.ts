@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type {
   AssignBody,
-  Placed,
   PlacementPreview,
   PlacementQueue,
   RejectBody,
@@ -10,26 +9,24 @@ import type {
   ShownPatient,
   StudyToPlace,
 } from "../../types/results/to-place.ts";
-import type { Patient } from "../../../../shared/api/patient.ts";
-import { ApiError } from "../../../http/errors.ts";
+import { type Refusal, refusal } from "../../../records/studies/study-refusals.ts";
 import { choice, readParameters, text } from "../../../http/query-parameters.ts";
-import type { AuditActor } from "../../../records/audit/audit.ts";
 import {
   describeStudyToPlace,
-  findOwnPatient,
   findOwnStudy,
   previewFor,
   queueOf,
   searchPatients,
+  stepsOf,
 } from "../../../records/unmatched/to-place.ts";
 import type { Session } from "../../../database/query.ts";
-import { assignStudy, contradictedSpecies, rejectStudy, reopenStudy } from "../../../records/unmatched/placement.ts";
+import { assignStudy, rejectStudy, reopenStudy } from "../../../records/unmatched/placement.ts";
 import type { StoredStudy } from "../../../records/studies/studies.ts";
-import { clinicOf, userOf } from "../../auth/guard.ts";
+import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { namesSpecies } from "../../named-species.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
+import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
 
 // The desk where users place unmatched studies.
 
@@ -89,9 +86,10 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
     { config: { access: "reader" } },
     async (request): Promise<PlacementPreview> => {
       const { patient } = request.params as { patient: string };
-      return store.snapshot(async (session) =>
-        previewFor(session, await ownStudy(session, request), await ownPatient(session, request, patient)),
-      );
+      return store.snapshot(async (session) => {
+        const stored = await ownStudy(session, request);
+        return previewFor(session, stored, (await ownPatient(session, clinicOf(request).id, patient)).patient);
+      });
     },
   );
   app.get(
@@ -104,91 +102,37 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   );
 }
 
+const screen: CommandScreen = { path: "to-place", find: findOwnStudy, refuseStale: describeChange };
+
 function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
-  command(app, context, {
+  studyCommand(app, context, screen, {
     name: "assign",
     body: assignBody,
-    run: async (session, stored, { patient_fp, typed_species = "" }, actor, request) => {
-      const patient = await ownPatient(session, request, patient_fp);
-      if (stored.rejected_reason !== null) return "This study is rejected: undo that first.";
-      // The agent files a study without a new revision, when a resend names its patient.
-      if (stored.patient_id !== null && stored.placed_by_user === 0) {
-        return "The agent filed this study meanwhile. Look again.";
-      }
-      const said = contradictedSpecies(stored, patient);
-      if (said !== null && !namesSpecies(typed_species, patient)) {
-        const expected = `type the patient's species, ${patient.species}, to file it all the same`;
-        return `The device says ${said}, but ${patient.name} is a ${patient.species}: ${expected}.`;
-      }
-      const despite = said === null ? {} : ({ despite: "species" } as const);
-      return assignStudy(session, { ...actor, ...despite, fp: stored.fp, patientFp: patient.fp });
+    run: async (session, stored, { patient_fp, typed_species: typedSpecies = "" }, actor) => {
+      const patient = await ownPatient(session, actor.clinicId, patient_fp);
+      return assignStudy(session, stored, { patient, typedSpecies }, actor);
     },
   });
-  command(app, context, {
+  studyCommand(app, context, screen, {
     name: "reject",
     body: rejectBody,
-    run: (session, { fp }, { reason }, actor) => rejectStudy(session, { ...actor, fp, reason: reason.trim() }),
+    run: (session, stored, { reason }, actor) => rejectStudy(session, stored, reason.trim(), actor),
   });
-  command(app, context, {
+  studyCommand(app, context, screen, {
     name: "reopen",
     body: reopenBody,
-    run: (session, { fp }, _body, actor) => reopenStudy(session, { ...actor, fp }),
+    run: (session, stored, _body, actor) => reopenStudy(session, stored, actor),
   });
 }
 
-interface Command<Body extends { revision: number }> {
-  readonly name: string;
-  readonly body: (body: unknown) => Body;
-  /** @returns the reason if it changes nothing, else null */
-  readonly run: (
-    session: Session,
-    stored: StoredStudy,
-    body: Body,
-    actor: AuditActor,
-    request: FastifyRequest,
-  ) => Promise<string | null>;
-}
-
-/** Adds the route of a command. Its transaction also checks the clinic, and that the user saw the current revision. */
-function command<Body extends { revision: number }>(
-  app: FastifyInstance,
-  { store, now }: DashboardContext,
-  { name, body: read, run }: Command<Body>,
-): void {
-  app.post(`${BASE}/:fp/${name}`, { config: { access: "staff" } }, async (request): Promise<Placed> => {
-    const body = read(request.body);
-    const { name: by, userId } = userOf(request);
-    const actor = { by, userId, clinicId: clinicOf(request).id, now: now() };
-    return store.transaction(async (session) => {
-      const stored = await ownStudy(session, request);
-      if (stored.revision !== body.revision) {
-        throw new ApiError("RECORD.REFUSED", await changeSentence(session, actor.clinicId, stored));
-      }
-      const problem = await run(session, stored, body, actor, request);
-      if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
-      return { revision: stored.revision + 1 };
-    });
-  });
-}
-
-/** @throws 404 for a study of another clinic, as for a missing one */
 async function ownStudy(session: Session, request: FastifyRequest): Promise<StoredStudy> {
   const { fp } = request.params as { fp: string };
-  const stored = await findOwnStudy(session, clinicOf(request).id, fp);
-  if (stored === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
-  return stored;
+  return found("This study", await findOwnStudy(session, clinicOf(request).id, fp));
 }
 
-async function ownPatient(session: Session, request: FastifyRequest, fp: string): Promise<Patient> {
-  const patient = await findOwnPatient(session, clinicOf(request).id, fp);
-  if (patient === undefined) throw new ApiError("RECORD.NOT_FOUND", "This patient");
-  return patient;
-}
-
-/** Says who changed a study since the user saw it, and what it is now. */
-async function changeSentence(session: Session, clinicId: number, stored: StoredStudy): Promise<string> {
-  const { history, patient, rejected_reason } = await describeStudyToPlace(session, clinicId, stored);
-  const who = history[0]?.by ?? "The device";
-  if (patient !== null) return `${who} changed this study meanwhile: it is filed to ${patient.name} now.`;
-  return `${who} changed this study meanwhile: it ${rejected_reason === null ? "waits" : "is rejected"} now. Look again.`;
+/** Describes who changed a study since the user saw it, and where it is now. */
+async function describeChange(session: Session, clinicId: number, stored: StoredStudy): Promise<Refusal> {
+  const [last] = await stepsOf(session, clinicId, stored);
+  const place = stored.patient_id !== null ? "filed" : stored.rejected_reason !== null ? "is rejected" : "waits";
+  return refusal("STUDY.CHANGED", last?.by ?? "", place, last?.patient?.name ?? "");
 }

@@ -4,8 +4,6 @@ import { exportEntities } from "../../../../server/import/export.ts";
 import type { Entity } from "../../../../server/import/lines.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import type { Store } from "../../../../server/database/store.ts";
-import { historyOf, viewStudy } from "../../../../server/records/studies/history.ts";
-import { assignStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { listUnmatched } from "../../../../server/records/unmatched/unmatched.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Measurement, resultsOf } from "../../../../shared/clinical/results.ts";
@@ -26,6 +24,7 @@ import {
   study,
   temporaryDatabase,
 } from "../../harness.ts";
+import { assignStudy, historyOf, reopenStudy, viewStudy } from "../../study-commands.ts";
 
 // Goal: a result under the device's own code, a value in words and a value in doubt pass the server unchanged, and the desk
 // shows them with the device's own words and the identifiers of the sample.
@@ -135,7 +134,7 @@ async function desk() {
     assign: async (fp: string, patientFp: string) =>
       store.transaction((session) => assignStudy(session, { ...by, fp, patientFp })),
     reopen: async (fp: string) => store.transaction((session) => reopenStudy(session, { ...by, fp })),
-    view: async (fp: string) => (await viewStudy(store, fp))!,
+    view: async (fp: string) => await viewStudy(store, fp),
     list: async (options: { rejected?: boolean; sample?: string } = {}) => {
       const found: { fp: string; line: string }[] = [];
       for await (const each of listUnmatched(store, { clinicId: null, rejected: false, ...options })) {

@@ -9,7 +9,6 @@ import {
 } from "../../../../server/records/unmatched/to-place.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
-import { assignStudy, rejectStudy } from "../../../../server/records/unmatched/placement.ts";
 import {
   cat,
   deskEntities,
@@ -23,6 +22,7 @@ import {
 } from "../../../dashboard/desk.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { startServer } from "../../harness.ts";
+import { assignStudy, rejectStudy } from "../../study-commands.ts";
 
 // Goal: the queries of the desk show one clinic's studies, patients and codes on both engines.
 

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { explainLines, unmatchedTable } from "../../../../server/cli/studies/study-text.ts";
 import { listRows, listRowsOf } from "../../../../server/records/audit/audit.ts";
-import { candidatesFor } from "../../../../server/records/unmatched/candidates.ts";
 import { CONFLICTS_MAX, listConflicts } from "../../../../server/records/studies/conflicts.ts";
-import { historyOf, viewStudy } from "../../../../server/records/studies/history.ts";
-import { assignStudy, rejectStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { listUnmatched } from "../../../../server/records/unmatched/unmatched.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { replaceRanges } from "../../../../server/records/clinics/ranges.ts";
@@ -24,6 +21,15 @@ import {
   study,
 } from "../../harness.ts";
 import { intervalsByAge } from "../../records.ts";
+import {
+  assignStudy,
+  candidatesFor,
+  historyOf,
+  moveStudy,
+  rejectStudy,
+  reopenStudy,
+  viewStudy,
+} from "../../study-commands.ts";
 
 // Goal: a user assigns unmatched studies and can undo it, and the history and the audit record each command.
 
@@ -65,7 +71,7 @@ async function deskServer(...more: Entity[]) {
     cat,
     foreign,
     push: async (...studies: unknown[]) => server.push(key, ...studies),
-    assign: async (fp: string, patientFp: string, options: { despite?: "species" } = {}) =>
+    assign: async (fp: string, patientFp: string, options: { typedSpecies?: string } = {}) =>
       store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
     reject: async (fp: string, reason: string) =>
       store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
@@ -192,44 +198,12 @@ describe("assigning", () => {
     );
   });
 
-  test("an assignment to another clinic's patient, an unknown patient or the same patient is refused", async () => {
-    const { push, assign, read, dog, foreign, store } = await deskServer();
+  test("an assignment to the patient that has the study is refused", async () => {
+    const { push, assign, dog } = await deskServer();
     const sent = held([alt(100)]);
-    const imported = { type: "study" as const, ...study(), patient_fp: dog.fp };
-    await importEntities(store, {
-      type: "study",
-      fp: imported.fp,
-      patient_fp: dog.fp,
-      modality: "BIOCHEMISTRY",
-      status: "COMPLETED",
-      device_name: "x",
-      acquired_at: imported.acquired_at,
-      results: [],
-    });
     await push(sent);
-    const nobody = newFp("patient");
-    expect(await assign(sent.fp, foreign.fp)).toBe(
-      `patient ${foreign.fp} has no active connection to the study's clinic`,
-    );
-    expect(await assign(sent.fp, nobody)).toBe(
-      `patient ${nobody} does not exist, expected the fp of an imported patient`,
-    );
-    expect(await assign(nobody, dog.fp)).toBe(`study ${nobody} does not exist`);
-    expect(await assign(imported.fp, dog.fp)).toContain("was imported");
-    expect(await read(sent.fp)).toBeNull();
-    await assign(sent.fp, dog.fp);
-    expect(await assign(sent.fp, dog.fp)).toBe(`${sent.fp} is filed to ${dog.fp} already`);
-  });
-
-  test("an assignment to a deleted patient is refused with its own message, also despite the species", async () => {
-    const { push, assign, read, dog, store } = await deskServer();
-    const sent = held([alt(100)], { patient_hint: { ...study().patient_hint, species: "Feline" } });
-    await push(sent);
-    await importEntities(store, { ...dog, deleted_at: "2026-11-20T10:00:00.000Z" });
-    const refused = `patient ${dog.fp} is deleted, expected a patient of the clinic`;
-    expect(await assign(sent.fp, dog.fp)).toBe(refused);
-    expect(await assign(sent.fp, dog.fp, { despite: "species" })).toBe(refused);
-    expect(await read(sent.fp)).toBeNull();
+    expect(await assign(sent.fp, dog.fp)).toBeNull();
+    expect(await assign(sent.fp, dog.fp)).toEqual({ code: "STUDY.FILED_THERE", values: ["Karabaş"] });
   });
 
   test("an assignment to a patient of another species than the device stated is refused, in any spelling", async () => {
@@ -238,11 +212,10 @@ describe("assigning", () => {
       held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
     const [feline, kedi, unknown, none] = [stating("Feline"), stating("KEDİ"), stating("General"), stating(null)];
     await push(feline, kedi, unknown, none);
-    const refused = (words: string) =>
-      `the device states the species "${words}" (cat) and patient ${dog.fp} is a dog, ` +
-      "expected a patient of the device's species, or --despite species to file it all the same";
-    expect(await assign(feline.fp, dog.fp)).toBe(refused("Feline"));
-    expect(await assign(kedi.fp, dog.fp)).toBe(refused("KEDİ"));
+    const refused = { code: "MATCH.OTHER_SPECIES", values: ["cat", "dog"] };
+    expect(await assign(feline.fp, dog.fp)).toEqual(refused);
+    expect(await assign(kedi.fp, dog.fp)).toEqual(refused);
+    expect(await assign(kedi.fp, dog.fp, { typedSpecies: "cat" })).toEqual(refused);
     expect(await list()).toEqual([feline, kedi, unknown, none].map(({ fp }) => fp));
     expect(await assign(kedi.fp, cat.fp)).toBeNull();
     expect(await assign(unknown.fp, dog.fp)).toBeNull();
@@ -255,10 +228,10 @@ describe("assigning", () => {
     const patient_hint = { ...study().patient_hint, species: "Feline" };
     const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
     await push(wrong, right);
-    expect(await assign(wrong.fp, dog.fp, { despite: "species" })).toBeNull();
-    expect(await assign(right.fp, cat.fp, { despite: "species" })).toBeNull();
+    expect(await assign(wrong.fp, dog.fp, { typedSpecies: "dog" })).toBeNull();
+    expect(await assign(right.fp, cat.fp, { typedSpecies: "cat" })).toBeNull();
     expect((await read(wrong.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
-    const note = `filed to ${dog.fp} despite the species: the device states the species "Feline" (cat) and patient ${dog.fp} is a dog`;
+    const note = `filed to ${dog.fp} despite the species: the device states cat, the patient is a dog`;
     const told = async (fp: string) => {
       const [, placed] = await historyOf(store, fp);
       // The audit queue may have written the row of the GET already.
@@ -284,7 +257,7 @@ describe("assigning", () => {
     const view = await viewStudy(store, sent.fp);
     expect(view?.study.results[0]).toMatchObject({ value: 100, reference_range: null, flag: null });
     expect(view?.unmatched_reason).toEqual({ code: "PERSON.REOPENED", values: [cat.fp] });
-    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a user`);
+    expect(await undo(sent.fp)).toEqual({ code: "STUDY.NOT_PLACED", values: [] });
     await assign(sent.fp, dog.fp);
     expect((await read(sent.fp))?.patient_fp).toBe(dog.fp);
 
@@ -308,7 +281,9 @@ describe("assigning", () => {
     const { push, assign, read, dog, cat, store } = await deskServer();
     const sent = study({ patient_fp: dog.fp });
     await push(sent);
-    expect(await assign(sent.fp, cat.fp)).toBeNull();
+    expect(await assign(sent.fp, cat.fp)).toEqual({ code: "STUDY.FILED_BY_AGENT", values: [] });
+    const move = { ...by, fp: sent.fp, patientFp: cat.fp, reason: "a mistyped identifier" };
+    expect(await store.transaction((session) => moveStudy(session, move))).toBeNull();
     expect((await read(sent.fp))?.patient_fp).toBe(cat.fp);
     expect((await push(sent))[0]?.outcome).toBe("unchanged");
     const [answer] = await push({ ...sent, revision: 2 });
@@ -413,12 +388,12 @@ test("a rejected study leaves the list until it is reopened, and a filed study c
   await push(sent);
   expect(await reject(sent.fp, "a control sample")).toBeNull();
   expect([await list(), await list(true)]).toEqual([[], [sent.fp]]);
-  expect(await reject(sent.fp, "again")).toBe(`${sent.fp} is rejected already: a control sample`);
+  expect(await reject(sent.fp, "again")).toEqual({ code: "STUDY.REJECTED", values: [] });
   expect(await read(sent.fp)).toBeNull();
   expect(await undo(sent.fp)).toBeNull();
   expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
   await assign(sent.fp, dog.fp);
-  expect(await reject(sent.fp, "late")).toBe(`${sent.fp} is filed to ${dog.fp}, expected one that is unmatched`);
+  expect(await reject(sent.fp, "late")).toEqual({ code: "STUDY.FILED", values: [] });
   const history = await historyOf(store, sent.fp);
   expect(
     history.map(({ cause, patient_fp, ...reasons }) => [
