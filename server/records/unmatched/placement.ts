@@ -9,7 +9,7 @@ import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
-import { replaceStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
+import { reviseStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
 import { parseStored } from "../studies/study-content.ts";
 
 // Commands of a user on a study, which the caller has read in the same transaction. Each one adds a revision and audit rows. It
@@ -196,7 +196,5 @@ async function addRevision(
   changed: Partial<StudyWrite> & Pick<StudyColumns, "cause">,
   { now }: Pick<AuditActor, "now">,
 ): Promise<void> {
-  const { id: _id, patient_fp: _patient, cause_reason: _reason, flagged_species: _species, ...columns } = stored;
-  const row = { ...columns, placed_by_user: 1, ...changed, revision: stored.revision + 1, received_at: now };
-  await replaceStudy(session, stored, row, now);
+  await reviseStudy(session, stored, { placed_by_user: 1, ...changed }, now);
 }
