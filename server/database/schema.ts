@@ -406,7 +406,7 @@ export interface OptionalStudyColumns {
 
 export type StudyCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
-  /** A user moved a study from its patient to another one, or to the desk. */
+  /** A user moved a study from its patient to another one, or made it unmatched. */
   | ("moved" | "taken back")
   /** A user had it flagged again for corrected facts of its patient. */
   | "flagged again"

@@ -1,9 +1,9 @@
 import type { AuditActor } from "../../server/records/audit/audit.ts";
 import type { Session } from "../../server/database/query.ts";
-import { findOwnPatient } from "../../server/records/unmatched/to-place.ts";
+import { findOwnPatient } from "../../server/records/unmatched/unmatched-page.ts";
 import { candidatesFor as candidatesOf } from "../../server/records/unmatched/candidates.ts";
 import * as history from "../../server/records/studies/history.ts";
-import * as commands from "../../server/records/unmatched/placement.ts";
+import * as commands from "../../server/records/unmatched/commands.ts";
 import { findStoredStudy } from "../../server/records/studies/studies.ts";
 
 // Commands and views of a study by its fp. They read the study and its patient as the routes do.

@@ -15,7 +15,7 @@ import { findPatient } from "../patients/patients.ts";
 import { rangesOfVersion } from "../clinics/ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
-import { isMoved } from "../unmatched/placement.ts";
+import { isMoved } from "../unmatched/commands.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
@@ -111,7 +111,7 @@ function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable
 }
 
 /**
- * Returns where each revision stood. A patient that the clinic may not see has no name, and the reasons of another clinic's desk
+ * Returns where each revision stood. A patient that the clinic may not see has no name, and the reasons of another clinic
  * may name one.
  */
 async function placesOf(

@@ -6,9 +6,9 @@ import { markOutdatedFlags } from "../filing/outdated-flags.ts";
 import { findIntactStudy, type ReplacedStudy, reviseStudy } from "../studies/studies.ts";
 import { canonical } from "../studies/study-content.ts";
 
-// Nobody sees the studies of a deleted patient. Those of a clinic's own devices return to its desk, and go back with the patient.
+// Nobody sees the studies of a deleted patient. Those of a clinic's own devices are unmatched until the patient comes back.
 
-/** Gives the studies of a deleted patient back to the desks of their clinics. A damaged one stays where it is. */
+/** Makes the studies of a deleted patient unmatched. A damaged one stays where it is. */
 export async function releaseStudies(session: Session, patientId: number, now: number): Promise<void> {
   for (const { fp } of await session.all(ownStudiesOf, { patientId })) {
     const stored = await findIntactStudy(session, fp);

@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { type Refusal, refusalText } from "../../../records/studies/study-refusals.ts";
 import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
-import type { ClinicActor, OwnPatient } from "../../../records/unmatched/placement.ts";
+import type { ClinicActor, OwnPatient } from "../../../records/unmatched/commands.ts";
 import type { StoredStudy } from "../../../records/studies/studies.ts";
-import { findOwnPatient } from "../../../records/unmatched/to-place.ts";
+import { findOwnPatient } from "../../../records/unmatched/unmatched-page.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 

@@ -2,25 +2,25 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type {
   AssignBody,
-  PlacementPreview,
-  PlacementQueue,
+  AssignPreview,
+  UnmatchedList,
   RejectBody,
   ReopenBody,
   ShownPatient,
-  StudyToPlace,
-} from "../../types/results/to-place.ts";
+  UnmatchedDetails,
+} from "../../types/results/unmatched.ts";
 import { type Refusal, refusal } from "../../../records/studies/study-refusals.ts";
 import { choice, readParameters, text } from "../../../http/query-parameters.ts";
 import {
-  describeStudyToPlace,
+  describeUnmatched,
   findOwnStudy,
-  previewFor,
-  queueOf,
+  previewAssignment,
+  listForPage,
   searchPatients,
   stepsOf,
-} from "../../../records/unmatched/to-place.ts";
+} from "../../../records/unmatched/unmatched-page.ts";
 import type { Session } from "../../../database/query.ts";
-import { assignStudy, rejectStudy, reopenStudy } from "../../../records/unmatched/placement.ts";
+import { assignStudy, rejectStudy, reopenStudy } from "../../../records/unmatched/commands.ts";
 import type { StoredStudy } from "../../../records/studies/studies.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
@@ -28,12 +28,12 @@ import type { DashboardContext } from "../../context.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
 
-// The desk where users place unmatched studies.
+// Unmatched studies, and the commands of users on them. The page and its path are called "to place".
 
 const BASE = "/clinic/v1/clinics/:clinic/to-place";
 const REASON_CHARS_MAX = 200;
 
-const queueParameters = {
+const listParameters = {
   rejected: choice(["0", "1"], "Whether to list the rejected studies, with 1."),
   order: choice(["oldest", "newest"], "Order of the studies."),
 };
@@ -58,40 +58,36 @@ const rejectBody: (body: unknown) => RejectBody = bodyReader({
 
 const reopenBody: (body: unknown) => ReopenBody = bodyReader({ revision: Revision });
 
-export function toPlaceRoutes(app: FastifyInstance, context: DashboardContext): void {
-  queueRoute(app, context);
+export function unmatchedRoutes(app: FastifyInstance, context: DashboardContext): void {
+  listRoute(app, context);
   studyRoutes(app, context);
   commandRoutes(app, context);
 }
 
-function queueRoute(app: FastifyInstance, { store }: DashboardContext): void {
+function listRoute(app: FastifyInstance, { store }: DashboardContext): void {
   app.get(
     BASE,
-    { config: { access: "reader", parameters: queueParameters } },
-    async (request): Promise<PlacementQueue> => {
-      const { rejected, order } = readParameters(request, queueParameters);
+    { config: { access: "reader", parameters: listParameters } },
+    async (request): Promise<UnmatchedList> => {
+      const { rejected, order } = readParameters(request, listParameters);
       const wanted = { clinicId: clinicOf(request).id, isRejected: rejected === "1", order: order ?? "oldest" };
-      return store.snapshot((session) => queueOf(session, wanted));
+      return store.snapshot((session) => listForPage(session, wanted));
     },
   );
 }
 
 function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
-  app.get(`${BASE}/:fp`, { config: { access: "reader" } }, async (request): Promise<StudyToPlace> => {
+  app.get(`${BASE}/:fp`, { config: { access: "reader" } }, async (request): Promise<UnmatchedDetails> => {
     const clinicId = clinicOf(request).id;
-    return store.snapshot(async (session) => describeStudyToPlace(session, clinicId, await ownStudy(session, request)));
+    return store.snapshot(async (session) => describeUnmatched(session, clinicId, await ownStudy(session, request)));
   });
-  app.get(
-    `${BASE}/:fp/preview/:patient`,
-    { config: { access: "reader" } },
-    async (request): Promise<PlacementPreview> => {
-      const { patient } = request.params as { patient: string };
-      return store.snapshot(async (session) => {
-        const stored = await ownStudy(session, request);
-        return previewFor(session, stored, (await ownPatient(session, clinicOf(request).id, patient)).patient);
-      });
-    },
-  );
+  app.get(`${BASE}/:fp/preview/:patient`, { config: { access: "reader" } }, async (request): Promise<AssignPreview> => {
+    const { patient } = request.params as { patient: string };
+    return store.snapshot(async (session) => {
+      const stored = await ownStudy(session, request);
+      return previewAssignment(session, stored, (await ownPatient(session, clinicOf(request).id, patient)).patient);
+    });
+  });
   app.get(
     `${BASE}/patients`,
     { config: { access: "reader", parameters: searchParameters } },
