@@ -93,14 +93,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     conflicts,
     time_line: inTime([
       { at: study.acquired_at, kind: "sample", device: study.device_name, samples },
-      ...revisions.map(({ revision, at, cause, by, place }) => ({
-        ...({ at, kind: "revision" } as const),
-        ...{ revision, cause, by, place },
-      })),
-      ...conflicts.map(({ at, revision, reason }) => ({ at, kind: "conflict" as const, revision, reason })),
-      ...commands
-        .filter(({ at }) => revisions.every((revision) => Date.parse(revision.at) !== at))
-        .map(({ at, route, by }) => ({ at: timestampOf(at), kind: "command" as const, command: route ?? "", by })),
+      ...stepsIn(revisions, conflicts, commands),
       ...(await readsOf(session, clinicId, fp)),
     ]),
   };
@@ -147,6 +140,24 @@ function authorOf(
 ): string | null {
   if (cause === "pushed") return source?.device_id ?? null;
   return commands.find((command) => command.at === Date.parse(at))?.by ?? null;
+}
+
+/** Returns the events of revisions and conflicts, and of the commands that made no revision. */
+function stepsIn(
+  revisions: readonly Revision[],
+  conflicts: readonly StudyConflict[],
+  commands: readonly { at: number; route: string | null; by: string }[],
+): TimeLineEvent[] {
+  return [
+    ...revisions.map(({ revision, at, cause, by, place }) => ({
+      ...({ at, kind: "revision" } as const),
+      ...{ revision, cause, by, place },
+    })),
+    ...conflicts.map(({ at, revision, reason }) => ({ at, kind: "conflict" as const, revision, reason })),
+    ...commands
+      .filter(({ at }) => revisions.every((revision) => Date.parse(revision.at) !== at))
+      .map(({ at, route, by }) => ({ at: timestampOf(at), kind: "command" as const, command: route ?? "", by })),
+  ];
 }
 
 async function readsOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {
