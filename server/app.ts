@@ -5,8 +5,8 @@ import { AlertWatch } from "./operations/alert-watch.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./records/audit/audit-queue.ts";
-import { auditRequests, startAuditTrail } from "./http/audit-trail.ts";
-import { authenticateRequests } from "./http/auth/authentication.ts";
+import { auditRequests, type AuditTrail, startAuditTrail } from "./http/audit-trail.ts";
+import { type Authentication, authenticateRequests } from "./http/auth/authentication.ts";
 import { authorizeRequests } from "./http/auth/authorization.ts";
 import type { Certificate } from "./http/certificate.ts";
 import { Drain } from "./http/drain.ts";
@@ -22,7 +22,7 @@ import { reportIgnoredParameters } from "./http/query-parameters.ts";
 import { limitRequests } from "./http/rate-limit/rate-limit.ts";
 import { defaultLimits, type Limits, RateLimiter } from "./http/rate-limit/rate-limiter.ts";
 import { startRequestContext } from "./http/request-context.ts";
-import { cacheResponses } from "./http/response-cache/response-cache.ts";
+import { type CacheUse, cacheResponses } from "./http/response-cache/response-cache.ts";
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { calendarRoutes } from "./api/calendar.ts";
@@ -33,6 +33,7 @@ import { agentRoutes } from "./api/ingest.ts";
 import { pairingRoutes } from "./api/pairing.ts";
 import { inventoryRoutes } from "./api/inventory.ts";
 import { patientRoutes } from "./api/patients.ts";
+import type { RouteContext } from "./api/context.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
@@ -117,26 +118,9 @@ export function buildApp(
   reportIgnoredParameters(app);
   handleErrors(app, logger);
 
-  app.register(async (api) => {
-    auditRequests(api, trail, now);
-    authenticateRequests(api, keys);
-    cacheResponses(api, limiter, now, cache); // 200 and 304 from memory, once the request is admitted
-    limitRequests(api, limiter, now); // 429
-    authorizeRequests(api); // 401, 403
-    patientRoutes(api, context);
-    soapRoutes(api, context);
-    diagnosticRoutes(api, context);
-    calendarRoutes(api, context);
-    inventoryRoutes(api, context);
-    changeRoutes(api, context);
-  });
-  app.register(async (agent) => {
-    auditRequests(agent, trail, now);
-    authenticateRequests(agent, keys);
-    limitRequests(agent, limiter, now);
-    authorizeRequests(agent);
-    agentRoutes(agent, context);
-  });
+  const guards = { trail, keys, limiter, cache, now };
+  app.register((api) => readApi(api, guards, context));
+  app.register((agent) => agentApi(agent, guards, context));
   app.register(async (pairing) => {
     auditRequests(pairing, trail, now);
     pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
@@ -159,4 +143,35 @@ export function buildApp(
   app.register((docs) => docsRoutes(docs, operations, limits));
   healthRoutes(app, store, drain);
   return app;
+}
+
+/** What the hooks of a request with a key need. */
+interface Guards {
+  readonly trail: AuditTrail;
+  readonly keys: Authentication;
+  readonly limiter: RateLimiter;
+  readonly cache: CacheUse;
+  readonly now: () => number;
+}
+
+async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now }: Guards, context: RouteContext) {
+  auditRequests(api, trail, now);
+  authenticateRequests(api, keys);
+  cacheResponses(api, limiter, now, cache); // 200 and 304 from memory, once the request is admitted
+  limitRequests(api, limiter, now); // 429
+  authorizeRequests(api); // 401, 403
+  patientRoutes(api, context);
+  soapRoutes(api, context);
+  diagnosticRoutes(api, context);
+  calendarRoutes(api, context);
+  inventoryRoutes(api, context);
+  changeRoutes(api, context);
+}
+
+async function agentApi(agent: FastifyInstance, { trail, keys, limiter, now }: Guards, context: RouteContext) {
+  auditRequests(agent, trail, now);
+  authenticateRequests(agent, keys);
+  limitRequests(agent, limiter, now);
+  authorizeRequests(agent);
+  agentRoutes(agent, context);
 }

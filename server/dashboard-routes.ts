@@ -23,7 +23,7 @@ import { studyCommandRoutes } from "./dashboard/routes/records/study-commands.ts
 import { rolloutRoutes } from "./dashboard/routes/settings/rollout.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { stockRoutes } from "./dashboard/routes/records/stock.ts";
-import { toPlaceRoutes } from "./dashboard/routes/records/to-place.ts";
+import { unmatchedRoutes } from "./dashboard/routes/records/unmatched.ts";
 import { todayRoutes } from "./dashboard/routes/records/today.ts";
 import { userRoutes } from "./dashboard/routes/settings/users.ts";
 import { webhookRoutes } from "./dashboard/routes/settings/webhooks.ts";
@@ -59,7 +59,7 @@ export async function dashboardRoutes(
   clinicSettingsRoutes(scope, context);
   resultRoutes(scope, context);
   studyCommandRoutes(scope, context);
-  toPlaceRoutes(scope, context);
+  unmatchedRoutes(scope, context);
   recordRoutes(scope, context);
   calendarRoutes(scope, context);
   stockRoutes(scope, context);

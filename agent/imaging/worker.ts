@@ -40,6 +40,21 @@ function batchedCounter(report: (count: number) => void): (count: number) => voi
   };
 }
 
+/** Reports what happens at a device to the main thread. */
+function eventsOf(id: string, main: ThreadRpc<ImagingThreadFunctions, MainThreadFunctions>) {
+  return {
+    connected: (peer: string) => main.notify("connected", id, peer),
+    disconnected: () => main.notify("disconnected", id),
+    lineChanged: (state: LineState) => main.notify("stands", id, state),
+    bytes: batchedCounter((count) => main.notify("bytes", id, count)),
+    warning: (reason: string, noise?: NoiseRun, peer?: string) => main.notify("warning", id, reason, noise, peer),
+    refusal: (reason: string) => main.notify("refusal", id, reason),
+    refused: (caller: string) => main.notify("refused", id, caller),
+    stored: (receivedAt: number) => main.notify("stored", id, receivedAt),
+    fault: (error: unknown) => main.notify("fault", id, error),
+  };
+}
+
 function runWorker(): void {
   if (parentPort === null) throw new Error("imaging/worker.ts not started as a worker thread");
   const { data, images, devices, deviceCount, spool: port } = workerData as ImagingWorkerData;
@@ -103,19 +118,8 @@ function runWorker(): void {
   const connectionsMax = connectionsOfGroup(deviceCount, CONNECTIONS_MAX);
   for (const device of devices) {
     const { id, address, allow, security } = device;
-    const events = {
-      connected: (peer: string) => main.notify("connected", id, peer),
-      disconnected: () => main.notify("disconnected", id),
-      lineChanged: (state: LineState) => main.notify("stands", id, state),
-      bytes: batchedCounter((count) => main.notify("bytes", id, count)),
-      warning: (reason: string, noise?: NoiseRun, peer?: string) => main.notify("warning", id, reason, noise, peer),
-      refusal: (reason: string) => main.notify("refusal", id, reason),
-      refused: (caller: string) => main.notify("refused", id, caller),
-      stored: (receivedAt: number) => main.notify("stored", id, receivedAt),
-      fault: (error: unknown) => main.notify("fault", id, error),
-    };
     const transport = listenTransport(address, allow, security, connectionsMax);
-    servers.set(id, new DicomServer(device, transport, dependenciesOf(id), events));
+    servers.set(id, new DicomServer(device, transport, dependenciesOf(id), eventsOf(id, main)));
   }
 }
 

@@ -61,17 +61,7 @@ export function createServerClient(
   pin?: string,
 ): ServerClient {
   const base = url.replace(/\/+$/, "");
-  let authority: Buffer | undefined;
-  const ca = async () => (pin === undefined ? undefined : (authority ??= await pinnedCertificate(base, pin)));
-  const failure = async (error: Error): Promise<SendError> => {
-    if (pin === undefined || !isUnknownAuthority(error)) return networkError(new URL(base), error);
-    // Somebody else answers since the last look. The next one says who.
-    authority = undefined;
-    return ca().then(
-      () => networkError(new URL(base), error),
-      (fault: Error) => (fault instanceof SendError ? fault : networkError(new URL(base), fault)),
-    );
-  };
+  const { ca, failure } = trustIn(base, pin);
   const send = async (
     method: string,
     path: string,
@@ -79,18 +69,8 @@ export function createServerClient(
     body?: Uint8Array,
   ): Promise<ServerResponse> => {
     const signal = AbortSignal.timeout(timeoutMs);
-    const all = { ...headers, "x-api-key": keyOrThrow(key) };
-    const response = await sendRequest(new URL(`${base}${path}`), {
-      method,
-      headers: all,
-      body,
-      signal,
-      ca: await ca(),
-    });
-    const parts: Buffer[] = [];
-    for await (const part of atMost(RESPONSE_BYTES_MAX)(response as AsyncIterable<Buffer>)) parts.push(part);
-    const { statusCode: status = 0, headers: answered } = response;
-    return { status, headers: answered, body: Buffer.concat(parts).toString() };
+    const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, body, signal, ca: await ca() };
+    return readResponse(await sendRequest(new URL(`${base}${path}`), options));
   };
   const sendTimed = async (...parts: Parameters<typeof send>): Promise<ServerResponse> => {
     const began = performance.now();
@@ -112,11 +92,7 @@ export function createServerClient(
       return lacksRoute(response) ? null : bodyOf(response);
     },
     async post(path, value) {
-      const json = Buffer.from(JSON.stringify(value));
-      const compressed = json.length >= GZIP_BYTES_MIN;
-      const body = compressed ? await compress(json) : json;
-      const encoding = compressed ? { "content-encoding": "gzip" } : {};
-      const headers = { "content-type": "application/json", "content-length": body.length, ...encoding };
+      const { headers, body } = await encodeJson(value);
       return bodyOf(await sendTimed("POST", path, headers, body));
     },
     async putPng(path, png) {
@@ -138,13 +114,41 @@ export function createServerClient(
         await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
       } catch (error) {
         if (signal.aborted) throw new SendError("uncertain", TOO_SLOW);
-        // A refusal of the disk keeps its own words.
-        const { code, name } = error as NodeJS.ErrnoException;
-        const isCut = code === "ECONNRESET" || name === "TimeoutError";
-        throw isCut ? await networkError(new URL(base), error as NodeJS.ErrnoException) : error;
+        throw isCut(error as NodeJS.ErrnoException) ? await networkError(new URL(base), error as Error) : error;
       }
     },
   };
+}
+
+/** The certificate of the server's authority, and the failure of a connection. Without a pin the system's authorities count. */
+function trustIn(base: string, pin: string | undefined) {
+  let authority: Buffer | undefined;
+  const ca = async () => (pin === undefined ? undefined : (authority ??= await pinnedCertificate(base, pin)));
+  const failure = async (error: Error): Promise<SendError> => {
+    if (pin === undefined || !isUnknownAuthority(error)) return networkError(new URL(base), error);
+    // Somebody else answers since the last look. The next one says who.
+    authority = undefined;
+    return ca().then(
+      () => networkError(new URL(base), error),
+      (fault: Error) => (fault instanceof SendError ? fault : networkError(new URL(base), fault)),
+    );
+  };
+  return { ca, failure };
+}
+
+async function encodeJson(value: unknown): Promise<{ headers: http.OutgoingHttpHeaders; body: Uint8Array }> {
+  const json = Buffer.from(JSON.stringify(value));
+  const compressed = json.length >= GZIP_BYTES_MIN;
+  const body = compressed ? await compress(json) : json;
+  const encoding = compressed ? { "content-encoding": "gzip" } : {};
+  return { headers: { "content-type": "application/json", "content-length": body.length, ...encoding }, body };
+}
+
+async function readResponse(response: http.IncomingMessage): Promise<ServerResponse> {
+  const parts: Buffer[] = [];
+  for await (const part of atMost(RESPONSE_BYTES_MAX)(response as AsyncIterable<Buffer>)) parts.push(part);
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body: Buffer.concat(parts).toString() };
 }
 
 /** Passes on at most that many bytes. @throws SendError for more */
@@ -160,6 +164,11 @@ function atMost(bytesMax: number) {
       yield part;
     }
   };
+}
+
+/** Whether the connection ended a download. A refusal of the disk keeps its own words. */
+function isCut({ code, name }: NodeJS.ErrnoException): boolean {
+  return code === "ECONNRESET" || name === "TimeoutError";
 }
 
 async function readError(response: http.IncomingMessage): Promise<ServerResponse> {

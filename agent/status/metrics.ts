@@ -2,83 +2,46 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** Bounds in seconds of the classes of a group commit. */
+const COMMIT_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
+
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
   return {
     registry,
     commits: new Histogram({
       name: "vetwire_spool_commit_seconds",
       help: "Time of one group commit, fsync included",
-      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+      buckets: COMMIT_BUCKETS,
       registers,
     }),
-    connected: new Gauge({
-      name: "vetwire_device_connected",
-      help: "1 while a wire is open",
-      labelNames: ["device"],
-      registers,
-    }),
-    received: new Counter({
-      name: "vetwire_device_messages_total",
-      help: "Messages stored, by device",
-      labelNames: ["device"],
-      registers,
-    }),
-    warnings: new Counter({
-      name: "vetwire_device_warnings_total",
-      help: "Faults of the device or its line",
-      labelNames: ["device"],
-      registers,
-    }),
-    noise: new Counter({
-      name: "vetwire_device_noise_bytes_total",
-      help: "Bytes outside any message, by device",
-      labelNames: ["device"],
-      registers,
-    }),
-    pushed: new Counter({
-      name: "vetwire_push_outcomes_total",
-      help: "Pushed studies, by outcome",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    pushFailures: new Counter({
-      name: "vetwire_push_failures_total",
-      help: "Failures of the push to the server, by kind",
-      labelNames: ["kind"],
-      registers,
-    }),
-    forwarded: new Counter({
-      name: "vetwire_forwarded_total",
-      help: "Images sent to other archives, by destination and outcome",
-      labelNames: ["destination", "outcome"],
-      registers,
-    }),
-    messages: new Gauge({
-      name: "vetwire_messages",
-      help: "Stored messages, by state",
-      labelNames: ["state"],
-      registers,
-    }),
-    outboxDepth: new Gauge({ name: "vetwire_outbox_depth", help: "Studies waiting for the server", registers }),
-    outboxOldest: new Gauge({
-      name: "vetwire_outbox_oldest_seconds",
-      help: "Age of the oldest study that waits; 0 if none waits",
-      registers,
-    }),
-    backupSucceeded: new Gauge({
-      name: "vetwire_backup_success_timestamp_seconds",
-      help: "Time of the last backup that was made, in seconds since 1970; 0 if there was none",
-      registers,
-    }),
-    backupFailed: new Gauge({
-      name: "vetwire_backup_failed",
-      help: "1 if the last backup failed",
-      registers,
-    }),
-    backupBytes: new Gauge({ name: "vetwire_backup_bytes", help: "Size of the last backup", registers }),
-    backupSeconds: new Gauge({ name: "vetwire_backup_seconds", help: "Duration of the last backup", registers }),
+    connected: gauge("vetwire_device_connected", "1 while a wire is open", "device"),
+    received: counter("vetwire_device_messages_total", "Messages stored, by device", "device"),
+    warnings: counter("vetwire_device_warnings_total", "Faults of the device or its line", "device"),
+    noise: counter("vetwire_device_noise_bytes_total", "Bytes outside any message, by device", "device"),
+    pushed: counter("vetwire_push_outcomes_total", "Pushed studies, by outcome", "outcome"),
+    pushFailures: counter("vetwire_push_failures_total", "Failures of the push to the server, by kind", "kind"),
+    forwarded: counter(
+      "vetwire_forwarded_total",
+      "Images sent to other archives, by destination and outcome",
+      "destination",
+      "outcome",
+    ),
+    messages: gauge("vetwire_messages", "Stored messages, by state", "state"),
+    outboxDepth: gauge("vetwire_outbox_depth", "Studies waiting for the server"),
+    outboxOldest: gauge("vetwire_outbox_oldest_seconds", "Age of the oldest study that waits; 0 if none waits"),
+    backupSucceeded: gauge(
+      "vetwire_backup_success_timestamp_seconds",
+      "Time of the last backup that was made, in seconds since 1970; 0 if there was none",
+    ),
+    backupFailed: gauge("vetwire_backup_failed", "1 if the last backup failed"),
+    backupBytes: gauge("vetwire_backup_bytes", "Size of the last backup"),
+    backupSeconds: gauge("vetwire_backup_seconds", "Duration of the last backup"),
   };
 }

@@ -51,21 +51,7 @@ export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () =
   const damaged = new DamagedRecords();
   const asSession = (run: Run) => sessionOn(prepare, run, damaged);
   const now = clock ?? runningClock();
-  const note = clock === undefined ? noteVisibleByDatabaseClock : noteVisible;
-  const noteCommit: NoteCommit = async (client, { clinicIds, stamp }) => {
-    const session = asSession((statement) => execute(client, statement));
-    const at = Math.max(now(), stamp);
-    // Does not wait for the disk, nor for a standby: a note that is lost is written again after the next read. Sent at once.
-    const steps = [
-      execute(client, "begin; set local synchronous_commit = off"),
-      session.each(
-        note,
-        clinicIds.map((clinicId) => ({ clinicId, now: at })),
-      ),
-      execute(client, "commit"),
-    ];
-    await Promise.allSettled(steps);
-  };
+  const noteCommit = noteCommitsBy(asSession, now, clock === undefined ? noteVisibleByDatabaseClock : noteVisible);
   const transactions = new Set<Promise<unknown>>();
   let isClosing = false;
 
@@ -118,6 +104,24 @@ export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () =
       await Promise.all([readers.end(), writers.end()]);
     },
     pools: () => [poolState("read", readers), poolState("write", writers)],
+  };
+}
+
+/** Notes when a commit was visible, after it. */
+function noteCommitsBy(asSession: AsSession, now: () => number, note: typeof noteVisible): NoteCommit {
+  return async (client, { clinicIds, stamp }) => {
+    const session = asSession((statement) => execute(client, statement));
+    const at = Math.max(now(), stamp);
+    // Does not wait for the disk, nor for a standby: a note that is lost is written again after the next read. All three are sent together.
+    const steps = [
+      execute(client, "begin; set local synchronous_commit = off"),
+      session.each(
+        note,
+        clinicIds.map((clinicId) => ({ clinicId, now: at })),
+      ),
+      execute(client, "commit"),
+    ];
+    await Promise.allSettled(steps);
   };
 }
 

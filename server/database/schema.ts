@@ -56,7 +56,7 @@ export interface Tables {
     patient_species: string;
     patient_updated_at: number;
   };
-  study: StudyColumns & StudyMarks & StudySearchColumns & StudyChecksum & { id: Generated<number> };
+  study: StudyColumns & OptionalStudyColumns & StudySearchColumns & StudyChecksum & { id: Generated<number> };
   study_revision: {
     study_id: number;
     revision: number;
@@ -396,8 +396,8 @@ export interface StudyChecksum {
   checksum: number | null;
 }
 
-/** What a write of a study may omit. */
-export interface StudyMarks {
+/** Columns that a write of a study may omit: they are null then. A new column starts here. */
+export interface OptionalStudyColumns {
   /** The reason that a user gave for this revision. */
   cause_reason: string | null;
   /** The species of the flags, if facts of the patient were corrected after it was flagged; see studies/outdated-flags.ts. */
@@ -406,7 +406,7 @@ export interface StudyMarks {
 
 export type StudyCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
-  /** A user moved a study from its patient to another one, or to the desk. */
+  /** A user moved a study from its patient to another one, or made it unmatched. */
   | ("moved" | "taken back")
   /** A user had it flagged again for corrected facts of its patient. */
   | "flagged again"

@@ -20,6 +20,93 @@ export const demoClinics = {
 
 const { kadikoy, bosphorus } = demoClinics;
 
+const owners = {
+  istanbul: "customer_01K9DEM0000000000000D00001",
+  izmir: "customer_01K9DEM0000000000000D00002",
+  london: "customer_01K9DEM0000000000000D00003",
+  berlin: "customer_01K9DEM0000000000000D00004",
+} as const;
+
+const patients: readonly (PatientLine | ConnectionLine)[] = [
+  ...patient([kadikoy, bosphorus], {
+    fp: "patient_01K9DEM0000000000000P00001",
+    name: "Karabaş",
+    species: "dog",
+    breed: "Kangal",
+    sex: "male_neutered",
+    date_of_birth: "2019-04-12",
+    weight_kg: 54.2,
+    owner_customer_fp: owners.istanbul,
+    external_ids: ["10021", "4711", "792090000124031"],
+  }),
+  ...patient([kadikoy], {
+    fp: "patient_01K9DEM0000000000000P00002",
+    name: "Pamuk",
+    species: "cat",
+    breed: "Turkish Van",
+    sex: "female_spayed",
+    date_of_birth: "2021-09-30",
+    weight_kg: 4.1,
+    owner_customer_fp: owners.istanbul,
+    external_ids: ["10022", "4712", "792090000124032"],
+  }),
+  ...patient([kadikoy], {
+    fp: "patient_01K9DEM0000000000000P00003",
+    name: "Luna",
+    species: "dog",
+    breed: "Golden Retriever",
+    sex: "female",
+    date_of_birth: "2026-05-02",
+    weight_kg: 21.7,
+    owner_customer_fp: owners.izmir,
+    external_ids: ["10023"],
+  }),
+  ...patient([kadikoy, bosphorus], {
+    fp: "patient_01K9DEM0000000000000P00004",
+    name: "Fındık",
+    species: "rabbit",
+    breed: "Holland Lop",
+    sex: "male",
+    date_of_birth: "2023-02-18",
+    weight_kg: 1.9,
+    owner_customer_fp: owners.london,
+    external_ids: ["10024", "B-0311"],
+  }),
+  ...patient([bosphorus], {
+    fp: "patient_01K9DEM0000000000000P00005",
+    name: "Zümrüt",
+    species: "bird",
+    breed: "Rose-ringed parakeet",
+    sex: "unknown",
+    date_of_birth: null,
+    weight_kg: 0.12,
+    owner_customer_fp: owners.london,
+    external_ids: ["B-0312"],
+  }),
+  ...patient([bosphorus], {
+    fp: "patient_01K9DEM0000000000000P00006",
+    name: "Luna",
+    species: "cat",
+    breed: "Domestic Shorthair",
+    sex: "female",
+    date_of_birth: "2013-11-05",
+    weight_kg: 3.6,
+    owner_customer_fp: owners.berlin,
+    external_ids: ["B-0313", "276097200123456"],
+  }),
+  ...patient([bosphorus], {
+    fp: "patient_01K9DEM0000000000000P00007",
+    name: "Rex",
+    species: "dog",
+    breed: null,
+    sex: "male",
+    date_of_birth: "2017-07-21",
+    weight_kg: 31,
+    owner_customer_fp: owners.berlin,
+    external_ids: ["B-0314", "276097200123457"],
+  }),
+];
+
 /** The demo's import file. */
 export function demoFile(): string {
   return demoEntities()
@@ -38,85 +125,7 @@ export function demoEntities(): Entity[] {
     customer(owners.izmir, "Europe/Istanbul"),
     customer(owners.london, "Europe/London"),
     customer(owners.berlin, "Europe/Berlin"),
-
-    ...patient([kadikoy, bosphorus], {
-      fp: "patient_01K9DEM0000000000000P00001",
-      name: "Karabaş",
-      species: "dog",
-      breed: "Kangal",
-      sex: "male_neutered",
-      date_of_birth: "2019-04-12",
-      weight_kg: 54.2,
-      owner_customer_fp: owners.istanbul,
-      external_ids: ["10021", "4711", "792090000124031"],
-    }),
-    ...patient([kadikoy], {
-      fp: "patient_01K9DEM0000000000000P00002",
-      name: "Pamuk",
-      species: "cat",
-      breed: "Turkish Van",
-      sex: "female_spayed",
-      date_of_birth: "2021-09-30",
-      weight_kg: 4.1,
-      owner_customer_fp: owners.istanbul,
-      external_ids: ["10022", "4712", "792090000124032"],
-    }),
-    ...patient([kadikoy], {
-      fp: "patient_01K9DEM0000000000000P00003",
-      name: "Luna",
-      species: "dog",
-      breed: "Golden Retriever",
-      sex: "female",
-      date_of_birth: "2026-05-02",
-      weight_kg: 21.7,
-      owner_customer_fp: owners.izmir,
-      external_ids: ["10023"],
-    }),
-    ...patient([kadikoy, bosphorus], {
-      fp: "patient_01K9DEM0000000000000P00004",
-      name: "Fındık",
-      species: "rabbit",
-      breed: "Holland Lop",
-      sex: "male",
-      date_of_birth: "2023-02-18",
-      weight_kg: 1.9,
-      owner_customer_fp: owners.london,
-      external_ids: ["10024", "B-0311"],
-    }),
-    ...patient([bosphorus], {
-      fp: "patient_01K9DEM0000000000000P00005",
-      name: "Zümrüt",
-      species: "bird",
-      breed: "Rose-ringed parakeet",
-      sex: "unknown",
-      date_of_birth: null,
-      weight_kg: 0.12,
-      owner_customer_fp: owners.london,
-      external_ids: ["B-0312"],
-    }),
-    ...patient([bosphorus], {
-      fp: "patient_01K9DEM0000000000000P00006",
-      name: "Luna",
-      species: "cat",
-      breed: "Domestic Shorthair",
-      sex: "female",
-      date_of_birth: "2013-11-05",
-      weight_kg: 3.6,
-      owner_customer_fp: owners.berlin,
-      external_ids: ["B-0313", "276097200123456"],
-    }),
-    ...patient([bosphorus], {
-      fp: "patient_01K9DEM0000000000000P00007",
-      name: "Rex",
-      species: "dog",
-      breed: null,
-      sex: "male",
-      date_of_birth: "2017-07-21",
-      weight_kg: 31,
-      owner_customer_fp: owners.berlin,
-      external_ids: ["B-0314", "276097200123457"],
-    }),
-
+    ...patients,
     ...records(),
     ...events(),
     ...stock(),
@@ -319,13 +328,6 @@ function batch(
 ): InventoryBatchLine {
   return { type: "inventory_batch", item_fp, lot, quantity, received_at, expiry_date };
 }
-
-const owners = {
-  istanbul: "customer_01K9DEM0000000000000D00001",
-  izmir: "customer_01K9DEM0000000000000D00002",
-  london: "customer_01K9DEM0000000000000D00003",
-  berlin: "customer_01K9DEM0000000000000D00004",
-} as const;
 
 function clinic(fp: string, name: string): ClinicLine {
   return { type: "clinic", fp, name };

@@ -1,5 +1,5 @@
 import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
-import type { StudyColumns, StudyMarks } from "../database/schema.ts";
+import type { StudyColumns, OptionalStudyColumns } from "../database/schema.ts";
 import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../records/studies/study-content.ts";
 import type { Entity, StudyLine } from "./lines.ts";
 import { toEvent } from "../records/calendar/calendar.ts";
@@ -41,7 +41,7 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
  * Adds what the API's fields lack: the identifiers of the sample, and the snapshot of a study with the device's own codes, or with
  * flags for other facts of the patient. Any other study has a line that older programs read too.
  */
-function studyLine(row: StudyColumns & StudyMarks & { patient_fp: string }): StudyLine {
+function studyLine(row: StudyColumns & OptionalStudyColumns & { patient_fp: string }): StudyLine {
   const { flagged_species, ...study } = inPublishedOrder(toStudy(row));
   const source = parseStored(row.source) as StudySource | null;
   const snapshot = parseStored(row.snapshot) as Snapshot | null;

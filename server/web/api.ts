@@ -12,13 +12,22 @@ export class RequestError extends Error {
   /** Code of the error table in server/http/errors.ts; "OFFLINE" without an answer. */
   readonly code: string;
   readonly requestId: string | null;
+  /** Code of the reason for which a command was refused; null without one. */
+  readonly reason: string | null;
 
-  constructor(message: string, status: number, code: string, requestId: string | null) {
+  constructor(message: string, status: number, code: string, requestId: string | null, reason: string | null = null) {
     super(message);
     this.status = status;
     this.code = code;
     this.requestId = requestId;
+    this.reason = reason;
   }
+}
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: { readonly code?: string };
 }
 
 /** Set when the server says that the session is over. */
@@ -70,9 +79,9 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
   if (write !== undefined && response.status < 500) wasAnswered(write);
   if (response.ok) return response;
   const requestId = response.headers.get("x-request-id");
-  const envelope = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } };
+  const envelope = (await response.json().catch(() => ({}))) as { error?: ErrorBody };
   const { code = "SERVER.INTERNAL", message = `The server answered ${response.status}.` } = envelope.error ?? {};
   if (code === "SESSION.REQUIRED") isSignedOut.value = true;
   if (code === "SESSION.OTHER_USER") otherUser.value = message;
-  throw new RequestError(message, response.status, code, requestId);
+  throw new RequestError(message, response.status, code, requestId, envelope.error?.details?.code ?? null);
 }

@@ -19,14 +19,9 @@ interface SettledSession {
   readonly lastEvent: number;
 }
 
-/** Part of operationsOn(). */
-export function retentionOperationsOn(
-  db: Database.Database,
-  { nextIds }: Pick<SessionOperations, "nextIds">,
-  pendingMatches: PendingMatches,
-  storedBytes: StoredBytes,
-) {
-  const sql = {
+/** The SQL of the operations below. */
+function statementsOn(db: Database.Database) {
+  return {
     pruneDeviceReports: db.prepare("DELETE FROM device_report WHERE topic = 'event' AND at < ?"),
     oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
     nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
@@ -65,6 +60,16 @@ export function retentionOperationsOn(
        RETURNING CASE WHEN json_valid(body) THEN json_extract(body, '$.source.device_id') END AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
     ),
   };
+}
+
+/** Part of operationsOn(). */
+export function retentionOperationsOn(
+  db: Database.Database,
+  { nextIds }: Pick<SessionOperations, "nextIds">,
+  pendingMatches: PendingMatches,
+  storedBytes: StoredBytes,
+) {
+  const sql = statementsOn(db);
   const asMessage = messageReader(db);
 
   /** Removes the oldest events before `kept`. A message that stays gets the bytes that it had in the event log. */

@@ -5,7 +5,7 @@ import type { KeyUse } from "./key-use.ts";
 
 // Plugin: finds the API key of each request. It refuses none, so that the rate limit also counts requests without a key.
 
-interface Authentication {
+export interface Authentication {
   readonly findKey: KeyLookup;
   readonly noteUse: KeyUse;
   readonly now: () => number;

@@ -22,7 +22,7 @@ export interface ClinicFacts {
   readonly hours: readonly Span[];
   /** Keys that nobody revoked. */
   readonly keys: readonly KeyEnd[];
-  readonly toPlace: { readonly count: number; readonly oldest: number | null };
+  readonly unmatched: { readonly count: number; readonly oldest: number | null };
   /** PCs on which the last update from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
   /** Users whose password somebody else knows. */
@@ -137,7 +137,7 @@ function timeOf(text: string | null | undefined, now: number): number {
   return Math.min(Date.parse(text ?? "") || now, now);
 }
 
-function waiting({ toPlace: { count, oldest }, critical }: ClinicFacts, now: number): Condition[] {
+function waiting({ unmatched: { count, oldest }, critical }: ClinicFacts, now: number): Condition[] {
   const unmatched: Condition[] =
     oldest === null
       ? []

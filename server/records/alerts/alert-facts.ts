@@ -5,7 +5,7 @@ import type { Session } from "../../database/query.ts";
 import { knownPasswords } from "../users/members.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readHeardAgents } from "../agents/devices.ts";
-import { critical, criticalByFp, keysInUse, toPlace } from "./today.ts";
+import { critical, criticalByFp, keysInUse, unmatched } from "./today.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ export async function readAlertFacts(
   session: Session,
   { clinicId, timeZone, now, openCritical }: Asked,
 ): Promise<ClinicFacts> {
-  const waiting = await session.first(toPlace, { clinicId });
+  const waiting = await session.first(unmatched, { clinicId });
   const heard = await readHeardAgents(session, { clinicId, timeZone, now });
   const stored = await readRollout(session, clinicId);
   const agents = heard.agents.map(({ shown }) => shown);
@@ -31,7 +31,7 @@ export async function readAlertFacts(
     failedUpdates: stored === undefined ? [] : failedPcs(stored.rollout, agents),
     keys: await session.all(keysInUse, { clinicId }),
     knownPasswords: await session.all(knownPasswords, { clinicId }),
-    toPlace: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
+    unmatched: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
     critical: await unseenCritical(session, { clinicId, now, openCritical }),
   };
 }

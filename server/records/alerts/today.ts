@@ -41,7 +41,7 @@ export async function readToday(
   session: Session,
   { clinicId, timeZone, isAdmin, now }: { clinicId: number; timeZone: string | null; isAdmin: boolean; now: number },
 ): Promise<TodayState> {
-  const waiting = await session.first(toPlace, { clinicId });
+  const waiting = await session.first(unmatched, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
   const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
@@ -139,7 +139,7 @@ function timestampOrNull(milliseconds: number | null): string | null {
   return milliseconds === null ? null : timestampOf(milliseconds);
 }
 
-export const toPlace = query((db, p: { clinicId: number }) =>
+export const unmatched = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("study")
     .select((select) => [

@@ -20,6 +20,7 @@ import {
   findStoredStudy,
   insertStudy,
   replaceStudy,
+  reviseStudy,
   type StoredStudy,
   updateStudy,
 } from "../studies/studies.ts";
@@ -271,23 +272,9 @@ async function fileTwin(
   twin: StoredStudy,
   { id, patient }: PatientRecord,
 ): Promise<void> {
-  const { id: _id, patient_fp: _patient, ...columns } = twin;
-  await replaceStudy(
-    session,
-    twin,
-    {
-      ...columns,
-      ...(await flagForPatient(session, twin, patient)),
-      ...{ cause_reason: null, flagged_species: null },
-      patient_id: id,
-      claimed_patient_fp: pushed.patient_fp,
-      unmatched_reason: null,
-      revision: twin.revision + 1,
-      received_at: now,
-      cause: "pushed",
-    },
-    now,
-  );
+  const flagged = await flagForPatient(session, twin, patient);
+  const filed = { patient_id: id, claimed_patient_fp: pushed.patient_fp, unmatched_reason: null } as const;
+  await reviseStudy(session, twin, { ...flagged, ...filed, cause: "pushed" }, now);
 }
 
 function hashOf(pushed: PushedStudy): string {

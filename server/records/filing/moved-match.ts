@@ -1,7 +1,8 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { reasonOf } from "../../../shared/api/reason.ts";
 import type { MatchedBy, PushedStudy } from "../../../shared/api/study.ts";
-import { fold, readSpecies } from "../../../shared/clinical/species.ts";
+import { fold } from "../../../shared/clinical/species.ts";
+import { speciesContradiction } from "./species-rule.ts";
 import type { Unmatched } from "./study-filing.ts";
 
 // An agent matches by its copy of the directory. This checks the match against the directory itself.
@@ -45,9 +46,5 @@ export function movedMatch(
       return reasonOf("MATCH.NAME_MOVED", patient.fp, isOnly ? "" : String(namesakes.length));
     }
   }
-  const stated = readSpecies(pushed.patient_hint.species ?? "");
-  if (stated !== null && stated !== (readSpecies(patient.species) ?? patient.species)) {
-    return reasonOf("MATCH.OTHER_SPECIES", stated, patient.species);
-  }
-  return null;
+  return speciesContradiction(pushed.patient_hint, patient);
 }

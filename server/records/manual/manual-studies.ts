@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type ManualEntry, resultsOfEntry } from "./manual-study.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
-import { missingPatientProblem } from "../unmatched/placement.ts";
 import { canonical, describeStudy } from "../studies/study-content.ts";
 import { findPatient } from "../patients/patients.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -62,6 +61,18 @@ export async function addStudy(
   await auditCommand(session, "study add", [fp, patientFp], { ...actor, clinicId });
   return { fp };
 }
+
+/** @returns the reason why a patient is not found: deleted or never imported */
+async function missingPatientProblem(session: Session, fp: string): Promise<string> {
+  const isDeleted = (await session.first(deletedPatient, { fp })) !== undefined;
+  return isDeleted
+    ? `patient ${fp} is deleted, expected a patient of the clinic`
+    : `patient ${fp} does not exist, expected the fp of an imported patient`;
+}
+
+const deletedPatient = query((db, p: { fp: string }) =>
+  db.selectFrom("patient").select("id").where("fp", "=", p.fp).where("deleted_at", "is not", null),
+);
 
 const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string }) =>
   db.selectFrom("study").select("fp").where("clinic_id", "=", p.clinicId).where("dedupe_key", "=", p.dedupeKey),

@@ -15,7 +15,7 @@ import { findPatient } from "../patients/patients.ts";
 import { rangesOfVersion } from "../clinics/ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
-import { isMoved } from "../unmatched/placement.ts";
+import { isMoved } from "../unmatched/commands.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
@@ -43,7 +43,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       : await rangesOfVersion(session, stored.clinic_id, version);
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
-  const history = await historyOf(session, fp);
+  const history = await historyOf(session, stored);
   const places = await placesOf(session, clinicId, history, isOwn);
   const revisions = history.map((entry, index): Revision => {
     const before = history[index - 1]?.study.results;
@@ -93,14 +93,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     conflicts,
     time_line: inTime([
       { at: study.acquired_at, kind: "sample", device: study.device_name, samples },
-      ...revisions.map(({ revision, at, cause, by, place }) => ({
-        ...({ at, kind: "revision" } as const),
-        ...{ revision, cause, by, place },
-      })),
-      ...conflicts.map(({ at, revision, reason }) => ({ at, kind: "conflict" as const, revision, reason })),
-      ...commands
-        .filter(({ at }) => revisions.every((revision) => Date.parse(revision.at) !== at))
-        .map(({ at, route, by }) => ({ at: timestampOf(at), kind: "command" as const, command: route ?? "", by })),
+      ...stepsIn(revisions, conflicts, commands),
       ...(await readsOf(session, clinicId, fp)),
     ]),
   };
@@ -111,7 +104,7 @@ function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable
 }
 
 /**
- * Returns where each revision stood. A patient that the clinic may not see has no name, and the reasons of another clinic's desk
+ * Returns where each revision stood. A patient that the clinic may not see has no name, and the reasons of another clinic
  * may name one.
  */
 async function placesOf(
@@ -147,6 +140,24 @@ function authorOf(
 ): string | null {
   if (cause === "pushed") return source?.device_id ?? null;
   return commands.find((command) => command.at === Date.parse(at))?.by ?? null;
+}
+
+/** Returns the events of revisions and conflicts, and of the commands that made no revision. */
+function stepsIn(
+  revisions: readonly Revision[],
+  conflicts: readonly StudyConflict[],
+  commands: readonly { at: number; route: string | null; by: string }[],
+): TimeLineEvent[] {
+  return [
+    ...revisions.map(({ revision, at, cause, by, place }) => ({
+      ...({ at, kind: "revision" } as const),
+      ...{ revision, cause, by, place },
+    })),
+    ...conflicts.map(({ at, revision, reason }) => ({ at, kind: "conflict" as const, revision, reason })),
+    ...commands
+      .filter(({ at }) => revisions.every((revision) => Date.parse(revision.at) !== at))
+      .map(({ at, route, by }) => ({ at: timestampOf(at), kind: "command" as const, command: route ?? "", by })),
+  ];
 }
 
 async function readsOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {

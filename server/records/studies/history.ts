@@ -2,7 +2,7 @@ import type { Reason } from "../../../shared/api/reason.ts";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyCause } from "../../database/schema.ts";
-import { findStoredStudy, type ReplacedStudy } from "./studies.ts";
+import type { ReplacedStudy, StoredStudy } from "./studies.ts";
 import { inPublishedOrder, parseStored, sampleIds, timestampOf, toStudy } from "./study-content.ts";
 
 /** A stored study with its origin and state, whichever clinic may read it. */
@@ -19,9 +19,7 @@ export interface StudyView {
   snapshot: Snapshot | null;
 }
 
-export async function viewStudy(session: Session, fp: string): Promise<StudyView | undefined> {
-  const stored = await findStoredStudy(session, fp);
-  if (stored === undefined) return undefined;
+export async function viewStudy(session: Session, stored: StoredStudy): Promise<StudyView> {
   const clinic = stored.clinic_id === null ? undefined : await session.first(clinicFp, { id: stored.clinic_id });
   return {
     study: inPublishedOrder(toStudy(stored)),
@@ -55,9 +53,7 @@ export interface HistoryEntry {
 }
 
 /** Lists all revisions of a study, the first one first. */
-export async function historyOf(session: Session, fp: string): Promise<HistoryEntry[]> {
-  const stored = await findStoredStudy(session, fp);
-  if (stored === undefined) return [];
+export async function historyOf(session: Session, stored: StoredStudy): Promise<HistoryEntry[]> {
   const replaced = await session.all(revisionsOf, { studyId: stored.id });
   const earlier = replaced.map(({ revision, body, received_at }): HistoryEntry => {
     const study = JSON.parse(body) as ReplacedStudy;

@@ -4,7 +4,13 @@ import { searchWords, severityOf } from "./study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { DamagedRecord } from "../../database/damaged-records.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { StudyChecksum, StudyColumns, StudyMarks, StudySearchColumns, Tables } from "../../database/schema.ts";
+import type {
+  StudyChecksum,
+  StudyColumns,
+  OptionalStudyColumns,
+  StudySearchColumns,
+  Tables,
+} from "../../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
 
@@ -24,10 +30,12 @@ export async function findStudy(
   return { connected: row.active === 1, study: toStudy(row) };
 }
 
-export type StoredStudy = StudyColumns & StudyMarks & StudyChecksum & { id: number; patient_fp: string | null };
+export type StoredStudy = StudyColumns &
+  OptionalStudyColumns &
+  StudyChecksum & { id: number; patient_fp: string | null };
 
-/** A study to write. Without marks it has none. */
-export type StudyWrite = StudyColumns & Partial<StudyMarks>;
+/** A study to write. */
+export type StudyWrite = StudyColumns & Partial<OptionalStudyColumns>;
 
 /** Finds a stored study, whichever clinic may read it. @throws DamagedRecord */
 export async function findStoredStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
@@ -42,7 +50,7 @@ export async function findIntactStudy(session: Session, fp: string): Promise<Sto
 
 export async function insertStudy(session: Session, row: StudyWrite): Promise<void> {
   await session.all(insert, {
-    ...NO_MARKS,
+    ...OMITTED,
     ...row,
     ...searchColumns(row),
     checksum: await studyChecksum(session, row),
@@ -55,7 +63,7 @@ export async function insertStudy(session: Session, row: StudyWrite): Promise<vo
 export async function updateStudy(session: Session, stored: StoredStudy, row: StudyWrite, now: number): Promise<void> {
   const { id, patient_id: previousPatientId } = stored;
   const checksum = await studyChecksum(session, row);
-  await session.all(update, { ...NO_MARKS, ...row, ...searchColumns(row), checksum, id, previousPatientId });
+  await session.all(update, { ...OMITTED, ...row, ...searchColumns(row), checksum, id, previousPatientId });
   await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
@@ -92,6 +100,18 @@ export async function replaceStudy(session: Session, stored: StoredStudy, row: S
   await updateStudy(session, stored, row, now);
 }
 
+/** Adds a revision to a stored study. What it does not change stays; the reason and the mark of the revision before end with it. */
+export async function reviseStudy(
+  session: Session,
+  stored: StoredStudy,
+  changed: Partial<StudyWrite> & Pick<StudyColumns, "cause">,
+  now: number,
+): Promise<void> {
+  const { id: _id, patient_fp: _patient, ...columns } = stored;
+  const row = { ...columns, ...ENDED, ...changed, revision: stored.revision + 1, received_at: now };
+  await replaceStudy(session, stored, row, now);
+}
+
 /** The JSON of a replaced revision. */
 export interface ReplacedStudy extends Study {
   /** `study.claimed_patient_fp`; stored JSON keeps this name. */
@@ -106,7 +126,11 @@ export interface ReplacedStudy extends Study {
   rejected_reason: string | null;
 }
 
-const NO_MARKS: StudyMarks = { cause_reason: null, flagged_species: null };
+/** What belongs to one revision. */
+const ENDED = { cause_reason: null, flagged_species: null };
+
+/** What a write omits. */
+const OMITTED: OptionalStudyColumns = { ...ENDED };
 
 const filedByFp = checked(
   query((db, p: { clinicId: number; fp: string }) =>
@@ -144,7 +168,7 @@ function searchColumns({ results, source, patient_hint }: StudyColumns): StudySe
   };
 }
 
-type StudyRow = StudyColumns & StudyMarks & StudySearchColumns & StudyChecksum;
+type StudyRow = StudyColumns & OptionalStudyColumns & StudySearchColumns & StudyChecksum;
 
 const insert = query(
   (db, p: StudyRow) => db.insertInto("study").values(studyValues(p)),

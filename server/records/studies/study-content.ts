@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { withAbnormalWords } from "../../../shared/clinical/results.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
-import type { StudyColumns, StudyMarks } from "../../database/schema.ts";
+import type { StudyColumns, OptionalStudyColumns } from "../../database/schema.ts";
 
 // Converts studies between the API and the columns of `study`.
 
@@ -49,7 +49,7 @@ export function canonical(value: unknown): string {
 /** Converts a row to the study of the API. */
 export function toStudy(
   row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments"> &
-    Pick<StudyMarks, "flagged_species"> & { patient_fp: string | null },
+    Pick<OptionalStudyColumns, "flagged_species"> & { patient_fp: string | null },
 ): Study {
   return {
     fp: row.fp,

@@ -3,7 +3,7 @@ import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../..
 import { query, type Session } from "../../database/query.ts";
 import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 import { toPatient } from "../patients/patients.ts";
-import { findStoredStudy } from "../studies/studies.ts";
+import type { StoredStudy } from "../studies/studies.ts";
 import { parseStored } from "../studies/study-content.ts";
 
 const CANDIDATES_MAX = 5;
@@ -14,10 +14,12 @@ const OWNERS_LOOKED_UP_MAX = 50;
 const DAY_MS = 86_400_000;
 
 /** Lists patients of the clinic that an unmatched study may belong to, the likeliest first, with the reasons. */
-export async function candidatesFor(session: Session, fp: string): Promise<PatientCandidate[]> {
-  const stored = await findStoredStudy(session, fp);
-  const hint = parseStored(stored?.patient_hint ?? null) as PatientHint | null;
-  if (stored?.clinic_id == null || hint === null) return [];
+export async function candidatesFor(
+  session: Session,
+  stored: Pick<StoredStudy, "clinic_id" | "patient_hint" | "acquired_at">,
+): Promise<PatientCandidate[]> {
+  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  if (stored.clinic_id === null || hint === null) return [];
   const clinicId = stored.clinic_id;
   const day = Math.floor(stored.acquired_at / DAY_MS) * DAY_MS;
   const appointed = new Set(

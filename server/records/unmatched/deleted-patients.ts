@@ -3,19 +3,24 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { query, type Session } from "../../database/query.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
-import { findIntactStudy, type ReplacedStudy, replaceStudy, type StoredStudy } from "../studies/studies.ts";
+import { findIntactStudy, type ReplacedStudy, reviseStudy } from "../studies/studies.ts";
 import { canonical } from "../studies/study-content.ts";
 
-// Nobody sees the studies of a deleted patient. Those of a clinic's own devices return to its desk, and go back with the patient.
+// Nobody sees the studies of a deleted patient. Those of a clinic's own devices are unmatched until the patient comes back.
 
-/** Gives the studies of a deleted patient back to the desks of their clinics. A damaged one stays where it is. */
+/** Makes the studies of a deleted patient unmatched. A damaged one stays where it is. */
 export async function releaseStudies(session: Session, patientId: number, now: number): Promise<void> {
   for (const { fp } of await session.all(ownStudiesOf, { patientId })) {
     const stored = await findIntactStudy(session, fp);
     if (stored === undefined) continue;
     const flagged = await flagForPatient(session, stored, null);
     const unmatched_reason = JSON.stringify(reasonOf("PATIENT.DELETED", stored.patient_fp ?? ""));
-    await addStep(session, stored, { ...flagged, patient_id: null, unmatched_reason, cause: "patient deleted" }, now);
+    await reviseStudy(
+      session,
+      stored,
+      { ...flagged, patient_id: null, unmatched_reason, cause: "patient deleted" },
+      now,
+    );
   }
 }
 
@@ -33,16 +38,9 @@ export async function restoreStudies(
     const results = canonical(before.results);
     const snapshot = before.snapshot === null ? null : JSON.stringify(before.snapshot);
     const restored = { results, snapshot, patient_id: id, unmatched_reason: null, cause: "patient restored" } as const;
-    await addStep(session, stored, restored, now);
+    await reviseStudy(session, stored, restored, now);
   }
   await markOutdatedFlags(session, id, patient, now);
-}
-
-type Step = Pick<StoredStudy, "results" | "snapshot" | "patient_id" | "unmatched_reason" | "cause">;
-
-async function addStep(session: Session, stored: StoredStudy, step: Step, now: number): Promise<void> {
-  const { id: _id, patient_fp: _patient, cause_reason: _reason, flagged_species: _species, ...columns } = stored;
-  await replaceStudy(session, stored, { ...columns, ...step, revision: stored.revision + 1, received_at: now }, now);
 }
 
 const ownStudiesOf = query((db, p: { patientId: number }) =>

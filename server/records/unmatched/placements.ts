@@ -4,6 +4,8 @@ import { timestampOf } from "../studies/study-content.ts";
 
 const LISTED_MAX = 200;
 
+// The names of `GET /agent/v1/placements` are those of agents in use: there "desk" means unmatched.
+
 /** A position in the list: the time of a change, in ms since 1970, and the id of its study. */
 export interface PlacementPosition {
   readonly at: number;

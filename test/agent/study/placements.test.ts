@@ -7,7 +7,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { addMessage, openOperations, serverOutcome, settlement } from "../../support/spool-operations.ts";
 import { studyDraft } from "../../support/study.ts";
 import { makeUser } from "../../dashboard/harness.ts";
-import { deskEntities, dog, ours, waiting } from "../../dashboard/desk.ts";
+import { clinicEntities, dog, ours, waiting } from "../../dashboard/unmatched-clinic.ts";
 import { importEntities, keyPermissions, noon, startServer } from "../../server/harness.ts";
 
 /** Runs the agent's calls on a spool without its worker. */
@@ -17,7 +17,7 @@ function callsOn(spool: ReturnType<typeof openOperations>["spool"]): SpoolCalls 
 }
 
 test("the agent counts as filed, waiting or removed what people did with its studies at the server", async () => {
-  const server = await startServer(...deskEntities);
+  const server = await startServer(...clinicEntities);
   const key = await server.makeKey(ours, keyPermissions);
   const staff = await makeUser(server, "staff", ours);
   const { db, spool } = openOperations();
@@ -47,7 +47,7 @@ test("the agent counts as filed, waiting or removed what people did with its stu
 });
 
 test("changes of one moment are read in several requests, and the next sync begins before the last of them", async () => {
-  const server = await startServer(...deskEntities);
+  const server = await startServer(...clinicEntities);
   const key = await server.makeKey(ours, keyPermissions);
   const fps = Array.from({ length: 250 }, () => newFp("cds"));
   for (const part of [fps.slice(0, 100), fps.slice(100, 200), fps.slice(200)]) {

@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
-import { deskEntities, ours, pushTo, unknownCode } from "../desk.ts";
+import { clinicEntities, ours, pushTo, unknownCode } from "../unmatched-clinic.ts";
 import { startDashboard } from "../harness.ts";
 
 // Goal: a user says in the page which analyte a device's code is, and takes it back.
@@ -16,7 +16,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("a code is mapped to an analyte found by its name, shown as mapped, and unmapped", async () => {
-    const dashboard = await startDashboard(...deskEntities);
+    const dashboard = await startDashboard(...clinicEntities);
     const hostile: PushedStudy = unknownCode({ code: HOSTILE });
     await pushTo(dashboard, ours, hostile, unknownCode({ code: "X9", word: "Positive", unit: null }));
     const page = await dashboard.openAs(browser, "staff", ours, "/to-place/codes");

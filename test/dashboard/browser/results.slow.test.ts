@@ -92,6 +92,36 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByText("whose is it?").first().waitFor();
   });
 
+  test("a move asks for the species if the device contradicts the animal, and after no other refusal", async () => {
+    const { server, ours, dog, push, open } = await startResults();
+    const cat = patient({ name: "Minnoş", species: "cat" });
+    await importEntities(server.store, cat, connection(cat.fp, ours));
+    const patient_hint = { ...study().patient_hint, identifier: null, species: "DOG" };
+    const sent = { ...chemistry(dog), patient_hint };
+    await push(sent);
+    const page = await open(browser, "staff", ours, `/results/${sent.fp}`);
+    const dialog = page.getByRole("dialog");
+    const move = async () => {
+      await page.getByRole("button", { name: "Wrong animal?" }).click();
+      await dialog.getByLabel("Name, microchip or card number").fill("Minn");
+      await dialog.getByRole("button", { name: "Minnoş" }).click();
+      await dialog.getByLabel("Reason").fill("wrong card");
+    };
+    const species = dialog.getByLabel("To file it all the same, type: cat");
+    await move();
+    await push({ ...sent, revision: 2, comments: ["Lipemic"] });
+    await dialog.getByRole("button", { name: "Move to Minnoş" }).click();
+    await dialog.getByText("This study was changed meanwhile.").waitFor();
+    expect(await species.count()).toBe(0);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+
+    await move();
+    await dialog.getByRole("button", { name: "Move to Minnoş" }).click();
+    await species.fill("cat");
+    await dialog.getByRole("button", { name: "Move to Minnoş" }).click();
+    await page.getByRole("heading", { name: "Minnoş" }).waitFor();
+  });
+
   test("filters and the search narrow the list, stay in the address, and a reload keeps them", async () => {
     const { server, ours, dog, push, open } = await startResults();
     const cat = patient({ name: "Minnoş", species: "cat" });

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
-import { deskEntities, dog, ours, pushTo, readStudy, waiting } from "../desk.ts";
+import { clinicEntities, dog, ours, pushTo, readStudy, waiting } from "../unmatched-clinic.ts";
 import { startDashboard } from "../harness.ts";
 
 // Goal: a user places, rejects and reopens unmatched studies with the keyboard alone.
@@ -19,7 +19,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   const current = (page: Page) => page.locator(".desk-queue [aria-current]").innerText();
 
   test("an unmatched study is placed with the keyboard alone, and read by GET with the flags of that species", async () => {
-    const dashboard = await startDashboard(...deskEntities);
+    const dashboard = await startDashboard(...clinicEntities);
     const [first, second] = [waiting({ name: "Boncuk" }), waiting({ name: "Karabas", owner: HOSTILE })];
     await pushTo(dashboard, ours, first, second);
     const page = await dashboard.openAs(browser, "staff", ours, "/to-place");
@@ -50,7 +50,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("a cat's study goes to a dog only after the species is typed", async () => {
-    const dashboard = await startDashboard(...deskEntities);
+    const dashboard = await startDashboard(...clinicEntities);
     const sent = waiting({ name: "Karabas", species: "Kedi" });
     await pushTo(dashboard, ours, sent);
     const page = await dashboard.openAs(browser, "staff", ours, `/to-place/${sent.fp}`);
@@ -73,7 +73,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("a study is rejected with a reason and taken back, and no key acts in a field", async () => {
-    const dashboard = await startDashboard(...deskEntities);
+    const dashboard = await startDashboard(...clinicEntities);
     const sent = waiting({ name: "Control" });
     await pushTo(dashboard, ours, sent);
     const page = await dashboard.openAs(browser, "staff", ours, "/to-place");
@@ -105,7 +105,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("the second user who files a study is told who was first", async () => {
-    const dashboard = await startDashboard(...deskEntities);
+    const dashboard = await startDashboard(...clinicEntities);
     const sent = waiting({ name: "Karabas" });
     await pushTo(dashboard, ours, sent);
     const pages = [
@@ -130,7 +130,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("a reason that is typed while the queue moves rejects no other study", async () => {
-    const dashboard = await startDashboard(...deskEntities);
+    const dashboard = await startDashboard(...clinicEntities);
     const [first, second] = [waiting({ name: "Karabas" }), waiting({ name: "Boncuk" })];
     await pushTo(dashboard, ours, first, second);
     const page = await dashboard.openAs(browser, "staff", ours, "/to-place");

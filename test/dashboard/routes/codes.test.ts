@@ -3,13 +3,13 @@ import type { PushedStudy } from "../../../shared/api/study.ts";
 import type { AnalyteChoice, CodeList } from "../../../server/dashboard/types/results/codes.ts";
 import { analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { startServer } from "../../server/harness.ts";
-import { deskEntities, ours, pushTo, theirs, unknownCode } from "../desk.ts";
+import { clinicEntities, ours, pushTo, theirs, unknownCode } from "../unmatched-clinic.ts";
 import { makeUser } from "../harness.ts";
 
 // Goal: the clinic maps codes of its devices to analytes, and its agents fetch the mappings.
 
 async function codes(...studies: PushedStudy[]) {
-  const server = await startServer(...deskEntities);
+  const server = await startServer(...clinicEntities);
   const staff = await makeUser(server, "staff", ours);
   await pushTo(server, ours, ...studies);
   const map = (analyte: string | null, code = "413") =>

@@ -6,9 +6,9 @@ import type {
   ManualStudyBody,
   TypedAnalyte,
 } from "../../../server/dashboard/types/results/manual-study.ts";
-import { viewStudy } from "../../../server/records/studies/history.ts";
 import { clinic, connection, patient, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
+import { viewStudy } from "../../server/study-commands.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");

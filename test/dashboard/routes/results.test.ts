@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { assignStudy } from "../../../server/records/unmatched/placement.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import type { ResultsPage, StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
 import { importEntities, keyPermissions, patient, startServer, study, temporaryFolder } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
+import { assignStudy, moveStudy } from "../../server/study-commands.ts";
 
 async function startResults() {
   const names = resultsClinic();
@@ -161,7 +161,8 @@ test("a patient that the clinic may not see has no name in the revisions, and it
   const actor = { by: "Veli", now: server.clock.now };
   const both = { type: "connection" as const, patient_fp: dog.fp, clinic_fp: theirs, active: true };
   await importEntities(server.store, both);
-  await server.store.transaction((session) => assignStudy(session, { fp: moved.fp, patientFp: dog.fp, ...actor }));
+  const move = { fp: moved.fp, patientFp: dog.fp, reason: "another animal", ...actor };
+  await server.store.transaction((session) => moveStudy(session, move));
   const stranger = await makeUser(server, "reader", theirs);
   await stranger.call("GET", `/results/${moved.fp}`);
   const shown = await read(moved.fp);

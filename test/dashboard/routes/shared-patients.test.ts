@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { rejectStudy, reopenStudy } from "../../../server/records/unmatched/placement.ts";
 import type { ResultsPage, StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import { connection, importEntities, keyPermissions, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, resultsClinic } from "../results-clinic.ts";
+import { rejectStudy, reopenStudy } from "../../server/study-commands.ts";
 
-// Two clinics share a patient. The notes, reasons and sample numbers of one clinic's desk may name others of its patients.
+// Two clinics share a patient. The notes, reasons and sample numbers of one clinic may name others of its patients.
 
 async function sharedDog() {
   const { ours, theirs, dog, entities } = resultsClinic();

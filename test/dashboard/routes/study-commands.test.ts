@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
-import type { PlacementQueue, StudyToPlace } from "../../../server/dashboard/types/results/to-place.ts";
+import type { UnmatchedList, UnmatchedDetails } from "../../../server/dashboard/types/results/unmatched.ts";
 import {
   connectTo,
   importEntities,
@@ -11,14 +11,14 @@ import {
   study,
 } from "../../server/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { cat, deskEntities, dog, foreign, ours, theirs, waiting } from "../desk.ts";
+import { cat, clinicEntities, dog, foreign, ours, theirs, waiting } from "../unmatched-clinic.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry } from "../results-clinic.ts";
 
 // Goal: a study of the wrong animal is moved or taken back from its page, however it was filed, and flags follow a corrected animal.
 
-async function startDesk() {
-  const server = await startServer(...deskEntities);
+async function startClinic() {
+  const server = await startServer(...clinicEntities);
   const key = await server.makeKey(ours, [...keyPermissions, "clinic.lab.view"]);
   const staff = await makeUser(server, "staff", ours);
   const command = async (fp: string, name: string, body: object) => {
@@ -31,7 +31,7 @@ async function startDesk() {
     staff,
     command,
     page: async (fp: string) => (await staff.call<StudyPage>("GET", `/results/${fp}`)).body,
-    queue: async () => (await staff.call<PlacementQueue>("GET", "/to-place")).body,
+    queue: async () => (await staff.call<UnmatchedList>("GET", "/to-place")).body,
     /** The patient of the study in the API; null if it has none there. */
     served: async (fp: string) =>
       (await server.get(key, `/api/v1/lab/diagnostics/${fp}`)).body.data?.patient_fp ?? null,
@@ -43,7 +43,7 @@ const why = { reason: "the card of the wrong animal" };
 
 describe("a study of the wrong animal", () => {
   test("moves to another one with its reason, flags and history, and the move can be undone", async () => {
-    const { server, key, staff, command, page, served } = await startDesk();
+    const { server, key, staff, command, page, served } = await startClinic();
     const sent = chemistry(dog);
     await server.push(key, sent);
     const before = await page(sent.fp);
@@ -68,13 +68,13 @@ describe("a study of the wrong animal", () => {
     expect(undone.rows.map(({ low, high }) => [low, high])).toEqual(before.rows.map(({ low, high }) => [low, high]));
   });
 
-  test("goes back to the desk without an animal, where it can be placed, and that can be undone", async () => {
-    const { server, key, staff, command, page, queue, served } = await startDesk();
+  test("is unmatched after it is taken back, can be placed, and that can be undone", async () => {
+    const { server, key, staff, command, page, queue, served } = await startClinic();
     const sent = chemistry(dog);
     await server.push(key, sent);
     expect((await command(sent.fp, "move", { patient_fp: null, ...why })).status).toBe(200);
     expect([await served(sent.fp), (await queue()).studies.map(({ fp }) => fp)]).toEqual([null, [sent.fp]]);
-    const { body } = await staff.call<StudyToPlace>("GET", `/to-place/${sent.fp}`);
+    const { body } = await staff.call<UnmatchedDetails>("GET", `/to-place/${sent.fp}`);
     expect([body.patient, body.reason]).toEqual([null, { code: "PERSON.TOOK_BACK", values: [dog.fp, why.reason] }]);
     // A resend leaves it to the person.
     expect(await server.push(key, sent)).toMatchObject([{ outcome: "unmatched", code: "PATIENT.LEFT_OPEN" }]);
@@ -84,7 +84,7 @@ describe("a study of the wrong animal", () => {
   });
 
   test("moves although it was imported or entered by hand", async () => {
-    const { server, key, staff, command, queue, served, change } = await startDesk();
+    const { server, key, staff, command, queue, served, change } = await startClinic();
     const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, ...imported } = study({ patient_fp: dog.fp });
     const line = { type: "study", ...imported };
     await change(line);
@@ -112,7 +112,7 @@ describe("a study of the wrong animal", () => {
   });
 
   test("is refused without a reason, for another clinic's animal, and in a revision that the user did not see", async () => {
-    const { server, key, staff, command, served } = await startDesk();
+    const { server, key, staff, command, served } = await startClinic();
     const sent = chemistry(dog);
     await server.push(key, sent);
     for (const [body, status] of [
@@ -141,13 +141,13 @@ describe("a study of the wrong animal", () => {
   });
 
   test("needs the typed species of an animal that the device contradicts", async () => {
-    const { server, key, command, served } = await startDesk();
+    const { server, key, command, served } = await startClinic();
     const sent = { ...chemistry(dog), patient_hint: { ...study().patient_hint, identifier: null, species: "DOG" } };
     await server.push(key, sent);
     const refused = await command(sent.fp, "move", { patient_fp: cat.fp, ...why });
     expect([refused.status, refused.body.error?.message]).toEqual([
       409,
-      "The device says DOG, but Pamuk is a cat: type the patient's species, cat, to file it all the same.",
+      "The device says dog, but the patient is a cat: type the patient's species, cat, to file it all the same.",
     ]);
     expect((await command(sent.fp, "move", { patient_fp: cat.fp, ...why, typed_species: "Cat" })).status).toBe(200);
     expect(await served(sent.fp)).toBe(cat.fp);
@@ -156,7 +156,7 @@ describe("a study of the wrong animal", () => {
 
 describe("a corrected animal", () => {
   test("has its earlier studies offered for new flags, which say meanwhile for which species they are", async () => {
-    const { server, key, staff, command, page, queue } = await startDesk();
+    const { server, key, staff, command, page, queue } = await startClinic();
     const [sent, image] = [chemistry(dog), study({ patient_fp: dog.fp, results: [] })];
     await server.push(key, sent, image);
     const polled = (await server.get(key, "/api/v1/lab/diagnostics")).headers["sync-cursor"];
@@ -193,7 +193,7 @@ describe("a corrected animal", () => {
   });
 
   test("keeps the mark of a study that the practice's file names again, unchanged", async () => {
-    const { server, key, page, queue, change } = await startDesk();
+    const { server, key, page, queue, change } = await startClinic();
     const sent = chemistry(dog);
     await server.push(key, sent);
     const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, snapshot: _n, ...shown } = sent;
@@ -204,7 +204,7 @@ describe("a corrected animal", () => {
   });
 
   test("that is corrected back, or whose flags would stay the same, has nothing to renew", async () => {
-    const { server, key, queue, change } = await startDesk();
+    const { server, key, queue, change } = await startClinic();
     await server.push(key, chemistry(dog));
     for (const [changes, count] of [
       [{ species: "cat" }, 1],
@@ -219,8 +219,8 @@ describe("a corrected animal", () => {
 });
 
 describe("a deleted animal", () => {
-  test("gives its studies back to the desk, and gets back those that still wait there", async () => {
-    const { server, key, staff, page, queue, served, change } = await startDesk();
+  test("leaves its studies unmatched, and gets back those that still wait", async () => {
+    const { server, key, staff, page, queue, served, change } = await startClinic();
     const [sent, placed, moved] = [chemistry(dog), waiting(), waiting()];
     await server.push(key, sent, placed, moved);
     for (const { fp } of [placed, moved]) {
@@ -246,8 +246,8 @@ describe("a deleted animal", () => {
   });
 });
 
-test("a study line of a deleted animal leaves the study at the desk", async () => {
-  const { server, key, queue, change, served } = await startDesk();
+test("a study line of a deleted animal leaves the study unmatched", async () => {
+  const { server, key, queue, change, served } = await startClinic();
   const sent = chemistry(dog);
   await server.push(key, sent);
   const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, snapshot: _n, ...shown } = sent;
@@ -258,7 +258,7 @@ test("a study line of a deleted animal leaves the study at the desk", async () =
 });
 
 test("a damaged study of an animal stops neither its correction nor its deletion", async () => {
-  const { server, key, queue, change } = await startDesk();
+  const { server, key, queue, change } = await startClinic();
   const [sent, damaged] = [chemistry(dog), chemistry(dog)];
   await server.push(key, sent, damaged);
   const beside = await connectTo(server.database);
@@ -271,7 +271,7 @@ test("a damaged study of an animal stops neither its correction nor its deletion
 });
 
 test("an import refuses blank names, and keeps items and events in their clinic", async () => {
-  const { server, change } = await startDesk();
+  const { server, change } = await startClinic();
   const item = {
     ...{ type: "inventory_item", fp: newFp("invitem"), name: "Syringe", category: "SUPPLY", sku: null, unit: "box" },
     ...{ quantity_on_hand: 1, low_stock_threshold: 0, unit_price_cents: 100, currency: "EUR", is_virtual: false },

@@ -19,13 +19,9 @@ export interface RemovedPatient {
   readonly at: number;
 }
 
-/** Part of operationsOn(). A sync generation is the start of a full sync, in ms since 1970; null for an incremental sync. */
-export function directorySyncOperationsOn(
-  db: Database.Database,
-  pendingMatches: PendingMatches,
-  { setMeta }: { readonly setMeta: (key: string, value: string) => void },
-) {
-  const sql = {
+/** The SQL of the operations below. */
+function statementsOn(db: Database.Database) {
+  return {
     body: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),
     upsertPatient: db.prepare(
       `INSERT INTO patient (fp, body, sync_generation) VALUES (@fp, @body, @generation)
@@ -42,6 +38,15 @@ export function directorySyncOperationsOn(
     outdatedPatients: db.prepare("SELECT fp FROM patient WHERE sync_generation < ?").pluck(),
     deleteOutdatedIdentifiers: db.prepare("DELETE FROM identifier WHERE sync_generation < ?"),
   };
+}
+
+/** Part of operationsOn(). A sync generation is the start of a full sync, in ms since 1970; null for an incremental sync. */
+export function directorySyncOperationsOn(
+  db: Database.Database,
+  pendingMatches: PendingMatches,
+  { setMeta }: { readonly setMeta: (key: string, value: string) => void },
+) {
+  const sql = statementsOn(db);
   const bodyOf = (fp: string) => sql.body.get(fp) as string | undefined;
   const remove = (fp: string) => {
     pendingMatches.patientChanged(fp);

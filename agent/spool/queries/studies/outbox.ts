@@ -35,14 +35,9 @@ interface PreviewQueue {
   queuePreviews(fp: string, revision: number, target: string): void;
 }
 
-/** Part of operationsOn(). */
-export function outboxOperationsOn(
-  db: Database.Database,
-  outcomes: MessageOutcomes,
-  pendingMatches: PendingMatches,
-  previews: PreviewQueue,
-) {
-  const sql = {
+/** The SQL of the operations below. */
+function statementsOn(db: Database.Database) {
+  return {
     queued: db.prepare(`SELECT ${COLUMNS} ${QUEUED} AND reason IS NULL AND unanswered = 0 ORDER BY rowid LIMIT ?`),
     // A clinic that reached its limit still sends new revisions of older studies, so that these wait behind all others.
     // The one that was tried last comes last, so that no study stops those behind it.
@@ -90,6 +85,16 @@ export function outboxOperationsOn(
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
     ),
   };
+}
+
+/** Part of operationsOn(). */
+export function outboxOperationsOn(
+  db: Database.Database,
+  outcomes: MessageOutcomes,
+  pendingMatches: PendingMatches,
+  previews: PreviewQueue,
+) {
+  const sql = statementsOn(db);
   return {
     /** Queues the studies again that the server refused because of their time, up to `until`. @returns their number */
     queueRefusedTimes(until: number): number {

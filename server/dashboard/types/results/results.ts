@@ -198,7 +198,7 @@ export interface StudyPage {
   notes: string[];
   /** The facts of its patient that the flags were made for, if they were corrected since. */
   flagged_for: FlaggedPatient | null;
-  /** What a user of the clinic may do with it: move it to another patient or the desk, undo that, have it flagged again. */
+  /** What a user of the clinic may do with it: move it to another patient or none, undo that, have it flagged again. */
   can: { move: boolean; undo: boolean; flag: boolean };
   /** Versions of the interval sets at the time of the flags; null if the sender sent none. */
   sets: { catalogue: string; clinic: string | null } | null;
@@ -208,7 +208,7 @@ export interface StudyPage {
   time_line: TimeLineEvent[];
 }
 
-/** The body of `POST .../results/:fp/move`. `revision` is the one that the user saw; no patient means the desk. */
+/** The body of `POST .../results/:fp/move`. `revision` is the one that the user saw; no patient makes it unmatched. */
 export interface MoveBody {
   revision: number;
   patient_fp: string | null;

@@ -47,20 +47,11 @@ export function Records() {
             ))}
           </select>
         </Field>
-        <p class="actions">
-          {patient === "" ? (
-            <button type="button" onClick={() => setFiltering(true)}>
-              {t("onePatient")}
-            </button>
-          ) : (
-            <>
-              {t("patientFilter", { name: named?.name ?? t("thisPatient") })}
-              <button type="button" onClick={() => show({ patient: "" })}>
-                {t("everyPatient")}
-              </button>
-            </>
-          )}
-        </p>
+        <PatientFilter
+          name={patient === "" ? null : (named?.name ?? t("thisPatient"))}
+          choose={() => setFiltering(true)}
+          end={() => show({ patient: "" })}
+        />
         {may("staff") && (
           <button type="button" class="primary" onClick={() => setNew(true)}>
             {t("newRecord")}
@@ -92,6 +83,27 @@ export function Records() {
         </Dialog>
       )}
     </>
+  );
+}
+
+/** Shows the name of the one patient whose records are listed, or offers to choose one. */
+function PatientFilter({ name, choose, end }: { name: string | null; choose: () => void; end: () => void }) {
+  if (name === null) {
+    return (
+      <p class="actions">
+        <button type="button" onClick={choose}>
+          {t("onePatient")}
+        </button>
+      </p>
+    );
+  }
+  return (
+    <p class="actions">
+      {t("patientFilter", { name })}
+      <button type="button" onClick={end}>
+        {t("everyPatient")}
+      </button>
+    </p>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
 import type { MoveBody, StudyPage } from "../../../dashboard/types/results/results.ts";
-import type { Placed, ReopenBody } from "../../../dashboard/types/results/to-place.ts";
+import type { NewRevision, ReopenBody } from "../../../dashboard/types/results/unmatched.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
@@ -28,7 +28,7 @@ function useCommand({ study, reload }: PlaceProps) {
   const send = (name: string, body: MoveBody | ReopenBody) =>
     action.run(async () => {
       try {
-        await call<Placed>("POST", `${clinicPath()}/results/${study.fp}/${name}`, body);
+        await call<NewRevision>("POST", `${clinicPath()}/results/${study.fp}/${name}`, body);
       } finally {
         await reload();
       }
@@ -116,7 +116,7 @@ function MoveDialog({ close, ...props }: PlaceProps & { close: () => void }) {
         <Field label={t("moveReason")} hint={t("moveReasonHint")}>
           <input name="reason" required maxLength={200} autocomplete="off" />
         </Field>
-        {chosen !== null && stated !== null && action.error?.code === "RECORD.REFUSED" && (
+        {chosen !== null && stated !== null && action.error?.reason === "MATCH.OTHER_SPECIES" && (
           <Field label={t("moveSpecies", { stated, species: studyWord(chosen.species) })}>
             <input name="species" maxLength={100} autocomplete="off" autocapitalize="none" spellcheck={false} />
           </Field>

@@ -1,10 +1,10 @@
-import type { StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
+import type { UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
 import { dateTime } from "../../text.ts";
 import { filingReason } from "../../ui/reasons.ts";
 import { t } from "./texts.ts";
 
 /** The left side: what the device said about the animal, and its results. */
-export function DeviceSaid({ study }: { study: StudyToPlace }) {
+export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
   const { hint, reason, results, comments } = study;
   const facts: [string, string | null | undefined][] = [
     [t("name"), hint?.name],
@@ -54,7 +54,7 @@ export function DeviceSaid({ study }: { study: StudyToPlace }) {
   );
 }
 
-function DeviceResults({ study: { results } }: { study: StudyToPlace }) {
+function DeviceResults({ study: { results } }: { study: UnmatchedDetails }) {
   const hasOwn = results.some(({ device_range, device_flag }) => device_range !== null || device_flag !== null);
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
-import type { Candidate, ShownPatient, StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
+import type { Candidate, ShownPatient, UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/field.tsx";
 import { word } from "../../ui/words.ts";
@@ -11,7 +11,7 @@ import { sign, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** The likely patients, and a search for any other one of the clinic. */
-export function PatientChoice({ desk, study }: { desk: Desk; study: StudyToPlace }) {
+export function PatientChoice({ desk, study }: { desk: Desk; study: UnmatchedDetails }) {
   const [text, setText] = useState("");
   const wanted = text.trim();
   const found = useResource<{ patients: ShownPatient[] }>(
@@ -81,7 +81,7 @@ function Choice({ desk: { chosen, choose }, patient, ordinal, children }: Choice
 
 const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherWeight"];
 
-function Signs({ candidate, study }: { candidate: Candidate; study: StudyToPlace }) {
+function Signs({ candidate, study }: { candidate: Candidate; study: UnmatchedDetails }) {
   return (
     <span class="desk-signs">
       {candidate.signs.map((each) => (
@@ -93,7 +93,7 @@ function Signs({ candidate, study }: { candidate: Candidate; study: StudyToPlace
   );
 }
 
-function signText(each: CandidateSign, { patient, number }: Candidate, { hint }: StudyToPlace): string {
+function signText(each: CandidateSign, { patient, number }: Candidate, { hint }: UnmatchedDetails): string {
   const species = studyWord(patient.species);
   switch (each) {
     case "identifier":

@@ -1,4 +1,4 @@
-import type { ShownPatient } from "../../../dashboard/types/results/to-place.ts";
+import type { ShownPatient } from "../../../dashboard/types/results/unmatched.ts";
 import { word } from "../../ui/words.ts";
 
 /** Prints the facts of a patient that tell namesakes apart. */

@@ -1,4 +1,4 @@
-import type { PlacementStep, StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
+import type { UnmatchedStep, UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
 import { Loaded, Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
@@ -8,7 +8,7 @@ import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** The right side: the patients that it may be of, what filing would do, or where the study is now. */
-export function PlacePanel({ desk, study, reject }: { desk: Desk; study: StudyToPlace; reject: () => void }) {
+export function PlacePanel({ desk, study, reject }: { desk: Desk; study: UnmatchedDetails; reject: () => void }) {
   const { action, chosen, preview } = desk;
   const waits = study.patient === null && study.rejected_reason === null;
   return (
@@ -33,7 +33,7 @@ export function PlacePanel({ desk, study, reject }: { desk: Desk; study: StudyTo
 }
 
 /** Says where a placed study is, and offers the undo. */
-function Placed({ desk: { undo, action }, study }: { desk: Desk; study: StudyToPlace }) {
+function Placed({ desk: { undo, action }, study }: { desk: Desk; study: UnmatchedDetails }) {
   const { fp, patient, rejected_reason } = study;
   return (
     <>
@@ -54,7 +54,7 @@ function Placed({ desk: { undo, action }, study }: { desk: Desk; study: StudyToP
   );
 }
 
-function History({ steps }: { steps: readonly PlacementStep[] }) {
+function History({ steps }: { steps: readonly UnmatchedStep[] }) {
   return (
     <details class="desk-history">
       <summary>{t("history")}</summary>
@@ -70,7 +70,7 @@ function History({ steps }: { steps: readonly PlacementStep[] }) {
   );
 }
 
-function stepText({ cause, patient, rejected_reason }: PlacementStep): string {
+function stepText({ cause, patient, rejected_reason }: UnmatchedStep): string {
   const name = patient?.name ?? t("anotherPatient");
   switch (cause) {
     case "assigned":

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { PlacementPreview, PreviewRow } from "../../../dashboard/types/results/to-place.ts";
+import type { AssignPreview, PreviewRow } from "../../../dashboard/types/results/unmatched.ts";
 import { may } from "../../session.ts";
 import { language } from "../../text.ts";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -12,7 +12,7 @@ import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** Shows the flags for the chosen patient, and asks for the confirmation. */
-export function Preview({ desk, preview }: { desk: Desk; preview: PlacementPreview }) {
+export function Preview({ desk, preview }: { desk: Desk; preview: AssignPreview }) {
   const { patient, contradicted_species: said, results } = preview;
   const form = useRef<HTMLFormElement>(null);
   // The next key confirms: Enter on the button, or the word that a contradiction asks for.
@@ -49,7 +49,7 @@ function typedSpecies(event: SubmitEvent, species: string): string | undefined {
   return typed?.trim().toLocaleLowerCase(language.value) === studyWord(species) ? species : typed;
 }
 
-function Contradiction({ preview: { patient }, said }: { preview: PlacementPreview; said: string }) {
+function Contradiction({ preview: { patient }, said }: { preview: AssignPreview; said: string }) {
   const species = studyWord(patient.species);
   return (
     <>

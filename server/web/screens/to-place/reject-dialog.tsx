@@ -1,4 +1,4 @@
-import type { StudyToPlace } from "../../../dashboard/types/results/to-place.ts";
+import type { UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
 import { Problem } from "../../resource.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -13,7 +13,7 @@ export function RejectDialog({
   close,
 }: {
   desk: Desk;
-  study: StudyToPlace;
+  study: UnmatchedDetails;
   close: () => void;
 }) {
   async function submit(event: SubmitEvent): Promise<void> {

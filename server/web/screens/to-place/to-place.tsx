@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import {
   type OutdatedStudy,
-  QUEUE_MAX,
-  type QueuedStudy,
-  type QueueOrder,
-  type StudyToPlace,
-} from "../../../dashboard/types/results/to-place.ts";
+  UNMATCHED_MAX,
+  type UnmatchedRow,
+  type UnmatchedOrder,
+  type UnmatchedDetails,
+} from "../../../dashboard/types/results/unmatched.ts";
 import { Empty, Loaded } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
@@ -24,7 +24,7 @@ import "./to-place.css";
 export function ToPlace() {
   const desk = useDesk();
   // The study as it was when the dialog opened: the queue may move while the reason is typed.
-  const [rejecting, setRejecting] = useState<StudyToPlace | undefined>(undefined);
+  const [rejecting, setRejecting] = useState<UnmatchedDetails | undefined>(undefined);
   const { study, preview } = desk;
   const mayAct = may("staff");
   const waits = study.data !== undefined && study.data.patient === null && study.data.rejected_reason === null;
@@ -94,7 +94,7 @@ function Toolbar({ desk: { queue, isRejected, showRejected, order, setOrder } }:
       <select
         aria-label={t("order")}
         value={order}
-        onChange={({ currentTarget }) => setOrder(currentTarget.value as QueueOrder)}
+        onChange={({ currentTarget }) => setOrder(currentTarget.value as UnmatchedOrder)}
       >
         <option value="oldest">{t("oldest")}</option>
         <option value="newest">{t("newest")}</option>
@@ -148,7 +148,7 @@ function NothingHere({ desk: { isRejected } }: { desk: Desk }) {
   );
 }
 
-function Queue({ desk, studies }: { desk: Desk; studies: readonly QueuedStudy[] }) {
+function Queue({ desk, studies }: { desk: Desk; studies: readonly UnmatchedRow[] }) {
   const { waiting = 0, rejected = 0 } = desk.queue.data ?? {};
   const isCut = studies.length < (desk.isRejected ? rejected : waiting);
   return (
@@ -167,7 +167,7 @@ function Queue({ desk, studies }: { desk: Desk; studies: readonly QueuedStudy[] 
           </li>
         ))}
       </ol>
-      {isCut && <p class="quiet">{t("truncated", { count: QUEUE_MAX })}</p>}
+      {isCut && <p class="quiet">{t("truncated", { count: UNMATCHED_MAX })}</p>}
     </nav>
   );
 }

@@ -2,15 +2,15 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   AssignBody,
-  Placed,
-  PlacementPreview,
-  PlacementQueue,
-  QueueOrder,
+  NewRevision,
+  AssignPreview,
+  UnmatchedList,
+  UnmatchedOrder,
   RejectBody,
   ReopenBody,
   ShownPatient,
-  StudyToPlace,
-} from "../../../dashboard/types/results/to-place.ts";
+  UnmatchedDetails,
+} from "../../../dashboard/types/results/unmatched.ts";
 import { call } from "../../api.ts";
 import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
@@ -29,20 +29,20 @@ function useShown() {
   const { route } = useLocation();
   const { params } = useRoute();
   const [isRejected, setRejected] = useState(false);
-  const [order, setOrder] = useState<QueueOrder>("oldest");
-  const queue = useResource<PlacementQueue>(`/to-place?order=${order}${isRejected ? "&rejected=1" : ""}`);
+  const [order, setOrder] = useState<UnmatchedOrder>("oldest");
+  const queue = useResource<UnmatchedList>(`/to-place?order=${order}${isRejected ? "&rejected=1" : ""}`);
   const first = queue.data?.studies[0]?.fp;
   const fp = params["fp"] ?? first;
   // The first study becomes the path, so that a move of the queue selects no other one.
   useEffect(() => {
     if (params["fp"] === undefined && first !== undefined) route(`/dashboard/to-place/${first}`, true);
   }, [queue.data]);
-  const study = useResource<StudyToPlace>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
+  const study = useResource<UnmatchedDetails>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
   const [choice, setChoice] = useState<{ fp: string; patient: ShownPatient } | undefined>(undefined);
   // A choice holds for its study alone.
   const chosen = choice?.fp === fp ? choice?.patient : undefined;
   const path = fp === undefined || chosen === undefined ? null : `/to-place/${fp}/preview/${chosen.fp}`;
-  const preview = useResource<PlacementPreview>(path);
+  const preview = useResource<AssignPreview>(path);
   return {
     queue,
     isRejected,
@@ -71,10 +71,15 @@ export function useDesk() {
   const action = useAction();
 
   /** Sends a command on a study, and then does the rest. After a refusal the study is read anew, because it may have changed. */
-  function send(of: string, name: string, body: AssignBody | RejectBody | ReopenBody, then: (placed: Placed) => void) {
+  function send(
+    of: string,
+    name: string,
+    body: AssignBody | RejectBody | ReopenBody,
+    then: (placed: NewRevision) => void,
+  ) {
     return action.run(async () => {
       try {
-        then(await call<Placed>("POST", `${clinicPath()}/to-place/${of}/${name}`, body));
+        then(await call<NewRevision>("POST", `${clinicPath()}/to-place/${of}/${name}`, body));
       } finally {
         await Promise.all([queue.reload(), study.reload()]);
       }
@@ -82,7 +87,7 @@ export function useDesk() {
   }
 
   /** Selects the study after the placed one, and offers the undo. */
-  function goOn(placed: string, { revision }: Placed, name: string | null): void {
+  function goOn(placed: string, { revision }: NewRevision, name: string | null): void {
     const index = studies.findIndex((each) => each.fp === placed);
     const next = studies[index + 1] ?? studies[index - 1];
     setLast({ fp: placed, revision, name });
@@ -104,13 +109,13 @@ export function useDesk() {
       if (next !== undefined) select(next.fp);
     },
     /** Files the study as the preview showed it. */
-    assign: async ({ revision, patient }: PlacementPreview, typed?: string) => {
+    assign: async ({ revision, patient }: AssignPreview, typed?: string) => {
       if (fp === undefined) return false;
       const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
       return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
     /** Rejects the study in the revision for which the user gave the reason. */
-    reject: ({ fp: rejected, revision }: StudyToPlace, reason: string) =>
+    reject: ({ fp: rejected, revision }: UnmatchedDetails, reason: string) =>
       send(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),
     /** Takes the selected study back to the queue, or the last placed one if the selected one waits. */
     undo: async () => {

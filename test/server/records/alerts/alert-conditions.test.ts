@@ -20,7 +20,7 @@ const empty: ClinicFacts = {
   agents: [],
   hours: [],
   keys: [],
-  toPlace: { count: 0, oldest: null },
+  unmatched: { count: 0, oldest: null },
   critical: [],
   failedUpdates: [],
   knownPasswords: [],
@@ -194,8 +194,8 @@ describe("what is wrong for a clinic", () => {
   });
 
   test("studies wait for a patient from half an hour on, and each unseen critical study is one cause", () => {
-    expect(of({ toPlace: { count: 2, oldest: now - 29 * MINUTE } })).toEqual(["unmatched?"]);
-    expect(of({ toPlace: { count: 2, oldest: now - 30 * MINUTE } })).toEqual(["unmatched"]);
+    expect(of({ unmatched: { count: 2, oldest: now - 29 * MINUTE } })).toEqual(["unmatched?"]);
+    expect(of({ unmatched: { count: 2, oldest: now - 30 * MINUTE } })).toEqual(["unmatched"]);
     const critical = [{ fp: "cds_1", device_name: "VetScan", received_at: now }];
     expect(clinicConditions({ ...empty, critical }, now)).toMatchObject([
       { key: "critical cds_1", subject: "VetScan", path: "/results/cds_1" },

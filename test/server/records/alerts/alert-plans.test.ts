@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { studyTimes } from "../../../../server/records/agents/devices.ts";
-import { critical, criticalByFp, toPlace } from "../../../../server/records/alerts/today.ts";
+import { critical, criticalByFp, unmatched } from "../../../../server/records/alerts/today.ts";
 import { planOf } from "../../query-plan.ts";
 
 // The alerts of each clinic are computed every 30 s. Their queries must not read the studies of years.
@@ -37,7 +37,7 @@ test("a critical study of an open alert is found by its fp", async () => {
 });
 
 test("the studies that wait for a patient are counted in an index of the waiting ones", async () => {
-  const plan = await planOf(FILL, toPlace, { clinicId: 1 });
+  const plan = await planOf(FILL, unmatched, { clinicId: 1 });
   expect(plan).toMatch(
     /USING (COVERING )?INDEX study_to_place|(Index Only|Index|Bitmap Index) Scan (using|on) study_to_place/,
   );

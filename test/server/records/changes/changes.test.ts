@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { changeMark } from "../../../../server/records/changes/changes.ts";
-import { rejectStudy } from "../../../../server/records/unmatched/placement.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { replaceRanges } from "../../../../server/records/clinics/ranges.ts";
 import { clinic, connection, importEntities, patient, startServer, study } from "../../harness.ts";
+import { rejectStudy } from "../../study-commands.ts";
 
 const clinicFp = newFp("clinic");
 

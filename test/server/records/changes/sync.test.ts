@@ -10,7 +10,6 @@ import { joinOldCommits } from "../../../../server/database/stamps.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import type { Store } from "../../../../server/database/store.ts";
 import { fileStudies } from "../../../../server/records/filing/filing.ts";
-import { assignStudy, moveStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { diceOf } from "../../../support/dice.ts";
@@ -31,6 +30,7 @@ import {
 } from "../../harness.ts";
 import { item } from "../../records.ts";
 import { addUser } from "../../webhooks.ts";
+import { assignStudy, moveStudy, reopenStudy } from "../../study-commands.ts";
 
 // Goal: a client that asks for changes has a copy that equals the lists. Its cursor is the time at which it asked, the newest
 // stamp that it got, or the Sync-Cursor.

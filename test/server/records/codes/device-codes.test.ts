@@ -4,8 +4,6 @@ import { exportEntities } from "../../../../server/import/export.ts";
 import type { Entity } from "../../../../server/import/lines.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import type { Store } from "../../../../server/database/store.ts";
-import { historyOf, viewStudy } from "../../../../server/records/studies/history.ts";
-import { assignStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { listUnmatched } from "../../../../server/records/unmatched/unmatched.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Measurement, resultsOf } from "../../../../shared/clinical/results.ts";
@@ -26,6 +24,7 @@ import {
   study,
   temporaryDatabase,
 } from "../../harness.ts";
+import { assignStudy, historyOf, reopenStudy, viewStudy } from "../../study-commands.ts";
 
 // Goal: a result under the device's own code, a value in words and a value in doubt pass the server unchanged, and the desk
 // shows them with the device's own words and the identifiers of the sample.
@@ -119,7 +118,7 @@ function flaggedFor(known: Patient | null, more: Partial<PushedStudy> = {}): Pus
 const sample_ids = ["2026-0815", "=1+1", "\u001b[2J\n"];
 const source = { device_id: "chem-1", message_id: "7", sample_ids };
 
-async function desk() {
+async function startClinic() {
   const [dog, cat] = [patient({ species: "dog" }), patient({ species: "cat" })];
   const server = await startServer([clinic(ours), dog, cat], [connection(dog.fp, ours), connection(cat.fp, ours)]);
   const { store } = server;
@@ -135,7 +134,7 @@ async function desk() {
     assign: async (fp: string, patientFp: string) =>
       store.transaction((session) => assignStudy(session, { ...by, fp, patientFp })),
     reopen: async (fp: string) => store.transaction((session) => reopenStudy(session, { ...by, fp })),
-    view: async (fp: string) => (await viewStudy(store, fp))!,
+    view: async (fp: string) => await viewStudy(store, fp),
     list: async (options: { rejected?: boolean; sample?: string } = {}) => {
       const found: { fp: string; line: string }[] = [];
       for await (const each of listUnmatched(store, { clinicId: null, rejected: false, ...options })) {
@@ -148,7 +147,7 @@ async function desk() {
 
 describe("the read API", () => {
   test("a result under the device's own code, in words or in doubt reads back byte by byte", async () => {
-    const { server, key, push, dog } = await desk();
+    const { server, key, push, dog } = await startClinic();
     const { patient_fp: _p, ...unfiled } = flaggedFor(dog, { source });
     const sent = { ...unfiled, patient_fp: dog.fp };
     expect(await push(sent)).toEqual(["filed"]);
@@ -170,7 +169,7 @@ describe("the read API", () => {
   });
 
   test("a sample identifier is no part of the API, and another one is no other content", async () => {
-    const { push, server, key, dog } = await desk();
+    const { push, server, key, dog } = await startClinic();
     const sent = { ...flaggedFor(dog, { source }), patient_fp: dog.fp };
     const again = { ...sent, source: { ...source, sample_ids: ["other"] } };
     expect(await push(sent, again)).toEqual(["filed", "unchanged"]);
@@ -179,7 +178,7 @@ describe("the read API", () => {
   });
 
   test("a range or a flag under the device's own code is refused, and so is a ninth sample identifier", async () => {
-    const { server, key } = await desk();
+    const { server, key } = await startClinic();
     const row = { ...own[0]!, flag: "high" as const };
     const many = { ...source, sample_ids: Array.from({ length: 9 }, String) };
     const outcomes = await server.push(key, study({ results: [row] }), study({ source: many }));
@@ -192,7 +191,7 @@ describe("the read API", () => {
 
 describe("assigning", () => {
   test("an assigned study keeps the device's own codes and flags the other results for the patient", async () => {
-    const { push, read, assign, reopen, view, dog, cat } = await desk();
+    const { push, read, assign, reopen, view, dog, cat } = await startClinic();
     const sent = flaggedFor(null, { source });
     expect(await push(sent)).toEqual(["unmatched"]);
     const rows = sent.snapshot?.rows.slice(1, 3);
@@ -222,7 +221,7 @@ describe("assigning", () => {
   });
 
   test("a study that the agent flagged for another species keeps the device's own codes when it is filed", async () => {
-    const { push, read, cat } = await desk();
+    const { push, read, cat } = await startClinic();
     const wrong = { ...flaggedFor({ ...cat, species: "dog" }), patient_fp: cat.fp };
     expect(await push(wrong)).toEqual(["filed"]);
     expect(await read(wrong.fp)).toEqual([
@@ -234,9 +233,9 @@ describe("assigning", () => {
   });
 });
 
-describe("the desk", () => {
+describe("an unmatched study", () => {
   test("a study shows the device's name, range and flag of its own code, the clinic's code, and the doubt", async () => {
-    const { push, view, store } = await desk();
+    const { push, view, store } = await startClinic();
     const sent = flaggedFor(null, { source });
     await push(sent);
     const shown = await view(sent.fp);
@@ -258,7 +257,7 @@ describe("the desk", () => {
   });
 
   test("the list of unmatched studies shows sample identifiers and finds them, whatever their letter case", async () => {
-    const { push, list } = await desk();
+    const { push, list } = await startClinic();
     const [one, other, none] = [
       flaggedFor(null, { source: { ...source, sample_ids: ["A-17", "0815"] } }),
       flaggedFor(null, { source: { ...source, sample_ids: ["0816"] } }),
@@ -284,7 +283,7 @@ describe("the desk", () => {
 
 describe("an export", () => {
   test("an export keeps codes, words, doubts, the device's own words and the sample, and imports unchanged", async () => {
-    const { push, store, dog, view } = await desk();
+    const { push, store, dog, view } = await startClinic();
     const sent = { ...flaggedFor(dog, { source }), patient_fp: dog.fp };
     const ordinary = study({ patient_fp: dog.fp });
     expect(await push(sent, ordinary)).toEqual(["filed", "filed"]);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { explainLines } from "../../../../server/cli/studies/study-text.ts";
 import { flagMismatchNote } from "../../../../server/records/filing/flagging.ts";
-import { historyOf, viewStudy } from "../../../../server/records/studies/history.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { flaggedPatient, signalmentAt } from "../../../../shared/clinical/signalment.ts";
@@ -17,6 +16,7 @@ import {
   startServer,
   study,
 } from "../../harness.ts";
+import { historyOf, viewStudy } from "../../study-commands.ts";
 
 // The server flags a study for its stored patient, whatever facts the agent used.
 

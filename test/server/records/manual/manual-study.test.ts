@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type ManualStudy, readManualStudy } from "../../../../server/records/manual/manual-study.ts";
 import { listRowsOf } from "../../../../server/records/audit/audit.ts";
-import { viewStudy } from "../../../../server/records/studies/history.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { addStudy } from "../../../../server/records/manual/manual-studies.ts";
 import { replaceRanges } from "../../../../server/records/clinics/ranges.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, connection, importEntities, noon, patient, startServer } from "../../harness.ts";
 import { intervalsByAge } from "../../records.ts";
+import { viewStudy } from "../../study-commands.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");

@@ -4,7 +4,6 @@ import { openStore } from "../../../../server/database/open.ts";
 import { readVersions } from "../../../../server/database/cache-versions.ts";
 import type { Store } from "../../../../server/database/store.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
-import { assignStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { fileStudies } from "../../../../server/records/filing/filing.ts";
 import { VersionedCache } from "../../../../server/records/patients/versioned-cache.ts";
 import { listStudies, type PageStart } from "../../../../server/records/results/study-list.ts";
@@ -25,6 +24,7 @@ import {
   study,
 } from "../../harness.ts";
 import { addUser } from "../../webhooks.ts";
+import { assignStudy, moveStudy, reopenStudy } from "../../study-commands.ts";
 
 const own = newFp("clinic");
 const other = newFp("clinic");
@@ -193,7 +193,8 @@ test("a study that leaves the list between two pages makes the client begin agai
     isFirst = false;
     const fp = all[5]?.fp ?? "";
     const placed = { fp, by: "test", now: clock.now };
-    await store.transaction((session) => assignStudy(session, { ...placed, patientFp: shared.fp }));
+    const move = { ...placed, patientFp: shared.fp, reason: "another animal" };
+    await store.transaction((session) => moveStudy(session, move));
     await store.transaction((session) => reopenStudy(session, placed));
   });
   expect(fps).toEqual(

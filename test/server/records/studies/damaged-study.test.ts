@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { query } from "../../../../server/database/query.ts";
 import { type ListPage, type ListPosition, listResults } from "../../../../server/records/results/results.ts";
-import { assignStudy } from "../../../../server/records/unmatched/placement.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { clinic, connection, connectTo, noon, patient, startServer, study } from "../../harness.ts";
+import { assignStudy, moveStudy } from "../../study-commands.ts";
 
 // Goal: a stored study that the disk changed is refused, reported and overwritten by a resend, and never served as good.
 
@@ -146,8 +146,8 @@ test("a resend without a patient leaves a damaged study to a person, since the s
 test("a damaged study that a person placed is refused, because the disk may have changed the animal", async () => {
   const { server, read, key, studies, damage, other } = await startWithStudies(1);
   const bad = studies[0]!;
-  const actor = { now: noon, by: "test" };
-  await server.store.transaction((session) => assignStudy(session, { fp: bad.fp, patientFp: other.fp, ...actor }));
+  const move = { fp: bad.fp, patientFp: other.fp, reason: "another animal", now: noon, by: "test" };
+  await server.store.transaction((session) => moveStudy(session, move));
   await damage(bad, "device_name = 'X'");
   const [outcome] = await server.push(key, { ...bad, revision: 2 });
   expect(outcome).toMatchObject({ outcome: "rejected", reason: expect.stringContaining("restore a backup") as string });

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { explainLines, unmatchedTable } from "../../../../server/cli/studies/study-text.ts";
 import { listRows, listRowsOf } from "../../../../server/records/audit/audit.ts";
-import { candidatesFor } from "../../../../server/records/unmatched/candidates.ts";
 import { CONFLICTS_MAX, listConflicts } from "../../../../server/records/studies/conflicts.ts";
-import { historyOf, viewStudy } from "../../../../server/records/studies/history.ts";
-import { assignStudy, rejectStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { listUnmatched } from "../../../../server/records/unmatched/unmatched.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { replaceRanges } from "../../../../server/records/clinics/ranges.ts";
@@ -24,6 +21,15 @@ import {
   study,
 } from "../../harness.ts";
 import { intervalsByAge } from "../../records.ts";
+import {
+  assignStudy,
+  candidatesFor,
+  historyOf,
+  moveStudy,
+  rejectStudy,
+  reopenStudy,
+  viewStudy,
+} from "../../study-commands.ts";
 
 // Goal: a user assigns unmatched studies and can undo it, and the history and the audit record each command.
 
@@ -43,7 +49,7 @@ function held(measurements: Measurement[], more: Partial<PushedStudy> = {}): Pus
   return study({ ...resultsOf(measurements, context, ["a note"]), ...more });
 }
 
-async function deskServer(...more: Entity[]) {
+async function startClinic(...more: Entity[]) {
   const [dog, cat, foreign] = [
     patient({ name: "Karabaş", species: "dog" }),
     patient({ name: "Pamuk", species: "cat" }),
@@ -65,7 +71,7 @@ async function deskServer(...more: Entity[]) {
     cat,
     foreign,
     push: async (...studies: unknown[]) => server.push(key, ...studies),
-    assign: async (fp: string, patientFp: string, options: { despite?: "species" } = {}) =>
+    assign: async (fp: string, patientFp: string, options: { typedSpecies?: string } = {}) =>
       store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
     reject: async (fp: string, reason: string) =>
       store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
@@ -85,7 +91,7 @@ async function deskServer(...more: Entity[]) {
 
 describe("assigning", () => {
   test("an assigned study is readable by its fp, with the patient's ranges and flags, as a new revision", async () => {
-    const { push, assign, read, list, store, dog, cat } = await deskServer();
+    const { push, assign, read, list, store, dog, cat } = await startClinic();
     const [one, other] = [held([alt(100)]), held([alt(100)])];
     await push(one, other);
     expect(await list()).toEqual([one.fp, other.fp]);
@@ -116,7 +122,7 @@ describe("assigning", () => {
   });
 
   test("an assigned study uses the device's range for the species, with LL and HH, as the agent does", async () => {
-    const { push, assign, read, dog, cat } = await deskServer();
+    const { push, assign, read, dog, cat } = await startClinic();
     const device_range = { low: 10, high: 50, text: "10-50", species: "dog" };
     const [ofDog, ofCat] = [alt(60, { device_range, device_flag: "HH" }), alt(60, { device_range })];
     const [one, other] = [held([ofDog]), held([ofCat])];
@@ -128,7 +134,7 @@ describe("assigning", () => {
   });
 
   test("an assigned study uses the clinic's interval of the day of the sample, not of today", async () => {
-    const { push, assign, read, store, clinicId, dog } = await deskServer();
+    const { push, assign, read, store, clinicId, dog } = await startClinic();
     const range = { species: "dog" as const, analyte: "ALT", unit: "U/L", low: "20" };
     const rows = [
       { ...range, id: "then", high: "90", effective_from: "2026-01-01" },
@@ -145,7 +151,7 @@ describe("assigning", () => {
   test("an assigned study uses the patient's age on the day of the sample, not of today", async () => {
     // The patient is 365 days old on the day of the sample and 366 today.
     const young = patient({ date_of_birth: "2025-11-20" });
-    const { push, assign, read, store, clinicId } = await deskServer(young, connection(young.fp, ours));
+    const { push, assign, read, store, clinicId } = await startClinic(young, connection(young.fp, ours));
     await store.transaction((session) => replaceRanges(session, clinicId, intervalsByAge, noon));
     const sent = held([alt(100)], { acquired_at: "2026-11-20T10:00:00.000Z" });
     await push(sent);
@@ -154,7 +160,7 @@ describe("assigning", () => {
   });
 
   test("a study without a snapshot can be assigned, and an unknown analyte has no flag", async () => {
-    const { push, assign, read, dog } = await deskServer();
+    const { push, assign, read, dog } = await startClinic();
     const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
     const [known, unknown] = [study({ results: [result] }), study({ results: [{ ...result, analyte: "XYZ" }] })];
     await push(known, unknown);
@@ -165,7 +171,7 @@ describe("assigning", () => {
   });
 
   test("an assigned study keeps the meaning of measurements in images, which have no intervals", async () => {
-    const { push, assign, read, store, dog } = await deskServer();
+    const { push, assign, read, store, dog } = await startClinic();
     const result = { analyte: "LVIDd", value: 3.85, unit: "cm", reference_range: null, flag: null };
     const row = {
       analyte: "LVIDd",
@@ -192,57 +198,24 @@ describe("assigning", () => {
     );
   });
 
-  test("an assignment to another clinic's patient, an unknown patient or the same patient is refused", async () => {
-    const { push, assign, read, dog, foreign, store } = await deskServer();
+  test("an assignment to the patient that has the study is refused", async () => {
+    const { push, assign, dog } = await startClinic();
     const sent = held([alt(100)]);
-    const imported = { type: "study" as const, ...study(), patient_fp: dog.fp };
-    await importEntities(store, {
-      type: "study",
-      fp: imported.fp,
-      patient_fp: dog.fp,
-      modality: "BIOCHEMISTRY",
-      status: "COMPLETED",
-      device_name: "x",
-      acquired_at: imported.acquired_at,
-      results: [],
-    });
     await push(sent);
-    const nobody = newFp("patient");
-    expect(await assign(sent.fp, foreign.fp)).toBe(
-      `patient ${foreign.fp} has no active connection to the study's clinic`,
-    );
-    expect(await assign(sent.fp, nobody)).toBe(
-      `patient ${nobody} does not exist, expected the fp of an imported patient`,
-    );
-    expect(await assign(nobody, dog.fp)).toBe(`study ${nobody} does not exist`);
-    expect(await assign(imported.fp, dog.fp)).toContain("was imported");
-    expect(await read(sent.fp)).toBeNull();
-    await assign(sent.fp, dog.fp);
-    expect(await assign(sent.fp, dog.fp)).toBe(`${sent.fp} is filed to ${dog.fp} already`);
-  });
-
-  test("an assignment to a deleted patient is refused with its own message, also despite the species", async () => {
-    const { push, assign, read, dog, store } = await deskServer();
-    const sent = held([alt(100)], { patient_hint: { ...study().patient_hint, species: "Feline" } });
-    await push(sent);
-    await importEntities(store, { ...dog, deleted_at: "2026-11-20T10:00:00.000Z" });
-    const refused = `patient ${dog.fp} is deleted, expected a patient of the clinic`;
-    expect(await assign(sent.fp, dog.fp)).toBe(refused);
-    expect(await assign(sent.fp, dog.fp, { despite: "species" })).toBe(refused);
-    expect(await read(sent.fp)).toBeNull();
+    expect(await assign(sent.fp, dog.fp)).toBeNull();
+    expect(await assign(sent.fp, dog.fp)).toEqual({ code: "STUDY.FILED_THERE", values: ["Karabaş"] });
   });
 
   test("an assignment to a patient of another species than the device stated is refused, in any spelling", async () => {
-    const { push, assign, read, list, dog, cat } = await deskServer();
+    const { push, assign, read, list, dog, cat } = await startClinic();
     const stating = (species: string | null) =>
       held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
     const [feline, kedi, unknown, none] = [stating("Feline"), stating("KEDİ"), stating("General"), stating(null)];
     await push(feline, kedi, unknown, none);
-    const refused = (words: string) =>
-      `the device states the species "${words}" (cat) and patient ${dog.fp} is a dog, ` +
-      "expected a patient of the device's species, or --despite species to file it all the same";
-    expect(await assign(feline.fp, dog.fp)).toBe(refused("Feline"));
-    expect(await assign(kedi.fp, dog.fp)).toBe(refused("KEDİ"));
+    const refused = { code: "MATCH.OTHER_SPECIES", values: ["cat", "dog"] };
+    expect(await assign(feline.fp, dog.fp)).toEqual(refused);
+    expect(await assign(kedi.fp, dog.fp)).toEqual(refused);
+    expect(await assign(kedi.fp, dog.fp, { typedSpecies: "cat" })).toEqual(refused);
     expect(await list()).toEqual([feline, kedi, unknown, none].map(({ fp }) => fp));
     expect(await assign(kedi.fp, cat.fp)).toBeNull();
     expect(await assign(unknown.fp, dog.fp)).toBeNull();
@@ -251,14 +224,14 @@ describe("assigning", () => {
   });
 
   test("an assignment despite the species is in the cause, the notes and the audit, if the species differ", async () => {
-    const { push, assign, read, store, dog, cat } = await deskServer();
+    const { push, assign, read, store, dog, cat } = await startClinic();
     const patient_hint = { ...study().patient_hint, species: "Feline" };
     const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
     await push(wrong, right);
-    expect(await assign(wrong.fp, dog.fp, { despite: "species" })).toBeNull();
-    expect(await assign(right.fp, cat.fp, { despite: "species" })).toBeNull();
+    expect(await assign(wrong.fp, dog.fp, { typedSpecies: "dog" })).toBeNull();
+    expect(await assign(right.fp, cat.fp, { typedSpecies: "cat" })).toBeNull();
     expect((await read(wrong.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
-    const note = `filed to ${dog.fp} despite the species: the device states the species "Feline" (cat) and patient ${dog.fp} is a dog`;
+    const note = `filed to ${dog.fp} despite the species: the device states cat, the patient is a dog`;
     const told = async (fp: string) => {
       const [, placed] = await historyOf(store, fp);
       // The audit queue may have written the row of the GET already.
@@ -274,7 +247,7 @@ describe("assigning", () => {
   });
 
   test("a wrong assignment is reopened and repeated, and the audit has all three commands", async () => {
-    const { push, assign, undo, read, list, store, dog, cat } = await deskServer();
+    const { push, assign, undo, read, list, store, dog, cat } = await startClinic();
     const sent = held([alt(100)]);
     await push(sent);
     await assign(sent.fp, cat.fp);
@@ -284,7 +257,7 @@ describe("assigning", () => {
     const view = await viewStudy(store, sent.fp);
     expect(view?.study.results[0]).toMatchObject({ value: 100, reference_range: null, flag: null });
     expect(view?.unmatched_reason).toEqual({ code: "PERSON.REOPENED", values: [cat.fp] });
-    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a user`);
+    expect(await undo(sent.fp)).toEqual({ code: "STUDY.NOT_PLACED", values: [] });
     await assign(sent.fp, dog.fp);
     expect((await read(sent.fp))?.patient_fp).toBe(dog.fp);
 
@@ -305,10 +278,12 @@ describe("assigning", () => {
   });
 
   test("a user moves a study with a mistyped identifier, and the agent cannot move it back", async () => {
-    const { push, assign, read, dog, cat, store } = await deskServer();
+    const { push, assign, read, dog, cat, store } = await startClinic();
     const sent = study({ patient_fp: dog.fp });
     await push(sent);
-    expect(await assign(sent.fp, cat.fp)).toBeNull();
+    expect(await assign(sent.fp, cat.fp)).toEqual({ code: "STUDY.FILED_BY_AGENT", values: [] });
+    const move = { ...by, fp: sent.fp, patientFp: cat.fp, reason: "a mistyped identifier" };
+    expect(await store.transaction((session) => moveStudy(session, move))).toBeNull();
     expect((await read(sent.fp))?.patient_fp).toBe(cat.fp);
     expect((await push(sent))[0]?.outcome).toBe("unchanged");
     const [answer] = await push({ ...sent, revision: 2 });
@@ -325,7 +300,7 @@ describe("assigning", () => {
 });
 
 test("the last result that identifies the patient flags the earlier results too, in one revision", async () => {
-  const { push, read, store, dog } = await deskServer();
+  const { push, read, store, dog } = await startClinic();
   const first = held([alt(150)]);
   await push(first);
   const { device_name, acquired_at } = first;
@@ -351,7 +326,7 @@ test("the last result that identifies the patient flags the earlier results too,
 
 describe("a study that a user placed", () => {
   test("a correction without a patient stays with the user's patient, and its resend changes nothing", async () => {
-    const { push, assign, read, store, dog } = await deskServer();
+    const { push, assign, read, store, dog } = await startClinic();
     const sent = held([alt(50)]);
     await push(sent);
     await assign(sent.fp, dog.fp);
@@ -369,7 +344,7 @@ describe("a study that a user placed", () => {
   });
 
   test("the same measurement under a new fp finds the placed study", async () => {
-    const { push, assign, dog } = await deskServer();
+    const { push, assign, dog } = await startClinic();
     const sent = held([alt(50)]);
     await push(sent);
     await assign(sent.fp, dog.fp);
@@ -378,7 +353,7 @@ describe("a study that a user placed", () => {
   });
 
   test("a reopened study stays unmatched, whatever the agent sends", async () => {
-    const { push, assign, undo, list, dog, cat } = await deskServer();
+    const { push, assign, undo, list, dog, cat } = await startClinic();
     const sent = study({ patient_fp: newFp("patient") });
     await push(sent);
     await assign(sent.fp, dog.fp);
@@ -394,7 +369,7 @@ describe("a study that a user placed", () => {
 });
 
 test("an unmatched study that returns under a new fp is filed with its patient's flags, as a revision", async () => {
-  const { push, read, store, dog } = await deskServer();
+  const { push, read, store, dog } = await startClinic();
   const sent = held([alt(150)]);
   await push(sent);
   const again = { ...sent, patient_fp: dog.fp, fp: newFp("cds") };
@@ -408,17 +383,17 @@ test("an unmatched study that returns under a new fp is filed with its patient's
 });
 
 test("a rejected study leaves the list until it is reopened, and a filed study cannot be rejected", async () => {
-  const { push, reject, undo, assign, list, read, store, dog } = await deskServer();
+  const { push, reject, undo, assign, list, read, store, dog } = await startClinic();
   const sent = held([alt(50)]);
   await push(sent);
   expect(await reject(sent.fp, "a control sample")).toBeNull();
   expect([await list(), await list(true)]).toEqual([[], [sent.fp]]);
-  expect(await reject(sent.fp, "again")).toBe(`${sent.fp} is rejected already: a control sample`);
+  expect(await reject(sent.fp, "again")).toEqual({ code: "STUDY.REJECTED", values: [] });
   expect(await read(sent.fp)).toBeNull();
   expect(await undo(sent.fp)).toBeNull();
   expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
   await assign(sent.fp, dog.fp);
-  expect(await reject(sent.fp, "late")).toBe(`${sent.fp} is filed to ${dog.fp}, expected one that is unmatched`);
+  expect(await reject(sent.fp, "late")).toEqual({ code: "STUDY.FILED", values: [] });
   const history = await historyOf(store, sent.fp);
   expect(
     history.map(({ cause, patient_fp, ...reasons }) => [
@@ -435,7 +410,7 @@ test("a rejected study leaves the list until it is reopened, and a filed study c
 });
 
 test("a rejected study stays rejected when its patient is imported, and returns with another value", async () => {
-  const { push, reject, list, dog } = await deskServer();
+  const { push, reject, list, dog } = await startClinic();
   const sent = held([alt(50)]);
   await push(sent);
   await reject(sent.fp, "a control sample");
@@ -446,7 +421,7 @@ test("a rejected study stays rejected when its patient is imported, and returns 
 });
 
 test("a clinic that uses fps of another clinic does not use up that clinic's conflicts", async () => {
-  const { server, push, store, clinicId, dog } = await deskServer();
+  const { server, push, store, clinicId, dog } = await startClinic();
   const sent = held([alt(50)], { patient_fp: dog.fp });
   await push(sent);
   const theirKey = await server.makeKey(theirs, keyPermissions);
@@ -459,7 +434,7 @@ test("a clinic that uses fps of another clinic does not use up that clinic's con
 });
 
 test("a conflict is stored once with its body and shown with the study, up to a limit", async () => {
-  const { push, store, clinicId, dog } = await deskServer();
+  const { push, store, clinicId, dog } = await startClinic();
   const sent = held([alt(50)], { patient_fp: dog.fp });
   await push(sent);
   const other = (value: number) => ({ ...sent, results: held([alt(value)]).results });
@@ -485,7 +460,7 @@ test("a conflict is stored once with its body and shown with the study, up to a 
 test("an unmatched study has the device's hint and the likeliest patients with the reasons", async () => {
   const namesake = patient({ name: "Karabas", species: "cat", sex: null, weight_kg: null });
   const elsewhere = patient({ name: "Karabaş" });
-  const { push, assign, store, dog } = await deskServer(
+  const { push, assign, store, dog } = await startClinic(
     namesake,
     elsewhere,
     connection(namesake.fp, ours),
@@ -524,7 +499,7 @@ test("an unmatched study has the device's hint and the likeliest patients with t
 });
 
 test("`explain` lists all events in order of time, and the interval and source of each flag", async () => {
-  const { push, assign, store, dog } = await deskServer();
+  const { push, assign, store, dog } = await startClinic();
   const sent = held([alt(150)]);
   await push(sent);
   await push({ ...sent, results: [] });

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { query } from "../../../../server/database/query.ts";
-import { assignStudy, reopenStudy } from "../../../../server/records/unmatched/placement.ts";
 import { askConnection, closeConnection } from "../../../../server/records/patients/patient-connections.ts";
 import {
   clinic,
@@ -16,6 +15,7 @@ import {
 } from "../../harness.ts";
 import { claimDeliveries, dueWebhooks } from "../../../../server/records/webhooks/deliveries.ts";
 import { addUser, addWebhook } from "../../webhooks.ts";
+import { assignStudy, moveStudy, reopenStudy } from "../../study-commands.ts";
 
 const own = newFp("clinic");
 const other = newFp("clinic");
@@ -87,9 +87,8 @@ test("a study that moves to a shared patient is filed for the one clinic and rev
   const moved = study({ patient_fp: single.fp });
   await push(key, moved);
   await startSending(store);
-  await store.transaction((session) =>
-    assignStudy(session, { fp: moved.fp, patientFp: shared.fp, by: "test", now: noon }),
-  );
+  const move = { fp: moved.fp, patientFp: shared.fp, reason: "another animal", by: "test", now: noon };
+  await store.transaction((session) => moveStudy(session, move));
   expect(await news()).toEqual({
     own: [
       { type: "study.filed", fp: moved.fp },

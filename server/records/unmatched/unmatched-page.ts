@@ -10,28 +10,29 @@ import {
   FOUND_MAX,
   OUTDATED_MAX,
   type OutdatedStudy,
-  type PlacementPreview,
-  type PlacementQueue,
-  type PlacementStep,
+  type AssignPreview,
+  type UnmatchedList,
+  type UnmatchedStep,
   type PreviewRow,
-  QUEUE_MAX,
-  type QueuedStudy,
-  type QueueOrder,
+  UNMATCHED_MAX,
+  type UnmatchedRow,
+  type UnmatchedOrder,
   type ShownPatient,
-  type StudyToPlace,
-} from "../../dashboard/types/results/to-place.ts";
+  type UnmatchedDetails,
+} from "../../dashboard/types/results/unmatched.ts";
+import { speciesContradiction } from "../filing/species-rule.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { candidatesFor } from "./candidates.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
-import { contradictedSpecies } from "./placement.ts";
+import type { OwnPatient } from "./commands.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 
-// The desk where users place unmatched studies. Each function sees the studies and patients of one clinic.
+// Unmatched studies as the screen "To place" shows them. Each function sees the studies and patients of one clinic.
 
 /**
  * Finds a study of the clinic: its agent sent it, or it was taken back here. It is unmatched, or filed to a patient that the clinic sees.
@@ -46,44 +47,44 @@ export async function findOwnStudy(session: Session, clinicId: number, fp: strin
 }
 
 /** Finds a patient with an active connection to the clinic. */
-export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<Patient | undefined> {
+export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<OwnPatient | undefined> {
   const found = await findPatient(session, clinicId, fp);
-  return found?.connected === true ? found.patient : undefined;
+  return found?.connected === true ? found : undefined;
 }
 
-/** Lists the waiting or the rejected studies in the order of their arrival, at most QUEUE_MAX, and counts both. */
-export async function queueOf(
+/** Lists the waiting or the rejected studies in the order of their arrival, at most UNMATCHED_MAX, and counts both. */
+export async function listForPage(
   session: Session,
-  { clinicId, isRejected, order }: { clinicId: number; isRejected: boolean; order: QueueOrder },
-): Promise<PlacementQueue> {
+  { clinicId, isRejected, order }: { clinicId: number; isRejected: boolean; order: UnmatchedOrder },
+): Promise<UnmatchedList> {
   const counts = { waiting: 0, rejected: 0 };
   for (const { is_rejected, total } of await session.all(unmatchedCounts, { clinicId })) {
     counts[is_rejected === 1 ? "rejected" : "waiting"] = total;
   }
-  const rows = await session.all(queues[order][isRejected ? "rejected" : "waiting"], { clinicId });
+  const rows = await session.all(lists[order][isRejected ? "rejected" : "waiting"], { clinicId });
   const outdated = (await session.all(outdatedStudies, { clinicId })).map(
     ({ acquired_at, ...study }): OutdatedStudy => ({ ...study, acquired_at: timestampOf(acquired_at) }),
   );
-  return { ...counts, studies: rows.map(queuedStudy), outdated };
+  return { ...counts, studies: rows.map(unmatchedRow), outdated };
 }
 
 /** Describes a study with its candidates and its history. The study is one of findOwnStudy(). */
-export async function describeStudyToPlace(
+export async function describeUnmatched(
   session: Session,
   clinicId: number,
   stored: StoredStudy,
-): Promise<StudyToPlace> {
+): Promise<UnmatchedDetails> {
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = parseStored(stored.source) as StudySource | null;
   const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
-  const candidates = stored.patient_id === null ? await candidatesFor(session, stored.fp) : [];
+  const candidates = stored.patient_id === null ? await candidatesFor(session, stored) : [];
   return {
-    ...queuedStudy(stored),
+    ...unmatchedRow(stored),
     revision: stored.revision,
     device_id: source?.device_id ?? null,
     sample_ids: source?.sample_ids ?? [],
     reason: stored.patient_id === null ? (parseStored(stored.unmatched_reason) as Reason | null) : null,
-    patient: patient === undefined ? null : shownPatient(patient),
+    patient: patient === undefined ? null : shownPatient(patient.patient),
     can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
     results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
     comments: (parseStored(stored.comments) as string[] | null) ?? [],
@@ -97,14 +98,19 @@ export async function describeStudyToPlace(
 }
 
 /** Flags a study for a patient of the clinic, without storing it. */
-export async function previewFor(session: Session, stored: StoredStudy, patient: Patient): Promise<PlacementPreview> {
+export async function previewAssignment(
+  session: Session,
+  stored: StoredStudy,
+  patient: Patient,
+): Promise<AssignPreview> {
   const flagged = await flagForPatient(session, stored, patient);
   const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
   const results = JSON.parse(flagged.results) as Result[];
+  const hint = parseStored(stored.patient_hint) as PatientHint | null;
   return {
     revision: stored.revision,
     patient: shownPatient(patient),
-    contradicted_species: contradictedSpecies(stored, patient),
+    contradicted_species: speciesContradiction(hint, patient) === null ? null : (hint?.species ?? null),
     results: results.map((result, index): PreviewRow => {
       const row = snapshot?.rows[index];
       return {
@@ -145,12 +151,12 @@ export async function searchPatients(session: Session, clinicId: number, text: s
     .map(({ patient }) => patient);
 }
 
-type QueuedColumns = Pick<
+type RowColumns = Pick<
   StudyColumns,
   "fp" | "modality" | "device_name" | "acquired_at" | "received_at" | "patient_hint" | "rejected_reason"
 >;
 
-function queuedStudy(row: QueuedColumns): QueuedStudy {
+function unmatchedRow(row: RowColumns): UnmatchedRow {
   return {
     fp: row.fp,
     modality: row.modality as Study["modality"],
@@ -183,13 +189,13 @@ function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg 
 }
 
 /** Lists the revisions, the last one first. The audit knows the users. */
-async function stepsOf(session: Session, clinicId: number, { fp }: StoredStudy): Promise<PlacementStep[]> {
-  const commands = await session.all(commandsOn, { fp });
+export async function stepsOf(session: Session, clinicId: number, stored: StoredStudy): Promise<UnmatchedStep[]> {
+  const commands = await session.all(commandsOn, { fp: stored.fp });
   const names = new Map<string, string | null>();
-  const steps: PlacementStep[] = [];
-  for (const { revision, at, cause, patient_fp, rejected_reason } of await historyOf(session, fp)) {
+  const steps: UnmatchedStep[] = [];
+  for (const { revision, at, cause, patient_fp, rejected_reason } of await historyOf(session, stored)) {
     if (patient_fp !== null && !names.has(patient_fp)) {
-      names.set(patient_fp, (await findOwnPatient(session, clinicId, patient_fp))?.name ?? null);
+      names.set(patient_fp, (await findOwnPatient(session, clinicId, patient_fp))?.patient.name ?? null);
     }
     const by = commands.find((command) => timestampOf(command.at) === at)?.address ?? null;
     const patient = patient_fp === null ? null : { fp: patient_fp, name: names.get(patient_fp) ?? null };
@@ -225,12 +231,12 @@ const outdatedStudies = query((db, p: { clinicId: number }) =>
     .limit(OUTDATED_MAX),
 );
 
-const queues = {
-  oldest: { waiting: queueQuery("asc", "is"), rejected: queueQuery("asc", "is not") },
-  newest: { waiting: queueQuery("desc", "is"), rejected: queueQuery("desc", "is not") },
+const lists = {
+  oldest: { waiting: listQuery("asc", "is"), rejected: listQuery("asc", "is not") },
+  newest: { waiting: listQuery("desc", "is"), rejected: listQuery("desc", "is not") },
 };
 
-function queueQuery(order: "asc" | "desc", rejected: "is" | "is not") {
+function listQuery(order: "asc" | "desc", rejected: "is" | "is not") {
   return query((db, p: { clinicId: number }) =>
     db
       .selectFrom("study")
@@ -239,7 +245,7 @@ function queueQuery(order: "asc" | "desc", rejected: "is" | "is not") {
       .where("clinic_id", "=", p.clinicId)
       .where("rejected_reason", rejected, null)
       .orderBy("id", order)
-      .limit(QUEUE_MAX),
+      .limit(UNMATCHED_MAX),
   );
 }
 

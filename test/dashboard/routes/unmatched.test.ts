@@ -1,35 +1,36 @@
 import { expect, test } from "vitest";
+import type { Reason } from "../../../shared/api/reason.ts";
 import type {
-  Placed,
-  PlacementPreview,
-  PlacementQueue,
+  NewRevision,
+  AssignPreview,
+  UnmatchedList,
   ShownPatient,
-  StudyToPlace,
-} from "../../../server/dashboard/types/results/to-place.ts";
+  UnmatchedDetails,
+} from "../../../server/dashboard/types/results/unmatched.ts";
 import { connection, importEntities, patient, startServer } from "../../server/harness.ts";
-import { cat, deskEntities, dog, ours, pushTo, readStudy, theirs, waiting } from "../desk.ts";
+import { cat, clinicEntities, dog, ours, pushTo, readStudy, theirs, waiting } from "../unmatched-clinic.ts";
 import { makeUser } from "../harness.ts";
 
 // Goal: a user places, rejects and reopens studies of the own clinic, and nobody else's.
 
 interface Refused {
-  error: { code: string; message: string };
+  error: { code: string; message: string; details?: Reason };
 }
 
-async function desk() {
-  const server = await startServer(...deskEntities);
+async function startClinic() {
+  const server = await startServer(...clinicEntities);
   const [staff, other] = [await makeUser(server, "staff", ours), await makeUser(server, "staff", ours)];
-  const studyOf = async (fp: string) => (await staff.call<StudyToPlace>("GET", `/to-place/${fp}`)).body;
+  const studyOf = async (fp: string) => (await staff.call<UnmatchedDetails>("GET", `/to-place/${fp}`)).body;
   return { server, staff, other, studyOf };
 }
 
-test("the queue has the waiting studies in both orders, and the rejected ones apart", async () => {
-  const { server, staff } = await desk();
+test("the list has the waiting studies in both orders, and the rejected ones apart", async () => {
+  const { server, staff } = await startClinic();
   const [first, second] = [waiting({ name: "Karabas" }), waiting()];
   await pushTo(server, ours, first, second);
   await pushTo(server, theirs, waiting());
   const fps = async (path: string) => {
-    const { body } = await staff.call<PlacementQueue>("GET", path);
+    const { body } = await staff.call<UnmatchedList>("GET", path);
     return [body.waiting, body.rejected, ...body.studies.map(({ fp }) => fp)];
   };
   expect(await fps("/to-place")).toEqual([2, 0, first.fp, second.fp]);
@@ -40,7 +41,7 @@ test("the queue has the waiting studies in both orders, and the rejected ones ap
 });
 
 test("a study shows what the device said, why it waits, and the candidates with their signs", async () => {
-  const { server, studyOf } = await desk();
+  const { server, studyOf } = await startClinic();
   const sent = waiting({ name: "Karabas", species: "Köpek" });
   const reason = { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["4711"] };
   const source = { device_id: "chem-1", message_id: "1", sample_ids: ["S-7"] };
@@ -58,8 +59,8 @@ test("a study shows what the device said, why it waits, and the candidates with 
   });
 });
 
-test("the desk shows all other text of the patient, and what the analyzer says of the sample", async () => {
-  const { server, studyOf } = await desk();
+test("an unmatched study shows all other text of the patient, and what the analyzer says of the sample", async () => {
+  const { server, studyOf } = await startClinic();
   const sent = waiting({ name: "Karabas" });
   const other = [{ field: "PID-13", text: "555 123" }];
   await pushTo(server, ours, { ...sent, patient_hint: { ...sent.patient_hint, other }, comments: ["Lipemic"] });
@@ -67,15 +68,18 @@ test("the desk shows all other text of the patient, and what the analyzer says o
 });
 
 test("the preview has the flags that the API serves once the study is filed", async () => {
-  const { server, staff } = await desk();
+  const { server, staff } = await startClinic();
   const sent = waiting();
   await pushTo(server, ours, sent);
   const preview = async (fp: string) =>
-    (await staff.call<PlacementPreview>("GET", `/to-place/${sent.fp}/preview/${fp}`)).body;
+    (await staff.call<AssignPreview>("GET", `/to-place/${sent.fp}/preview/${fp}`)).body;
   expect((await preview(dog.fp)).results).toMatchObject([{ reference_range: "17-95", flag: "high", side: "high" }]);
   const ofCat = await preview(cat.fp);
   expect(await readStudy(server, sent.fp)).toBeNull();
-  const placed = await staff.call<Placed>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp: cat.fp });
+  const placed = await staff.call<NewRevision>("POST", `/to-place/${sent.fp}/assign`, {
+    revision: 1,
+    patient_fp: cat.fp,
+  });
   expect([placed.status, placed.body]).toEqual([200, { revision: 2 }]);
   const read = await readStudy(server, sent.fp);
   expect(read?.results.map(({ reference_range, flag }) => [reference_range, flag])).toEqual([["28-109", "normal"]]);
@@ -83,18 +87,19 @@ test("the preview has the flags that the API serves once the study is filed", as
 });
 
 test("a study of a cat goes to a dog only if the user types the dog's species", async () => {
-  const { server, staff, studyOf } = await desk();
+  const { server, staff, studyOf } = await startClinic();
   const sent = waiting({ species: "Kedi" });
   await pushTo(server, ours, sent);
-  const { body: preview } = await staff.call<PlacementPreview>("GET", `/to-place/${sent.fp}/preview/${dog.fp}`);
+  const { body: preview } = await staff.call<AssignPreview>("GET", `/to-place/${sent.fp}/preview/${dog.fp}`);
   expect(preview.contradicted_species).toBe("Kedi");
   const assign = async (typed: object) =>
     staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp, ...typed });
   for (const typed of [{}, { typed_species: "cat" }, { typed_species: "" }]) {
     const { status, body } = await assign(typed);
-    expect([status, body.error.message]).toEqual([
+    expect([status, body.error.details, body.error.message]).toEqual([
       409,
-      "The device says Kedi, but Karabaş is a dog: type the patient's species, dog, to file it all the same.",
+      { code: "MATCH.OTHER_SPECIES", values: ["cat", "dog"] },
+      "The device says cat, but the patient is a dog: type the patient's species, dog, to file it all the same.",
     ]);
   }
   expect(await readStudy(server, sent.fp)).toBeNull();
@@ -104,11 +109,11 @@ test("a study of a cat goes to a dog only if the user types the dog's species", 
 });
 
 test("an assignment and a rejection are undone, and the history names who did what", async () => {
-  const { server, staff, studyOf } = await desk();
+  const { server, staff, studyOf } = await startClinic();
   const sent = waiting();
   await pushTo(server, ours, sent);
   const run = async (name: string, body: object) =>
-    (await staff.call<Placed>("POST", `/to-place/${sent.fp}/${name}`, body)).body.revision;
+    (await staff.call<NewRevision>("POST", `/to-place/${sent.fp}/${name}`, body)).body.revision;
   server.clock.now += 1000;
   expect(await run("assign", { revision: 1, patient_fp: dog.fp })).toBe(2);
   server.clock.now += 1000;
@@ -132,7 +137,7 @@ test("an assignment and a rejection are undone, and the history names who did wh
 });
 
 test("the second of two users who place one study at once is told who was first", async () => {
-  const { server, staff, other } = await desk();
+  const { server, staff, other } = await startClinic();
   const sent = waiting();
   await pushTo(server, ours, sent);
   const body = { revision: 1 };
@@ -148,7 +153,7 @@ test("the second of two users who place one study at once is told who was first"
 });
 
 test("a search finds patients by a part of the name, a number and the fp", async () => {
-  const { staff } = await desk();
+  const { staff } = await startClinic();
   const found = async (text: string) => {
     const path = `/to-place/patients?text=${encodeURIComponent(text)}`;
     return (await staff.call<{ patients: ShownPatient[] }>("GET", path)).body.patients.map(({ name }) => name);
@@ -161,7 +166,7 @@ test("a search finds patients by a part of the name, a number and the fp", async
 });
 
 test("a study that its agent filed meanwhile stays with the agent's patient", async () => {
-  const { server, staff } = await desk();
+  const { server, staff } = await startClinic();
   const newcomer = patient();
   const sent = { ...waiting(), patient_fp: newcomer.fp };
   await pushTo(server, ours, sent);

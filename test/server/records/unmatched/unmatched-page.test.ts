@@ -1,18 +1,17 @@
 import { expect, test } from "vitest";
 import { listMappings, listCodes, mapCode, unmapCode } from "../../../../server/records/codes/codes.ts";
 import {
-  describeStudyToPlace,
+  describeUnmatched,
   findOwnStudy,
-  previewFor,
-  queueOf,
+  previewAssignment,
+  listForPage,
   searchPatients,
-} from "../../../../server/records/unmatched/to-place.ts";
+} from "../../../../server/records/unmatched/unmatched-page.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
-import { assignStudy, rejectStudy } from "../../../../server/records/unmatched/placement.ts";
 import {
   cat,
-  deskEntities,
+  clinicEntities,
   dog,
   foreign,
   ours,
@@ -20,14 +19,15 @@ import {
   theirs,
   unknownCode,
   waiting,
-} from "../../../dashboard/desk.ts";
+} from "../../../dashboard/unmatched-clinic.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { startServer } from "../../harness.ts";
+import { assignStudy, rejectStudy } from "../../study-commands.ts";
 
-// Goal: the queries of the desk show one clinic's studies, patients and codes on both engines.
+// Goal: the queries of unmatched studies show one clinic's studies, patients and codes on both engines.
 
-async function desk() {
-  const server = await startServer(...deskEntities);
+async function startClinic() {
+  const server = await startServer(...clinicEntities);
   const { store, clock } = server;
   const [clinicId = 0, theirId = 0] = [(await findClinic(store, ours))?.id, (await findClinic(store, theirs))?.id];
   const user = await makeUser(server, "staff", ours);
@@ -35,20 +35,20 @@ async function desk() {
 }
 
 test("the queue counts waiting and rejected studies, and lists them in the order of their arrival", async () => {
-  const { server, store, clinicId, actor } = await desk();
+  const { server, store, clinicId, actor } = await startClinic();
   const [first, second, third] = [waiting(), waiting(), waiting()];
   await pushTo(server, ours, first, second, third);
   await pushTo(server, theirs, waiting());
   await store.transaction((session) => rejectStudy(session, { ...actor, fp: second.fp, reason: "a control" }));
   await store.transaction((session) => assignStudy(session, { ...actor, fp: third.fp, patientFp: cat.fp }));
   const counts = { waiting: 1, rejected: 1 };
-  const listed = async (isRejected: boolean) => queueOf(store, { clinicId, isRejected, order: "newest" });
+  const listed = async (isRejected: boolean) => listForPage(store, { clinicId, isRejected, order: "newest" });
   expect(await listed(false)).toMatchObject({ ...counts, studies: [{ fp: first.fp, rejected_reason: null }] });
   expect(await listed(true)).toMatchObject({ ...counts, studies: [{ fp: second.fp, rejected_reason: "a control" }] });
 });
 
 test("a study of the clinic is found while the clinic sees its patient, and no other clinic finds it", async () => {
-  const { server, store, clinicId, theirId } = await desk();
+  const { server, store, clinicId, theirId } = await startClinic();
   const [sent, filed] = [waiting(), waiting({}, { patient_fp: foreign.fp })];
   await pushTo(server, ours, sent);
   await pushTo(server, theirs, filed);
@@ -59,13 +59,13 @@ test("a study of the clinic is found while the clinic sees its patient, and no o
 });
 
 test("a preview stores nothing, and the history names the user of a command", async () => {
-  const { server, store, clinicId, actor } = await desk();
+  const { server, store, clinicId, actor } = await startClinic();
   const sent = waiting();
   await pushTo(server, ours, sent);
   const stored = await findOwnStudy(store, clinicId, sent.fp);
   const ofDog = (await findPatient(store, clinicId, dog.fp))?.patient;
   if (stored === undefined || ofDog === undefined) throw new Error("expected the study and the dog");
-  expect((await previewFor(store, stored, ofDog)).results).toEqual([
+  expect((await previewAssignment(store, stored, ofDog)).results).toEqual([
     { analyte: "ALT", value: "100", unit: "U/L", reference_range: "17-95", flag: "high", side: "high", reason: null },
   ]);
   expect(await findOwnStudy(store, clinicId, sent.fp)).toEqual(stored);
@@ -73,7 +73,7 @@ test("a preview stores nothing, and the history names the user of a command", as
   await store.transaction((session) => assignStudy(session, { ...later, fp: sent.fp, patientFp: dog.fp }));
   const filed = await findOwnStudy(store, clinicId, sent.fp);
   if (filed === undefined) throw new Error("expected the study");
-  const { history, patient, can_undo } = await describeStudyToPlace(store, clinicId, filed);
+  const { history, patient, can_undo } = await describeUnmatched(store, clinicId, filed);
   expect([patient?.fp, can_undo]).toEqual([dog.fp, true]);
   expect(history.map(({ revision, cause, by }) => [revision, cause, by])).toEqual([
     [2, "assigned", actor.by],
@@ -82,7 +82,7 @@ test("a preview stores nothing, and the history names the user of a command", as
 });
 
 test("of two users who place one study at once, one does", async () => {
-  const { server } = await desk();
+  const { server } = await startClinic();
   const users = await Promise.all([makeUser(server, "staff", ours), makeUser(server, "staff", ours)]);
   const sent = waiting();
   await pushTo(server, ours, sent);
@@ -100,13 +100,13 @@ test("of two users who place one study at once, one does", async () => {
 });
 
 test("a search reads the clinic's own patients", async () => {
-  const { store, clinicId, theirId } = await desk();
+  const { store, clinicId, theirId } = await startClinic();
   expect((await searchPatients(store, clinicId, "a")).map(({ name }) => name)).toEqual(["Karabaş", "Pamuk"]);
   expect((await searchPatients(store, theirId, "10021")).map(({ name }) => name)).toEqual([]);
 });
 
 test("a mapped code leaves the unknown ones, comes back without its mapping, and is the clinic's alone", async () => {
-  const { server, store, clinicId, theirId, actor } = await desk();
+  const { server, store, clinicId, theirId, actor } = await startClinic();
   await pushTo(server, ours, unknownCode());
   const mapping = { device_id: "chem-1", code: "413", analyte: "GLU" };
   const state = async () => {

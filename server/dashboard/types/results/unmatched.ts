@@ -3,18 +3,18 @@ import type { Flag, PatientHint, Study } from "../../../../shared/api/study.ts";
 import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
 import type { Side } from "./results.ts";
 
-// The desk where a user places studies that no patient matched, as the server tells the page.
+// Unmatched studies, and the commands of users on them, between the server and the screen "To place".
 
-/** Max studies in the queue of the page. Its counts include the others. */
-export const QUEUE_MAX = 200;
+/** Max studies in the list of the page. Its counts include the others. */
+export const UNMATCHED_MAX = 200;
 
 /** Max patients in the answer of a search. */
 export const FOUND_MAX = 20;
 
-export type QueueOrder = "oldest" | "newest";
+export type UnmatchedOrder = "oldest" | "newest";
 
-/** A study of the queue. All its texts are the device's own. */
-export interface QueuedStudy {
+/** A study of the list. All its texts are the device's own. */
+export interface UnmatchedRow {
   fp: string;
   modality: Study["modality"];
   device_name: string;
@@ -25,10 +25,10 @@ export interface QueuedStudy {
 }
 
 /** The answer of `GET to-place`. */
-export interface PlacementQueue {
+export interface UnmatchedList {
   waiting: number;
   rejected: number;
-  studies: QueuedStudy[];
+  studies: UnmatchedRow[];
   /** Filed studies whose ranges and flags are for facts of the animal that were corrected since, the oldest first. */
   outdated: OutdatedStudy[];
 }
@@ -77,7 +77,7 @@ export interface Candidate {
 }
 
 /** A revision of a study, and who made it. */
-export interface PlacementStep {
+export interface UnmatchedStep {
   revision: number;
   at: string;
   cause: string | null;
@@ -88,7 +88,7 @@ export interface PlacementStep {
 }
 
 /** The answer of `GET to-place/<fp>`. */
-export interface StudyToPlace extends QueuedStudy {
+export interface UnmatchedDetails extends UnmatchedRow {
   revision: number;
   device_id: string | null;
   sample_ids: string[];
@@ -102,7 +102,7 @@ export interface StudyToPlace extends QueuedStudy {
   /** The device's words on the sample. */
   comments: string[];
   candidates: Candidate[];
-  history: PlacementStep[];
+  history: UnmatchedStep[];
 }
 
 /** A result as the API would show it for a patient. */
@@ -120,7 +120,7 @@ export interface PreviewRow {
 }
 
 /** The answer of `GET to-place/<fp>/preview/<patient>`. */
-export interface PlacementPreview {
+export interface AssignPreview {
   revision: number;
   patient: ShownPatient;
   /** The species that the device said, in its own word, if the patient is of another one. */
@@ -145,7 +145,7 @@ export interface ReopenBody {
   revision: number;
 }
 
-/** The answer of a placement: the revision that it made, for its undo. */
-export interface Placed {
+/** The answer of a command: the revision that it made, for its undo. */
+export interface NewRevision {
   revision: number;
 }

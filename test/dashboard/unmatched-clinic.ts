@@ -3,7 +3,7 @@ import { newFp } from "../../shared/api/fp.ts";
 import { type Measurement, resultsOf } from "../../shared/clinical/results.ts";
 import { clinic, connection, keyPermissions, patient, study, type TestServer } from "../server/harness.ts";
 
-// A clinic with studies that wait for a user, for tests of the desk.
+// A clinic with studies that wait for a user, for tests of unmatched studies.
 
 export const ours = newFp("clinic");
 export const theirs = newFp("clinic");
@@ -12,7 +12,7 @@ export const dog = patient({ name: "Karabaş", species: "dog", external_ids: ["1
 export const cat = patient({ name: "Pamuk", species: "cat", external_ids: ["10022"] });
 export const foreign = patient({ name: "Rex" });
 
-export const deskEntities = [
+export const clinicEntities = [
   [clinic(ours), clinic(theirs), dog, cat, foreign],
   [connection(dog.fp, ours), connection(cat.fp, ours), connection(foreign.fp, theirs)],
 ];

@@ -1,0 +1,24 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import { type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
+import type { PatientHint } from "../../../shared/api/study.ts";
+import { fold, readSpecies } from "../../../shared/clinical/species.ts";
+
+// The one rule about species: a study of a device that states another species than the patient's waits for a person.
+
+/**
+ * Compares the species that the device states with the patient's.
+ * @returns null if they agree, or the device states none, or words that the species map does not contain
+ */
+export function speciesContradiction(
+  hint: Pick<PatientHint, "species"> | null,
+  { species }: Pick<Patient, "species">,
+): ReasonOf<"MATCH.OTHER_SPECIES"> | null {
+  const stated = readSpecies(hint?.species ?? "");
+  if (stated === null || stated === (readSpecies(species) ?? species)) return null;
+  return reasonOf("MATCH.OTHER_SPECIES", stated, species);
+}
+
+/** Whether a text names the patient's species, in any language that devices use. Who types it confirms a contradiction. */
+export function namesSpecies(typed: string, { species }: Pick<Patient, "species">): boolean {
+  return fold(typed) === fold(species) || (readSpecies(typed) !== null && readSpecies(typed) === readSpecies(species));
+}
