@@ -23,7 +23,7 @@ export class ActionQueue {
     this.#actions.push({ do: "warn", reason });
   }
 
-  /** @param incomplete why the message was cut short; null for a whole one */
+  /** @param incomplete why the message was cut short; null for a complete one */
   deliver(message: Uint8Array, incomplete: string | null): void {
     this.#actions.push({ do: "deliver", message, incomplete });
   }

@@ -13,7 +13,7 @@ export function unescapeText(text: string, mark: string, decode: (code: string) 
     if (close < 0) return result + text.slice(at);
     const decoded = decode(text.slice(open + 1, close));
     if (decoded === null) {
-      // The first mark is text; the second may begin an escape.
+      // The first mark is text; the second may start an escape.
       result += text.slice(at, close);
       at = close;
     } else {

@@ -2,7 +2,7 @@ import { saysControl } from "./remarks.ts";
 
 // Field texts of LIS02-A2 records and HL7 segments. Both write `""` to delete an earlier value (LIS02-A2 §5.4.9; HL7's null).
 
-/** Characters that tell one patient or sample from another. Devices write `0`, `-` or `.` for nobody. */
+/** Characters that distinguish patients or samples. Devices write `0`, `-` or `.` for nobody. */
 const NAMING = /[\p{L}1-9]/u;
 
 /** Returns an identifying field as sent; "" if it names nobody: blanks, delimiters, `""`, `0`, `^0`, `-`, `.`. */
@@ -44,14 +44,14 @@ export function given(text: string): string {
   return trimmed === '""' ? "" : trimmed;
 }
 
-/** Returns the abnormal flags of a field: the code of each repetition, and a bound behind it as in `EXP^<`. */
+/** Returns the abnormal flags of a field: the code of each repetition, and a bound after it as in `EXP^<`. */
 export function flagsOf(repetitions: readonly (readonly string[])[]): string[] {
   return repetitions
     .flatMap(([code = "", ...others]) => [given(code), ...others.map(given).filter((part) => /^[<>]$/.test(part))])
     .filter(Boolean);
 }
 
-/** Returns the first component that names a sample; "" without any. Its number may stand behind a rack or before one. */
+/** Returns the first component that names a sample; "" without any. Its number may follow or precede a rack. */
 export function sampleId(components: readonly string[] = []): string {
   return components.map(identifier).find(Boolean) ?? "";
 }

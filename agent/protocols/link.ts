@@ -10,13 +10,13 @@ import type { DeviceReport } from "../report/device-report.ts";
 export type LinkAction =
   | { readonly do: "reply"; readonly bytes: Uint8Array }
   /**
-   * Delivers a message to the next stage. `incomplete`: why the message is cut short, null for a whole one. `from`:
+   * Delivers a message to the next stage. `incomplete`: why the message is cut short, null for a complete one. `from`:
    * bytes received before its first byte, if its bytes were received in one run.
    */
   | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null; readonly from?: number }
   /** Reports a fault of the device. `noise`: the run of bytes outside any message. */
   | { readonly do: "warn"; readonly reason: string; readonly noise?: NoiseRun }
-  /** The device has accepted the whole message given to send(). */
+  /** The device has accepted the complete message given to send(). */
   | { readonly do: "sent" }
   /** The attempt to send failed; the connection keeps the message and offers it again. */
   | { readonly do: "unsent"; readonly reason: string }
@@ -81,10 +81,10 @@ export interface Link {
    * noise, unless the link delivered a message: a replay without them delivers the same. Links without it report no noise.
    */
   readonly between?: string | null;
-  /** Link state to restore after a session is split; null or undefined when there is none. */
+  /** Link state to restore after a session is split; null or undefined for none. */
   readonly memory?: Uint8Array | null;
   /**
-   * Restores the state of `memory`. A long session is split while the link is at rest; each part begins with this call.
+   * Restores the state of `memory`. A long session is split while the link is at rest; each part starts with this call.
    */
   restore?(memory: Uint8Array): void;
 }

@@ -1,7 +1,7 @@
 import { CR, LF, NUL, STX, XOFF, XON } from "./bytes.ts";
 import type { LinkAction, NoiseRun } from "./link.ts";
 
-// Bytes outside any message. A run of them is one warning, whatever chunks it comes in.
+// Bytes outside any message. A run of them is one warning, for any division into chunks.
 
 /** Silence that ends a run, in milliseconds, if nothing else ends it. */
 export const NOISE_TIMEOUT_MS = 1_000;
@@ -20,7 +20,7 @@ export class Noise {
   readonly #where: string;
   #bytes = 0;
   #head: number[] = [];
-  /** An STX that begins the next run. */
+  /** An STX that starts the next run. */
   #hasIdleStx = false;
 
   constructor(where: string) {
@@ -31,7 +31,7 @@ export class Noise {
     return this.#bytes > 0;
   }
 
-  /** Adds an STX. Alone it is no noise: a BC-5800 sends one every 3 s. Before other bytes it proves their protocol. */
+  /** Adds an STX. Alone it is not noise: a BC-5800 sends one every 3 s. Before other bytes it proves their protocol. */
   addStx(): LinkAction | null {
     if (this.isPending) return this.add(STX);
     this.#hasIdleStx = true;
@@ -39,7 +39,7 @@ export class Noise {
   }
 
   /**
-   * Adds a byte. One that is usual between messages is no noise, but a run keeps it, because a checksum may cover it.
+   * Adds a byte. One that is usual between messages is not noise, but a run keeps it, because a checksum may cover it.
    * @returns the warning when the run has reached its max length, else null
    */
   add(byte: number): LinkAction | null {

@@ -6,7 +6,7 @@ import { Noise, NOISE_TIMEOUT_MS } from "./noise.ts";
 /** The message that a one-way link is reading. The link has no negative acknowledgement, so nothing can be refused. */
 export class OneWayMessage {
   bytes: number[] = [];
-  /** Why the message cannot be whole; null when no bytes are missing. */
+  /** Why the message cannot be complete; null when no bytes are missing. */
   #damage: string | null = null;
   readonly #noise: Noise;
   readonly #actions = new ActionQueue();
@@ -34,8 +34,8 @@ export class OneWayMessage {
   }
 
   /**
-   * Delivers the bytes and starts the next message. `incomplete`: why the message is cut short; null for a whole one.
-   * @returns whether the message is whole
+   * Delivers the bytes and starts the next message. `incomplete`: why the message is cut short; null for a complete one.
+   * @returns whether the message is complete
    */
   deliver(incomplete: string | null): boolean {
     const problem = this.#damage ?? incomplete;

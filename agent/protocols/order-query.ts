@@ -17,7 +17,7 @@ export interface OrderQuery {
   readonly resultsOnly: boolean;
   /** Requested tests in upper case; empty for all tests of each order. */
   readonly tests: readonly string[];
-  /** Reason why the query cannot be answered; null for a valid query. */
+  /** Reason why the query gets no orders; null for a valid query. */
   readonly problem: string | null;
 }
 

@@ -21,7 +21,7 @@ const TEXT_MAX = 200;
 const TEXT = /[\p{L}\p{N}].*[\p{L}\p{N}]/su;
 
 /**
- * Returns the texts of a record as sent, without those that are known already. `name` is the record's type, for
+ * Returns the unknown texts of a record as sent. `name` is the record's type, for
  * the names of the fields. `first` is the first field with a text, and `codes` are fields without any.
  */
 export function otherTexts(

@@ -3,8 +3,8 @@ import { foldName, isAnalyteName } from "../../shared/clinical/analytes/analytes
 // Words of a device that are not results: about the run, about control material, and about a value that it doubts.
 
 /**
- * Names of rows by which a device describes its run or the patient, folded. A blood type is a result, unless a profile says
- * otherwise.
+ * Names of rows by which a device describes its run or the patient, folded. A blood type is a result, unless a profile excludes
+ * it.
  */
 const RUN_ROW = new RegExp(
   [
@@ -25,8 +25,8 @@ const RUN_ROW = new RegExp(
 const RUN_CODES = /^(?:3[01]525-0|21612-7|29553-5|3141-9|29463-7)(?:\^|$)|^(?:0\d{4}|15\d{3})\^[^^]*\^99MRC/;
 
 /**
- * Returns whether a row describes the run or the patient: `code` is its code field as sent, `names` are its parts. `Repeat` beside the
- * name of an analyte describes a result.
+ * Returns whether a row describes the run or the patient: `code` is its code field as sent, `names` are its parts. `Repeat` with
+ * the name of an analyte describes a result.
  */
 export function isRunRow(code: string, names: readonly string[]): boolean {
   return RUN_CODES.test(code) || (names.some((name) => RUN_ROW.test(foldName(name))) && !names.some(isAnalyteName));
@@ -35,7 +35,9 @@ export function isRunRow(code: string, names: readonly string[]): boolean {
 /** Quality control in words: `* QUALITY CONTROL REPORT *`. */
 const QUALITY_CONTROL = /(?<!\p{L})quality[\s_-]*controls?(?!\p{L})/iu;
 
-/** Quality control and calibration in words, also of other languages. A patient may be named Control, so that alone is none. */
+/**
+ * Quality control and calibration in words, also of other languages. Control alone does not count: a patient may have that name.
+ */
 const CONTROL_WORDS = new RegExp(
   [
     QUALITY_CONTROL.source,
@@ -55,12 +57,12 @@ const CONTROL_VALUE =
 /** Max characters of a text that may name a control: a search in a longer one could take minutes. */
 const NAME_MAX = 1_000;
 
-/** Returns whether the name of an order or of a test says that it is quality control: `* QUALITY CONTROL REPORT *`, `IQC`. */
+/** Returns whether the name of an order or test means quality control: `* QUALITY CONTROL REPORT *`, `IQC`. */
 export function saysControl(name: string): boolean {
   return name.length <= NAME_MAX && (CONTROL_WORDS.test(name) || CONTROL_VALUE.test(name));
 }
 
-/** The heading of a control's report. `Quality control passed` is said of a patient's run too. */
+/** The heading of a control's report. `Quality control passed` describes a patient's run too. */
 const CONTROL_HEADING = /^\W*quality[\s_-]*controls?(?:\W*$|[\s_-]+report(?!\p{L}))/iu;
 
 /** Returns whether a text of a maker, which may also describe a patient's run, is the heading of a control's report. */

@@ -1,8 +1,8 @@
 import { hexByte, STX } from "./bytes.ts";
 
-// Text form of a dialogue, one line per chunk. `<` is sent by the device, `>` by the agent. `<ENQ>` is a control
-// character, `<0xF6>` any byte, `<CS>` the checksum of its frame, `<BCC>` the XOR of its frame. `#` begins a comment. A player sends the lines of
-// the device and compares those of the agent.
+// Text form of a dialogue, one line per chunk. `<` is sent by the device, `>` by the agent. `<ENQ>` is a control character,
+// `<0xF6>` any byte, `<CS>` the checksum of its frame, `<BCC>` the XOR of its frame. `#` starts a comment. A player sends the
+// device's lines and compares the agent's.
 
 export interface TranscriptLine {
   /** Line number in the file. */
@@ -55,7 +55,7 @@ export function wireText(bytes: Uint8Array): string {
   }).join("");
 }
 
-/** Plays the device of a transcript. @returns the first difference of the agent; null if there is none */
+/** Plays the device of a transcript. @returns the first difference of the agent, or null */
 export async function playTranscript(lines: readonly TranscriptLine[], agent: TranscriptPeer): Promise<string | null> {
   for (const { number, from, bytes } of lines) {
     if (from === "device") {
@@ -96,7 +96,7 @@ function wireBytes(content: string, frame: FrameSum, number: number): Uint8Array
   return Uint8Array.from(bytes);
 }
 
-/** Sum and XOR from behind STX to ETX or ETB, across lines. The sum is the checksum of LIS01-A2 §6.3.3. */
+/** Sum and XOR from the byte after STX to ETX or ETB, across lines. The sum is the checksum of LIS01-A2 §6.3.3. */
 class FrameSum {
   #sum = 0;
   #xor = 0;

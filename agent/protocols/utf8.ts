@@ -5,7 +5,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /**
  * Characters of two bytes or more that prove UTF-8 under a charset whose own characters have two bytes, or whose letters are a
  * lead and a trail byte of UTF-8: one Chinese character of seven looks like UTF-8, and so does one Thai or Katakana pair of
- * eight. In the other charsets such a pair is a letter with a sign behind it, and one character is a proof.
+ * eight. In the other charsets such a pair is a letter followed by a sign, and one character is a proof.
  */
 const PROOF = { ambiguous: 4, other: 1 };
 

@@ -36,7 +36,7 @@ export function collectGroups(
   let current: OrderGroup | null = null;
   /** Results that a device sent without the order and the patient that it always names, and without a word of a control. */
   let orphans = 0;
-  /** Comments on H and P apply to the orders behind them. */
+  /** Comments on H and P apply to the orders after them. */
   let headerComments: string[] = [];
   let patientComments: string[] = [];
   const groupOf = (order: AstmRecord | null, isControl: boolean): OrderGroup => {
@@ -63,7 +63,7 @@ export function collectGroups(
         break;
       case "O": {
         const isControl = isControlOrder(record, patient, profile);
-        const isCalledControl = !isControl && isCalledControlBehind(message.records, index, profile);
+        const isCalledControl = !isControl && hasControlRecordAfter(message.records, index, profile);
         if (isControl) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
         if (isCalledControl) notes.push("an M record says quality control: not for a patient");
         current = groupOf(record, isControl || isCalledControl);
@@ -111,8 +111,8 @@ function addTo(notes: Map<AstmRecord, string[]>, result: AstmRecord, text: reado
   notes.set(result, [...(notes.get(result) ?? []), ...text]);
 }
 
-/** Returns whether an M record of the order at this index says that it is of control material. */
-function isCalledControlBehind(records: readonly AstmRecord[], order: number, { skipOrder }: AstmProfile): boolean {
+/** Returns whether an M record of the order at this index names control material. */
+function hasControlRecordAfter(records: readonly AstmRecord[], order: number, { skipOrder }: AstmProfile): boolean {
   for (let index = order + 1; index < records.length; index += 1) {
     const record = records[index]!;
     if (record.type === "O" || record.type === "P") return false;
@@ -133,14 +133,14 @@ function about(result: AstmRecord | undefined, profile: AstmProfile): string {
 }
 
 /**
- * Returns whether the results behind the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the instrument
- * names it in O-4 or O-16, the profile says so, or a typed identifier names it and none names a patient.
+ * Returns whether the results after the record are of control material: O-12 is Q (LIS02-A2 §8.4.12), the instrument
+ * names it in O-4 or O-16, the profile defines it, or a typed identifier names it and none names a patient.
  */
 function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, profile: AstmProfile): boolean {
   if (patient === null && order !== null && profile.alwaysNamesPatient === true) return true;
   if (order !== null) {
     if (order.field(12).trim().toUpperCase() === "Q" || profile.skipOrder?.test(order.field(5)) === true) return true;
-    // A control among the tests of an order is a check of the device, beside a patient's tests.
+    // A control among a patient's tests is a check of the device.
     if (order.repeats(5).every((test) => saysControl(test.join(" ")))) return true;
     if ([4, 16].some((field) => order.components(field).some(isControlName))) return true;
   }

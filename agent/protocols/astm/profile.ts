@@ -19,7 +19,7 @@ export interface AstmProfile extends ProfileBase {
   readonly device_name: string | null;
   /** Expected H-5. A message of another sender is quarantined, because another table may apply. */
   readonly sender?: RegExp;
-  /** Analyte names of an R record, the most reliable first and the device's own code last; default those of R-3. */
+  /** Analyte names of an R record, the most reliable first and the device's own code last; default R-3's names. */
   readonly code?: (r: AstmRecord) => readonly string[];
   /** Unit of an R record, if it is not R-5. */
   readonly unit?: (r: AstmRecord) => string;
@@ -32,9 +32,9 @@ export interface AstmProfile extends ProfileBase {
   readonly skipOrder?: RegExp;
   /** The device sends a P record for every patient. An order without one is of a control; results without both are quarantined. */
   readonly alwaysNamesPatient?: true;
-  /** The R record is of urine, though neither O-16 nor a name says so. */
+  /** The R record is of urine, though neither O-16 nor a name states it. */
   readonly urine?: (r: AstmRecord) => boolean;
-  /** R records that tell of the run or the device. They are comments, not results. */
+  /** R records about the run or the device. They are comments, not results. */
   readonly isRemark?: (r: AstmRecord) => boolean;
   /** Meanings of R-9 that depart from LIS02-A2 §9.9. */
   readonly statuses?: Readonly<Record<string, ResultStatus>>;

@@ -2,14 +2,14 @@ import { CR, DIGIT_0, isAlphanumeric, LF } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { OneWayMessage } from "../one-way-message.ts";
 
-// LIS02 records sent as plain lines, without the frames of E1381. A message begins with an H record and ends with an L record.
+// LIS02 records sent as plain lines, without the frames of E1381. A message starts with an H record and ends with an L record.
 // There is neither checksum nor acknowledgement.
 
 /** Max bytes of a message; a longer one is delivered as incomplete. */
 export const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** Max silence within a message; then it is delivered as incomplete. */
 export const SILENCE_MS = 60_000;
-/** The L record may lack its line end: after this silence, a whole L record ends the message. */
+/** The L record may lack its line end: after this silence, a complete L record ends the message. */
 export const LAST_LINE_MS = 2_000;
 
 export class RawRecordsLink implements Link {

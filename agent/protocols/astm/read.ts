@@ -10,7 +10,7 @@ import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
-// Reads LIS02-A2 records into samples, without those that are not for patients.
+// Reads LIS02-A2 records into patients' samples. Other records are left out.
 
 /** Field numbers of LIS02-A2, for fields that some devices move. */
 const STANDARD_FIELDS: FieldNumbers = { processing: 12, sentAt: 14, weight: 18, resultStatus: 9 };
@@ -119,7 +119,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   };
 }
 
-/** Makers that stand before the model in H-5. */
+/** Makers that precede the model in H-5. */
 const MAKER =
   /^(?:abaxis|abbott|abx|arkray|beckman(?: coulter)?|biosystems|cepheid|dirui|dymind|edan|epoc|erba|horiba|idexx|mindray|nova|ortho|radiometer|roche|siemens|stago|sysmex|transasia|urit|.*\b(?:inc|ltd|gmbh|corp)\.?)$/i;
 

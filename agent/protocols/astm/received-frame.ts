@@ -1,8 +1,8 @@
 import { CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, NUL, withCapacity } from "../bytes.ts";
 
 /**
- * Max bytes of a frame's text; a longer frame gets NAK. Analyzers exceed the standard's 240 and 64 000 bytes: some send a
- * whole message with histograms in one frame.
+ * Max bytes of a frame's text; a longer frame gets NAK. Analyzers exceed the standard's 240 and 64 000 bytes: some send a complete
+ * message with histograms in one frame.
  */
 export const FRAME_BYTES_MAX = 1024 * 1024;
 
@@ -28,7 +28,7 @@ export class ReceivedFrame {
     this.#sum = numberByte;
   }
 
-  /** Reads up to the end of the text, or of the chunk. @returns the offset behind the last read byte */
+  /** Reads up to the end of the text, or of the chunk. @returns the offset after the last read byte */
   readText(chunk: Uint8Array, from: number): number {
     const end = Math.min(chunk.length, from + FRAME_BYTES_MAX - this.length);
     this.text = withCapacity(this.text, this.length + end - from);
@@ -80,7 +80,7 @@ export class ReceivedFrame {
     return `checksum ${sent}, computed ${hexByte(sum)}`;
   }
 
-  /** Compares the whole frames. The same number with other bytes is new data of a sender that does not count. */
+  /** Compares complete frames. The same number with other bytes is new data of a sender that does not count. */
   equals(other: ReceivedFrame): boolean {
     if (this.number !== other.number || this.length !== other.length || this.terminator !== other.terminator) {
       return false;

@@ -19,7 +19,7 @@ export class ReceivedMessage {
   /** Offset of the unended record. */
   #recordStart = 0;
 
-  /** @param digitBeforeRecords records begin with a digit, which is skipped */
+  /** @param digitBeforeRecords records start with a digit, which is skipped */
   constructor(digitBeforeRecords: boolean, actions: ActionQueue) {
     this.#digitBeforeRecords = digitBeforeRecords;
     this.#actions = actions;
@@ -60,7 +60,7 @@ export class ReceivedMessage {
     if (terminator === ETX && this.#recordIs(LETTER_L)) this.#endRecord();
   }
 
-  /** Delivers the text, if there is any. @param incomplete why the message is cut short; null for a whole one */
+  /** Delivers the text, if there is any. @param incomplete why the message is cut short; null for a complete one */
   deliver(incomplete: string | null): void {
     if (this.#length > 0) this.#actions.deliver(this.#text.slice(0, this.#length), incomplete);
     this.clear();

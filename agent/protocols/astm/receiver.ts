@@ -6,7 +6,7 @@ import { FRAME_BYTES_MAX, ReceivedFrame } from "./received-frame.ts";
 import { MESSAGE_BYTES_MAX, ReceivedMessage } from "./received-message.ts";
 import type { Sender } from "./sender.ts";
 
-// Receiver of LIS01-A2: frames in, acknowledgements and whole messages out. Every decision depends on the current byte
+// Receiver of LIS01-A2: frames in, acknowledgements and complete messages out. Every decision depends on the current byte
 // and the state, so any segmentation of the stream gives the same result.
 
 /** Max wait for a frame or EOT after the last reply: 30 s (§6.5.2.4). */
@@ -24,7 +24,7 @@ export interface ReceiverOptions {
    * or ETB and the end of the frame. Default `strict`.
    */
   readonly checksum?: "strict" | "warn" | "none";
-  /** Records begin with a digit left from a frame number: `2P|1`. The digit is skipped. */
+  /** Records start with a digit left from a frame number: `2P|1`. The digit is skipped. */
   readonly digitBeforeRecords?: boolean;
   /** Frames get EOT while a message of the agent waits (§6.3.5). Default false: not every device supports it. */
   readonly interrupts?: boolean;
@@ -46,12 +46,12 @@ type ReceiverState =
   | "frame-end"
   /** Awaits LF. */
   | "frame-end-after-cr"
-  /** Awaits LF behind any bytes: the profile ignores checksums. */
+  /** Awaits LF after any bytes: the profile ignores checksums. */
   | "unchecked-frame-end";
 
 const ACCEPT: LinkAction = { do: "reply", bytes: Uint8Array.of(ACK) };
 const REJECT: LinkAction = { do: "reply", bytes: Uint8Array.of(NAK) };
-/** Replaces ACK: the frame is accepted, and the sender is asked to stop (§6.3.5). */
+/** Replaces ACK: accepts the frame and interrupts the sender (§6.3.5). */
 const INTERRUPT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
 export class Receiver {
@@ -67,7 +67,7 @@ export class Receiver {
   #lastFrame = new ReceivedFrame();
   /** Accepted frames of the session. */
   #acceptedFrames = 0;
-  /** ENQ that may begin a new session is the last byte. */
+  /** The last byte is an ENQ that may start a new session. */
   #isEnquired = false;
   /** Sessions of the link. */
   #sessions = 0;
@@ -99,7 +99,7 @@ export class Receiver {
     return this.#noiseOutside.isPending;
   }
 
-  /** A session is established, and no frame of it is accepted or has begun. */
+  /** A session is established, and no frame of it is accepted or has started. */
   get awaitsFirstFrame(): boolean {
     return this.#state === "between-frames" && this.#acceptedFrames === 0 && !this.#hasGap;
   }
@@ -127,7 +127,7 @@ export class Receiver {
         at += 1;
       }
     }
-    // A session that this byte has established is answered. Behind its ENQ alone a second one is an echo.
+    // An ENQ that established a session is acknowledged. A second one directly after it is an echo.
     const mayRestart = this.#state !== "neutral" && this.#state !== "refused-frame" && !this.awaitsFirstFrame;
     if (chunk.length > 0) this.#isEnquired = chunk.at(-1) === ENQ && mayRestart && this.#sessions === sessions;
     if (this.#isEnquired) this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
@@ -234,7 +234,7 @@ export class Receiver {
     if (byte === LF) this.#endRefusedFrame();
   }
 
-  /** §6.3, §6.4: STX begins a frame, EOT ends the session. @returns whether the byte does either */
+  /** §6.3, §6.4: STX starts a frame, EOT ends the session. @returns whether the byte does either */
   #startOrEnd(byte: number): boolean {
     if (byte === STX) {
       this.#reportNoise();
@@ -263,7 +263,7 @@ export class Receiver {
     this.#state = "text";
   }
 
-  /** §6.3.1: text up to ETX or ETB. @returns the offset behind the last read byte */
+  /** §6.3.1: text up to ETX or ETB. @returns the offset after the last read byte */
   #text(chunk: Uint8Array, from: number): number {
     const at = this.#frame.readText(chunk, from);
     switch (this.#frame.textEnd) {
@@ -385,7 +385,7 @@ export class Receiver {
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
-  /** The device begins a new session without having ended the last one. */
+  /** The device starts a new session without having ended the last one. */
   #restart(): void {
     if (this.#state !== "between-frames") this.#actions.warn("a frame was cut short by a new ENQ");
     this.#endSession("a new session began before the L record");
@@ -431,7 +431,7 @@ export class Receiver {
   }
 }
 
-/** Returns whether the byte begins a frame, or begins or ends a session. */
+/** Returns whether the byte starts a frame, or starts or ends a session. */
 function isStart(byte: number): boolean {
   return byte === STX || byte === EOT || byte === ENQ;
 }

@@ -183,7 +183,7 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const UNDEFINED = "\ufffd";
 
-/** Decodes a whole message, never a field. The standard says Latin-1 (§5.1), but devices send UTF-8 too. */
+/** Decodes a complete message, never a field. The standard prescribes Latin-1 (§5.1), but devices send UTF-8 too. */
 function decodeText(bytes: Uint8Array, charset: Charset): string {
   try {
     return utf8.decode(bytes);

@@ -39,7 +39,7 @@ export function deviceResult(
   return {
     names,
     code: profile.code === undefined ? own : (names.at(-1) ?? ""),
-    label: others.find((other) => /\p{L}{2}/u.test(other)) ?? "", // Radiometer's M is no name
+    label: others.find((other) => /\p{L}{2}/u.test(other)) ?? "", // Radiometer's M is not a name
     value: valueOf(result, profile),
     unit: given(profile.unit?.(result) ?? result.field(5)),
     range: result.field(6),
@@ -76,8 +76,9 @@ function valueOf(result: AstmRecord, { doubtMarks = {} }: AstmProfile): string {
 const DILUTED = /^(\w+)\/\d*\/\w*$/;
 
 /**
- * Returns the names of R-3: LOINC, then the device's own code (component 4), its name (5), the universal name (2) and
- * code (1). A code with a dilution is also tried without. Later components are no codes: Architect's aspect P (its raw signal) would be read as phosphate.
+ * Returns the names of R-3: LOINC, then the device's own code (component 4), its name (5), the universal name (2) and code (1). A
+ * code with a dilution is also tried without. Later components are not codes: Architect's aspect P (its raw signal) would be read
+ * as phosphate.
  */
 function standardNames(result: AstmRecord): readonly string[] {
   const loinc = [1, 2, 4, 5].map((part) => given(result.component(3, part))).filter((name) => LOINC.test(name));
@@ -97,7 +98,7 @@ export function kindOf(result: AstmRecord, profile: AstmProfile): "result" | "re
   return profile.isRemark?.(result) === true || isControlRow(names, result.field(4)) ? "remark" : "result";
 }
 
-/** Returns the text that a record adds to the comments: the whole of a remark, or the grade before an index. */
+/** Returns the text that a record adds to the comments: a complete remark, or the grade before an index. */
 export function remarkOf(result: AstmRecord, profile: AstmProfile): string {
   const [value = "", unit = "", flag = ""] = [result.field(4), result.field(5), result.component(7, 1)].map(given);
   const grade = gradeOf(result);
@@ -133,7 +134,7 @@ function isNotFinal(status: ResultStatus): status is { readonly notFinal: string
   return typeof status === "object" && "notFinal" in status;
 }
 
-/** Returns why the device doubts the value: by its status, its flags, or marks beside the value. */
+/** Returns why the device doubts the value: by its status, its flags, or marks next to the value. */
 function doubtsOf(
   result: AstmRecord,
   status: ResultStatus,

@@ -1,7 +1,7 @@
 import { CR } from "../bytes.ts";
 import { type AstmRecord, parseRecords } from "./records.ts";
 
-// Resends of a message that was cut short (LIS02-A2 §4.2). A device sends either the whole message, or the records from
+// Resends of a message that was cut short (LIS02-A2 §4.2). A device sends either the complete message, or the records from
 // the first unacknowledged one, with the P and O of that record repeated before it.
 
 /**

@@ -18,7 +18,7 @@ export const HOST_CONTENTION_MS = 20_000;
 export const INSTRUMENT_CONTENTION_MS = 1_000;
 /** Wait of an interrupted sender: 15 s, or until the other side has sent and ended (§6.3.5). */
 export const INTERRUPT_MS = 15_000;
-/** Wait for the reply behind an invalid character. Without it, the repeated frame would get two replies. */
+/** Wait for the reply after an invalid character. Without it, the repeated frame would get two replies. */
 export const GARBLED_MS = 300;
 /** Max ENQs for one message; then the message is returned as unsent. The standard sets no bound. */
 export const ENQUIRIES_MAX = 6;
@@ -93,7 +93,7 @@ export class Sender {
   }
 
   /**
-   * A message waits, and the other side has not asked for the line. Two sides that both interrupt would make no
+   * A message waits, and the other side has not requested the line. Two sides that both interrupt would make no
    * progress.
    */
   get wantsLine(): boolean {
@@ -206,7 +206,7 @@ export class Sender {
         this.#sendNext();
         return true;
       case EOT:
-        // The frame is accepted, and the receiver asks to stop (§6.3.5).
+        // The receiver accepts the frame and requests a stop (§6.3.5).
         this.#acceptedBytes += this.#frameText;
         this.#stop();
         return true;
@@ -258,7 +258,7 @@ export class Sender {
     else this.#abort(`frame ${this.#frameNumber} was not accepted in ${FRAME_TRIES_MAX} tries`);
   }
 
-  /** Stops for the other side. The message is sent again from its beginning. */
+  /** Stops for the other side. The message is sent again from its start. */
   #stop(): void {
     this.#actions.push(END);
     this.#wait("interrupted", INTERRUPT_MS);

@@ -14,8 +14,8 @@ import { chooseCharset, decodeText, encodeText } from "./character-sets.ts";
 import { type Encoding, LONG_VRS, UNDEFINED_LENGTH } from "./dataset.ts";
 import { type Dataset, encodeDataset } from "./encode.ts";
 
-// Reads and encodes small datasets whole: those of queries, procedure steps and commitments. Attributes that the table
-// lacks are skipped.
+// Reads and encodes complete small datasets: of queries, procedure steps and commitments. Attributes that the table lacks are
+// skipped.
 
 export interface ReadAttributes {
   readonly attributes: Attributes;

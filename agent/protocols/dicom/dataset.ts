@@ -32,9 +32,9 @@ export interface DatasetSummary {
   readonly sopClass: string;
   readonly sopInstance: string;
   readonly study: string;
-  /** Bytes before the first element of the pixels; the whole length without pixels. */
+  /** Bytes before the first element of the pixels; the full length without pixels. */
   readonly headerBytes: number;
-  /** Reason why the dataset cannot be whole; null if it is, or if that is undecidable. */
+  /** Reason why the dataset cannot be complete; null if it is, or if that is undecidable. */
   readonly problem: string | null;
 }
 
@@ -57,7 +57,7 @@ const SHORT_VRS = new Set("AE AS AT CS DA DS DT FL FD IS LO LT PN SH SL SS ST TM
 
 type WalkerState =
   | { readonly at: "element" }
-  /** Length of 32 bits behind a long VR. */
+  /** Length of 32 bits after a long VR. */
   | { readonly at: "long-length"; readonly tag: number; readonly vr: string }
   | { readonly at: "value"; readonly tag: number; left: number }
   /** State after an unknown element: the rest is not checked. */

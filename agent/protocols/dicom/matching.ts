@@ -20,8 +20,8 @@ export function matches(keys: Attributes, entry: Attributes): boolean {
 }
 
 /**
- * Returns the requested attributes of an entry. A sequence key without an item, or with an empty one, requests the
- * whole sequence.
+ * Returns the requested attributes of an entry. A sequence key without an item, or with an empty one, requests the complete
+ * sequence.
  */
 export function worklistResponse(keys: Attributes, entry: Attributes): Attributes {
   const response: Partial<Record<Keyword, unknown>> = {};
@@ -130,10 +130,10 @@ function isRange(keys: readonly string[] | undefined): boolean {
   return keys?.[0]?.replace(DASHED, "").includes("-") === true;
 }
 
-/** A date with dashes, which are no range. */
+/** A date whose dashes do not mean a range. */
 const DASHED = /(\d{4})-(\d\d)-(\d\d)/g;
 
-/** Returns the range of a key in digits, both ends inclusive. A time without seconds covers its whole minute. */
+/** Returns the range of a key in digits, both ends inclusive. A time without seconds covers its minute. */
 function rangeOf(key: string, vr: "DA" | "TM"): { from: string; to: string } {
   const [from = "", to = from] = (vr === "DA" ? key.replace(DASHED, "$1$2$3") : key).split("-");
   return { from: padded(from, vr, "0"), to: padded(to, vr, "9") };

@@ -4,7 +4,7 @@ import { saysControl } from "../remarks.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./message/segment.ts";
 
-// Quality control, calibration and training: every place where HL7 or a device says that a result is not a patient's.
+// Quality control, calibration and training: every place where HL7 or a device marks a result as not a patient's.
 // A code of the standard decides alone. A typed sample number decides only if the message names nobody else, so that no
 // patient's result is hidden.
 
@@ -30,7 +30,7 @@ const CONTROL_ORDER = /\bQCR\b|(^|\^)(LQC|PRF)(\^|$)/;
 /** Notes of a control run: `QCName:Negative`, `QCResult:PASS`. */
 const CONTROL_NOTE = /\bQCR?(Name|Level|Lot|Expiry|Result) ?:/i;
 
-/** Returns why the whole message is not for a patient by its header; null for a patient's. */
+/** Returns why no result of the message is for a patient, by its header; null for a patient's. */
 export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): string | null {
   const [processing, kind] = [given(header.component(11, 1)), given(header.field(16))];
   const purpose = NOT_PRODUCTION[processing.toUpperCase()];
@@ -77,7 +77,7 @@ function lotOf({ header, patient }: OrderSegments): string | null {
   return lot !== "" && born != null && sent != null && born > sent ? lot : null;
 }
 
-/** Returns the sample number that names a control; null if there is none, or if the PID names anyone else. */
+/** Returns the sample number that names a control; null without one, or if the PID names anyone else. */
 function controlSample({ patient, order, specimen, container }: OrderSegments): string | null {
   const numbers = [2, 3].flatMap((field) => patient?.repetitions(field) ?? []).map(([first = ""]) => first);
   const samples = [order?.component(2, 1), order?.component(3, 1), specimen?.subcomponents(2, 1)[0]];
@@ -86,7 +86,7 @@ function controlSample({ patient, order, specimen, container }: OrderSegments): 
 }
 
 /**
- * Returns the segments whose own notes say quality control: PID, OBR, an SPM before its orders, or the header. An OBX belongs
+ * Returns the segments whose own notes name quality control: PID, OBR, an SPM before its orders, or the header. An OBX belongs
  * to the segment before it, and so does its note.
  */
 export function controlNotes(

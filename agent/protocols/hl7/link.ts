@@ -8,7 +8,7 @@ import type { Stamp } from "./message/acknowledgement-message.ts";
 import { MESSAGE_BYTES_MAX, splitMessages } from "./message/message.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
-// MLLP link: VT, a message, FS CR. Received bytes are stored already, so a whole message is acknowledged at once.
+// MLLP link: VT, a message, FS CR. Received bytes are stored already, so a complete message is acknowledged immediately.
 // Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32.
 
 /** Max silence within a frame; then the frame is dropped. Between frames a device may be silent for days. */
@@ -144,7 +144,7 @@ export class Hl7Link implements Link {
     this.#endFragments();
   }
 
-  /** @param outcome possible outcome of a frame that begins in these bytes */
+  /** @param outcome possible outcome of a frame that starts in these bytes */
   #read(chunk: Uint8Array, outcome: Outcome): void {
     if (outcome === "stored") this.#received += chunk.length;
     const begins = new ByteOffsets(chunk, VT);
@@ -160,7 +160,7 @@ export class Hl7Link implements Link {
     }
   }
 
-  /** @param left bytes of the chunk behind this one */
+  /** @param left bytes of the chunk after this one */
   #step(byte: number, outcome: Outcome, left: number): void {
     if (this.#state === "frame-end") this.#endFrame();
     if (byte === VT) this.#beginFrame(outcome, left);
@@ -168,7 +168,7 @@ export class Hl7Link implements Link {
     else this.#actions.push(this.#outside.add(byte));
   }
 
-  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the offset behind it */
+  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the offset after it */
   #readFrame(chunk: Uint8Array, from: number, at: number, outcome: Outcome): number {
     this.#append(chunk.subarray(from, at));
     if (at === chunk.length) return at;
@@ -245,7 +245,7 @@ export class Hl7Link implements Link {
     this.#deliver(this.#frame.slice(0, this.#frameLength), 0, reason);
   }
 
-  /** Reports the fragments behind the first one in one warning. A peer may send a fragment every 2 bytes. */
+  /** Reports the fragments after the first one in one warning. A peer may send a fragment every 2 bytes. */
   #endFragments(): void {
     const more = this.#fragments - 1;
     this.#fragments = 0;
@@ -326,7 +326,7 @@ class ByteOffsets {
     this.#byte = byte;
   }
 
-  /** @returns the first offset at or behind `from`; the length of the chunk if there is none */
+  /** @returns the first offset at or after `from`; the length of the chunk without one */
   next(from: number): number {
     if (this.#next < from) {
       const found = this.#chunk.indexOf(this.#byte, from);

@@ -179,7 +179,7 @@ function coded(parts: readonly string[]): string {
   const isWord = LOCAL_SYSTEM.test(third) && /\D/.test(first);
   if (second !== "" || isWord) return second || first;
   if (!CODING_SYSTEM.test(third)) return third || first;
-  // A code without its text stays as sent: it is no word, and no measured number. A system alone is no value.
+  // A code without its text stays as sent: it is neither a word nor a measured number. A system alone is not a value.
   return first === "" ? "" : `${first}^^${third}`;
 }
 
@@ -204,7 +204,7 @@ function nameOf(obx: Segment, profile: Hl7Profile): Required<Pick<DeviceResult, 
   const shown = isNumber(code) && label !== "" ? label : code;
   const analyte = profile.analytes?.[shown];
   const names = standardNames(obx).filter(isNewName);
-  // A number beside a name in OBX-4 counts the rows.
+  // A number in OBX-3, with the name in OBX-4, counts the rows.
   const own = subIds.length === 0 ? names : [...names.filter((text) => !isNumber(text)), ...subIds];
   return { names: analyte === undefined ? own : [analyte], code: shown, label: otherThan(shown, label) };
 }
@@ -225,7 +225,7 @@ function isNumber(text: string): boolean {
 
 /**
  * Reads OBX-3: code, name and coding system, twice. LOINC is detected by its form, because some devices omit LN. A
- * vendor's code keeps its system. A code says more than its name: `HDL^Cholesterol`, `NEU%^Neutrophils`.
+ * vendor's code keeps its system. A code is more precise than its name: `HDL^Cholesterol`, `NEU%^Neutrophils`.
  */
 function standardNames(obx: Segment): string[] {
   const [code = "", name = "", system = "", otherCode = "", otherName = ""] = obx.components(3).map(given);

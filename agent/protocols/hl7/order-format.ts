@@ -9,7 +9,7 @@ import type { Stamp } from "./message/acknowledgement-message.ts";
 export interface OrderFormat {
   /** Codes of species. A species without a code is omitted. Default: the API's words. */
   readonly species?: Readonly<Record<string, string>>;
-  /** Sex codes of neutered patients; default those of other patients. */
+  /** Sex codes of neutered patients; by default the same as for other patients. */
   readonly neutered?: Readonly<Record<"M" | "F", string>>;
   /** Pattern and example of the device's test codes, if it does not accept an analyte's name or code. */
   readonly tests?: { readonly pattern: RegExp; readonly example: string };
@@ -17,7 +17,7 @@ export interface OrderFormat {
   readonly testSystem?: string;
   /** OBR-4 of every order, for a device that always runs one panel. */
   readonly panel?: readonly string[];
-  /** OML^O33 holds the patient's age and weight in rows behind the order. */
+  /** OML^O33 holds the patient's age and weight in rows after the order. */
   readonly patientRows?: true;
   /** OBX-3 of the row with the species in ORR^O02. */
   readonly speciesRow?: readonly string[];

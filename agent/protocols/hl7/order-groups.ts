@@ -38,7 +38,7 @@ class GroupCollector {
   readonly #segments: readonly Segment[];
   readonly #profile: Hl7Profile;
   readonly #context: ReadContext;
-  /** OUL^R22 has the specimen before its orders, ORU^R01 and OUL^R24 behind each. */
+  /** OUL^R22 has the specimen before its orders, ORU^R01 and OUL^R24 after each. */
   readonly #isSpecimenFirst: boolean;
   /** Header, patients, specimens and orders with notes of quality control. */
   readonly #controls: ReadonlySet<Segment | null>;
@@ -49,7 +49,7 @@ class GroupCollector {
   #order: Segment | null = null;
   #specimen: Segment | null = null;
   #container: Segment | null = null;
-  /** Group of the last OBX or NTE; null behind a PID, SPM or OBR. */
+  /** Group of the last OBX or NTE; null after a PID, SPM or OBR. */
   #current: OrderGroup | null = null;
   /** The current order is not for a patient. */
   #isSkipping = false;

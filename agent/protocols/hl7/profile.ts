@@ -13,14 +13,14 @@ export interface Hl7Profile extends ProfileBase {
   readonly link: MllpLink;
   /** Name in the API; null for the header's sender (MSH-3). */
   readonly device_name: string | null;
-  /** Name in the API if MSH-3 has to say it and is empty. */
+  /** Name in the API if MSH-3 should hold it and is empty. */
   readonly defaultName?: string;
   /**
-   * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender says no
-   * other model.
+   * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender does not
+   * exclude the model.
    */
   readonly sender?: RegExp;
-  /** MSH-11 that this device sends for patients too, although table 0103 says training or debugging. */
+  /** MSH-11 that this device sends for patients too, although table 0103 means training or debugging. */
   readonly patientProcessing?: RegExp;
   /** OBR-4, or a note, of runs that are not for a patient, beyond the usual words. */
   readonly notForPatients?: RegExp;
@@ -28,7 +28,7 @@ export interface Hl7Profile extends ProfileBase {
   readonly controlWithoutPatient?: true;
   /** OBR field with the time of the run, before OBR-7. */
   readonly runTime?: number;
-  /** Analyte names of an OBX, the most reliable first; default those of OBX-3, and of OBX-4 if OBX-3 holds none. */
+  /** Analyte names of an OBX, the most reliable first; default the names in OBX-3, and in OBX-4 if OBX-3 holds none. */
   readonly code?: (obx: Segment) => readonly string[];
   /** Catalogue's codes of this device's names, where the catalogue has none or another analyte. */
   readonly analytes?: Readonly<Record<string, string>>;
@@ -42,9 +42,9 @@ export interface Hl7Profile extends ProfileBase {
   readonly commentRows?: RegExp;
   /** A PID with an identifier and a birthday after the run is a control's: its lot, and the end of its validity. */
   readonly controlLot?: true;
-  /** Returns what an order's rows lack if its message was cut; null for whole ones. A cut message is quarantined. */
+  /** Returns what an order's rows lack if its message was cut; null for complete ones. A cut message is quarantined. */
   readonly damage?: (rows: readonly Segment[]) => string | null;
-  /** Results of a row that says more, or less, than its fields do. Default: one. None: the row stays in the message. */
+  /** Results of a row with more or fewer than one. An empty list: the row stays in the message. */
   readonly results?: (result: DeviceResult, obx: Segment, context: RowContext) => readonly DeviceResult[];
   /** OBR field with a further number of the sample. */
   readonly sampleField?: number;
@@ -52,7 +52,7 @@ export interface Hl7Profile extends ProfileBase {
   readonly comments?: (obr: Segment) => readonly string[];
   /** `""` in OBX-5 is an empty value, and deletes none. */
   readonly nullIsEmpty?: true;
-  /** OBX-11 that are final on this device, although table 0085 says otherwise. */
+  /** OBX-11 that are final on this device, although table 0085 differs. */
   readonly finalStatuses?: RegExp;
   /** Reads why the device withholds a value; "" for an accepted one. */
   readonly withheld?: (obx: Segment) => string;
@@ -60,7 +60,7 @@ export interface Hl7Profile extends ProfileBase {
   readonly flags?: Readonly<Record<string, string>>;
   /** Marks in OBX-8 by which the device doubts a value, in words. The value gets no flag. */
   readonly doubts?: Readonly<Record<string, string>>;
-  /** Pattern of the value (group `value`, its unit in `unit`) in the note behind an OBX without a value. */
+  /** Pattern of the value (group `value`, its unit in `unit`) in the note after an OBX without a value. */
   readonly noteValue?: RegExp;
   /** Order format of a device that accepts orders. Queries of other devices get "no order". */
   readonly orders?: Hl7OrderFormat;
@@ -75,7 +75,7 @@ export interface PatientFields {
   readonly identifier?: string;
   readonly name?: string;
   readonly owner?: string;
-  /** In the device's terms; default PID-35. Null: the device has none, whatever stands there. */
+  /** In the device's terms; default PID-35. Null: the device has none, even if PID-35 is filled. */
   readonly species?: string | null;
   readonly sex?: string;
   readonly born?: string;

@@ -15,7 +15,7 @@ import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 import { Segment, STANDARD_DELIMITERS } from "./message/segment.ts";
 
-// Reads HL7 v2 segments into samples, without those that are not for patients.
+// Reads HL7 v2 segments into patients' samples. Other results are left out.
 
 /** Reads one message. */
 export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadContext): Reading {
@@ -165,7 +165,7 @@ function firsts(segment: Segment | null, field: number): string[] {
   return (segment?.repetitions(field) ?? []).map(([first = ""]) => identifier(given(first))).filter(Boolean);
 }
 
-/** Stands for a segment that the message lacks. */
+/** Replaces a segment that the message lacks. */
 const NONE = new Segment("", STANDARD_DELIMITERS);
 
 /** Returns the fields of the patient that the profile reads. */

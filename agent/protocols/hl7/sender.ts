@@ -5,7 +5,7 @@ import type { CharsetOptions } from "./message/charset.ts";
 import { parseMessage } from "./message/message.ts";
 
 export interface SenderOptions extends CharsetOptions {
-  /** A DSR^Q03 is not awaited, so that the QCK^Q02 behind it follows at once. */
+  /** A DSR^Q03 is not awaited, so that the QCK^Q02 follows immediately. */
   readonly displayFirst?: boolean;
 }
 
@@ -61,7 +61,7 @@ export class Sender {
 
 /**
  * Returns MSH-10 of a message that the device has to acknowledge, else null. Query replies (with MSA) are not
- * acknowledged, except a display response. MSH-15 and MSH-16 may both say never.
+ * acknowledged, except a display response. MSH-15 and MSH-16 may both be NE, never.
  */
 function idToAcknowledge(message: Uint8Array, { displayFirst }: SenderOptions): string | null {
   const parsed = parseMessage(message);

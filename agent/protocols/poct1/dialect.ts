@@ -1,11 +1,11 @@
 // Vendor dialects of POCT1-A, chosen by the vendor and model in HELLO.
 
 export interface Dialect {
-  /** The agent's documents begin with an XML declaration. */
+  /** The agent's documents start with an XML declaration. */
   readonly xmlDeclaration: boolean;
   /** Field in which an ACK names the acknowledged message. */
   readonly ackField: "ACK.ack_control_id" | "ACK.control_id";
-  /** The device expects an ACK of its end of topic; some reply to an unexpected ACK with an escape. */
+  /** The device expects an ACK when it ends a topic; some reply to an unexpected ACK with an escape. */
   readonly ackEndOfTopic: boolean;
   /** One request returns one observation, without an end of topic. */
   readonly requestEach: boolean;
@@ -32,7 +32,7 @@ export function dialectOf({ vendor, model }: { readonly vendor: string; readonly
   return { ...GENERIC, ...BY_VENDOR.find((entry) => entry.vendor.test(name))?.dialect };
 }
 
-/** Analytes of the DCA's urine cartridge. No field of its observations says urine; it measures nothing else but HbA1c. */
+/** Analytes of the DCA's urine cartridge. No field of its observations names urine; it measures nothing else but HbA1c. */
 const DCA_URINE: readonly { readonly name: RegExp; readonly analyte: string }[] = [
   { name: /^Alb(?:umin)?$/i, analyte: "UALB" },
   { name: /^(?:Crt|Creat(?:inine)?)$/i, analyte: "UCREA" },

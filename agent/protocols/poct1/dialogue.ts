@@ -27,9 +27,9 @@ import { CANNOT_STORE, DocumentReplies, type DocumentReply, expectsReply, unsupp
 import { DIRECTIVE, type OperatorBook } from "./topics.ts";
 import { short } from "./xml/xml.ts";
 
-// Dialogue with a POCT1-A device, document by document; dialogue-state.ts lists its states. The agent acknowledges every
-// document at once and sends its own topics one at a time. Deliveries depend on the device's documents alone, never on the
-// agent's topics, so that a replay delivers the same.
+// Dialogue with a POCT1-A device, document by document; dialogue-state.ts lists its states. The agent acknowledges every document
+// immediately and sends its own topics one at a time. Deliveries depend on the device's documents alone, never on the agent's
+// topics, so that a replay delivers the same.
 
 export class Dialogue {
   readonly #context: LinkContext;
@@ -200,7 +200,7 @@ export class Dialogue {
     }
   }
 
-  /** Handles a document behind the HELLO. */
+  /** Handles a document after the HELLO. */
   #receiveIntroduced(
     introduction: Introduction,
     message: Message | UnreadableDocument,
@@ -346,7 +346,7 @@ export class Dialogue {
     if (of !== null && reply !== null) this.#send({ is: "ACK", of, ...reply });
   }
 
-  /** Delivers the document behind the HELLO, which names its device. */
+  /** Delivers the HELLO, which names the device, and the document. */
   #deliver(document: Uint8Array, incomplete: string | null): void {
     const hello = this.#introduction?.document ?? new Uint8Array(0);
     this.#actions.deliver(concat([hello, document]), incomplete);

@@ -19,7 +19,7 @@ export function introductionOf(hello: Hello, document: Uint8Array): Introduction
   return { hello, document, dialect: dialectOf(hello) };
 }
 
-/** Returns the topics behind the first status: the clock if it is wrong, then continuous mode or the end. */
+/** Returns the topics after the first status: the clock if it is wrong, then continuous mode or the end. */
 export function openingTopics({ hello }: Introduction, status: Status, now: string): PendingTopic[] {
   const supports = (directive: string) => hello.directives.includes(directive);
   const setsTime = supports("SET_TIME") && Math.abs(clockSkewMs(status, now)) > CLOCK_SKEW_MAX_MS;

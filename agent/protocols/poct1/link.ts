@@ -24,7 +24,7 @@ export class Poct1Link implements Link {
   readonly #actions = new ActionQueue();
   readonly #dialogue: Dialogue;
   readonly silenceMs = HELLO_TIMEOUT_MS;
-  /** Documents since the session began. */
+  /** Documents since the session started. */
   #documents = 0;
   /** Truncated documents in a row. Only the first is delivered. */
   #fragments = 0;
@@ -82,7 +82,7 @@ export class Poct1Link implements Link {
     for (const found of this.#splitter.receive(chunk)) {
       if (found.is === "document") this.#dialogue.refuse(readMessage(found.bytes));
     }
-    // The rest of the document that has begun is unknown behind the gap.
+    // The rest of the started document is unknown after the gap.
     this.#dialogue.reply(controlIdOf(this.#splitter.partial), CANNOT_STORE);
     this.#splitter.gap();
     return this.#drainActions();

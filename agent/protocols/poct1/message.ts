@@ -2,7 +2,7 @@ import type { Dialect } from "./dialect.ts";
 import { DocumentSplitter } from "./xml/document-splitter.ts";
 import { all, type Element, element, field, find, parseXml, quantity, value, values } from "./xml/xml.ts";
 
-// POCT1-A messages: reads documents of the device and encodes those of the agent.
+// POCT1-A messages: reads the device's documents and encodes the agent's.
 
 /** Identity and capabilities of a device. Fields that it leaves out are "". */
 export interface Hello {
@@ -39,7 +39,7 @@ interface DeviceEvent {
   readonly severity: string;
 }
 
-/** Message of a device; `root` holds the whole document. */
+/** Message of a device; `root` holds the complete document. */
 export type Message = {
   readonly root: Element;
   /** As sent; "" if missing. */
@@ -188,7 +188,7 @@ function bodyOf(message: ManagerMessage, { ackField }: Dialect): string[] {
       return [element("REQ", field("REQ.request_cd", message.code))];
     case "DTV": {
       const directive = element("DTV", field("DTV.command_cd", message.command));
-      // TM stands beside the directive, not in it.
+      // TM is a sibling of the directive, not its child.
       return message.time === undefined ? [directive] : [directive, element("TM", field("TM.dttm", message.time))];
     }
     case "KPA":

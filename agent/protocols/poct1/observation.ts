@@ -45,7 +45,7 @@ export function namesOf(observation: Element): string[] {
   return [...names.filter((name) => LOINC.test(name)), ...names.filter((name) => !LOINC.test(name))];
 }
 
-/** Returns the notes that doubt the value. A note of one mark says so without words. */
+/** Returns the notes that doubt the value. A note of one mark does so without words. */
 function doubtOf(observation: Element, mark: string | undefined): string | null {
   const doubts = doubtsIn(notesOf(observation));
   if (doubts.length === 0 && mark !== undefined) return `the device marks the value with ${mark}`;

@@ -37,7 +37,7 @@ export type TopicOutcome =
   | { readonly is: "accepted"; readonly topic: PendingTopic }
   | { readonly is: "refused"; readonly topic: PendingTopic; readonly reason: string };
 
-/** Max times a busy device is asked again; then the topic counts as refused. */
+/** Max retries with a busy device; then the topic counts as refused. */
 export const BUSY_TRIES_MAX = 5;
 
 /** Topics of the device that end a request. */

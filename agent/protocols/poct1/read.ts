@@ -12,12 +12,12 @@ import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 import { all, attribute, child, children, type Element, short, textOf, values } from "./xml/xml.ts";
 
-// Reads POCT1-A observations into samples, without those that are not for patients.
+// Reads POCT1-A observations into patients' samples. Other observations are left out.
 
 /** PT.patient_id of a device on which no identifier was typed. */
 const NOBODY = /^unknown$/i;
 
-/** Reads a HELLO and the document behind it. */
+/** Reads a HELLO and the document after it. */
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
   const { hello, document } = split(bytes);
   if (hello?.is !== "hello" || document === undefined) {
@@ -49,21 +49,19 @@ function split(bytes: Uint8Array): {
 }
 
 /**
- * Returns whether a message holds all of a cut one: the same bytes of the same device behind a new header. A cut before
+ * Returns whether a message holds all of a cut one: the same bytes of the same device after a new header. A cut before
  * the time names no measurement.
  */
 export function continues(message: Uint8Array, incomplete: Uint8Array): boolean {
   const [whole, part] = [message, incomplete].map((bytes) => Buffer.from(bytes).toString("latin1"));
-  const [device, rest] = [deviceOf(message), behindHeader(part!)];
-  return (
-    device !== null && device === deviceOf(incomplete) && TIMED.test(rest) && behindHeader(whole!).startsWith(rest)
-  );
+  const [device, rest] = [deviceOf(message), afterHeader(part!)];
+  return device !== null && device === deviceOf(incomplete) && TIMED.test(rest) && afterHeader(whole!).startsWith(rest);
 }
 
 const TIMED = /<SVC\.observation_dttm\s[^<>]*>/;
 
-/** Returns the text behind the second document's header, in which a resend differs. */
-function behindHeader(message: string): string {
+/** Returns the text after the second document's header, in which a resend differs. */
+function afterHeader(message: string): string {
   const [, , body = ""] = message.split("</HDR>", 3);
   return body;
 }
@@ -181,7 +179,7 @@ function comments(service: Element): string[] {
   return [...reagents, ...prompts, ...notesOf(service), ...about];
 }
 
-/** Returns the qualitative value beside a quantitative one. */
+/** Returns the qualitative value that accompanies a quantitative one. */
 function gradeOf(observation: Element): string[] {
   const grade = textOf(observation, "OBS.qualitative_value");
   return grade === "" || textOf(observation, "OBS.value") === "" ? [] : [grade];

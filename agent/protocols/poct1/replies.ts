@@ -27,7 +27,7 @@ export class DocumentReplies {
   /** The last delivered document: a resend of it is acknowledged, but not delivered. */
   #lastDelivered: Uint8Array | null = null;
 
-  /** Starts counting refusals anew. */
+  /** Restarts the count of refusals. */
   reset(): void {
     this.#refusals = 0;
   }

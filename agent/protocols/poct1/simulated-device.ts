@@ -9,7 +9,7 @@ import { element, type Element, field, find, value } from "./xml/xml.ts";
 // refuse.
 
 export interface DeviceDialect extends Dialect {
-  /** Acknowledges a request before its data; many devices send the data at once. */
+  /** Acknowledges a request before its data; many devices send the data immediately. */
   readonly ackRequest: boolean;
   /** Replies to a fault of the data manager with an escape and ends. */
   readonly strict: boolean;
@@ -17,7 +17,7 @@ export interface DeviceDialect extends Dialect {
 
 /** Max sends of a refused document; then the dialogue fails. */
 const TRIES_MAX = 6;
-/** Control ids beyond those of any recording. */
+/** Control ids that no recording has. */
 const FIRST_OWN_ID = 90_001;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)$/;
 

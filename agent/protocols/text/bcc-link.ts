@@ -4,11 +4,11 @@ import type { Link, LinkAction } from "../link.ts";
 import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { SILENCE_MS, TEXT_BYTES_MAX } from "./one-way-link.ts";
 
-// Link of devices that send STX, text, ETX, BCC, and ask for orders. BCC is the XOR of text and ETX, in one byte of any value,
-// STX and ETX included. There is no acknowledgement, so a text with a wrong BCC is delivered as incomplete and never read. The
-// agent's texts have the same frame, and no acknowledgement either.
+// Link of devices that send STX, text, ETX, BCC, and query orders. BCC is the XOR of text and ETX, in one byte of any value, STX
+// and ETX included. Neither side acknowledges, so a text with a wrong BCC is delivered as incomplete and never read. The agent's
+// texts have the same frame.
 
-/** Max wait for the BCC behind ETX. A text without any is delivered with a warning: its layout has to prove it. */
+/** Max wait for the BCC after ETX. A text without any is delivered with a warning: its layout has to prove it. */
 export const BCC_MS = 1_000;
 
 /** Facts about the texts of a device, one character per byte. */
@@ -57,7 +57,7 @@ export class BccLink implements Link {
     return this.gap();
   }
 
-  /** Marks the text as damaged. Behind its ETX the missing byte may be the BCC. */
+  /** Marks the text as damaged. After its ETX the missing byte may be the BCC. */
   gap(): LinkAction[] {
     if (this.#state.at !== "neutral") this.#isDamaged = true;
     return [];
@@ -68,7 +68,7 @@ export class BccLink implements Link {
     return this.#drainActions();
   }
 
-  /** Sends a text at once, or behind the text that the device is sending. @throws while the last text is not sent */
+  /** Sends a text now, or after the text that the device is sending. @throws while the last text is not sent */
   send(message: Uint8Array): LinkAction[] {
     if (this.#outgoing !== null) throw new Error("a message is sent before the last one is sent or unsent");
     this.#outgoing = message;
@@ -128,7 +128,7 @@ export class BccLink implements Link {
     const problem = `BCC ${hexByte(byte)}, computed ${hexByte(computed)}`;
     if (!isRight && !this.#isDamaged) this.#actions.warn(problem);
     this.#deliver(text, isRight ? null : `${problem}: bytes of it are wrong or missing`);
-    // The BCC may be missing, and the device has begun its next text.
+    // The BCC may be missing, and the device has started its next text.
     if (!isRight && byte === STX) this.#begin();
   }
 

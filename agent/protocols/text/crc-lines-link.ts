@@ -6,8 +6,8 @@ import { SILENCE_MS, TEXT_BYTES_MAX } from "./one-way-link.ts";
 
 // Link of devices that send lines: a header, a line that names the frame, data, and END_RESULT or END_CALI with a check number.
 // Older firmware writes header and name in one line: `MYTHIC 1;;RESULT`. The number is the CRC-16 (Modbus) of everything before
-// that line, in decimal. The device waits for an answer to CONNECT, RESULT_READY and each END line. It sends a frame without its
-// acknowledgement again.
+// that line, in decimal. The device waits for a reply to CONNECT, RESULT_READY and each END line, and repeats a frame without its
+// acknowledgement.
 
 /** Max bytes of a line between two frames. A header has about 40, and a longer line is noise. */
 export const LINE_BYTES_MAX = 256;
@@ -15,9 +15,9 @@ export const LINE_BYTES_MAX = 256;
 const WORDS = "CONNECT|DISCONNECT|RESULT_READY|STARTUP|ASK_FOLDER|ANALYSE|RESULT|CALIBRATION|END_RESULT|END_CALI";
 /** One field, in any charset: patients and users have names. */
 const FIELD = "[ -:<-~\\x80-\\xff]";
-/** A header in the line itself, the word that begins, ends or needs no frame, and the other fields. */
+/** A header in the line itself, the word that starts, ends or needs no frame, and the other fields. */
 const KEYWORD = new RegExp(`^\\n?((?:${FIELD}+;(?:${FIELD}*;){0,4}?)?)(${WORDS}) *(?:;([ -~\\x80-\\xff]*))?\\r$`);
-/** Place of the lot among the fields behind CALIBRATION. */
+/** Place of the lot among the fields after CALIBRATION. */
 const LOT = 3;
 
 interface Frame {
@@ -32,9 +32,9 @@ interface Frame {
 export class CrcLinesLink implements Link {
   /** The frame that arrives; null between two. */
   #frame: Frame | null = null;
-  /** Bytes of the frame; between two frames the last line, which may be a header, and the line behind it. */
+  /** Bytes of the frame; between two frames the last line, which may be a header, and the line after it. */
   #bytes: number[] = [];
-  /** Start of the last whole line in #bytes, and of the line that arrives. */
+  /** Start of the last complete line in #bytes, and of the line that arrives. */
   #lastLineAt = 0;
   #lineAt = 0;
   /** Bytes of the frame are missing. */
@@ -55,7 +55,7 @@ export class CrcLinesLink implements Link {
     return this.#drainActions();
   }
 
-  /** Answers nothing: the device sends again what is not acknowledged. */
+  /** Sends no reply, so that the device repeats the frame. */
   refuse(): LinkAction[] {
     return this.gap();
   }
@@ -116,7 +116,7 @@ export class CrcLinesLink implements Link {
         this.#reply("ACK_CONNECT", fields.at(-1) ?? "");
         return;
       case "DISCONNECT":
-      case "ASK_FOLDER": // asks for the patient of a sample, and goes on without an answer
+      case "ASK_FOLDER": // queries the patient of a sample, and goes on without a reply
       case "ANALYSE":
         this.#endDialogueLine(header);
         return;

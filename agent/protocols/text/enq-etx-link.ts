@@ -3,9 +3,8 @@ import { ACK, ENQ, EOT, ETX, NAK } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 
-// Dialogue: ENQ, ACK of the agent, body without frames, EOT, ETX, ACK of the agent. After NAK the device sends the body
-// again. After any other reply, or none within 4 s, it repeats ETX. There is no checksum: the profile decides whether a
-// body is whole.
+// Dialogue: ENQ, ACK of the agent, body without frames, EOT, ETX, ACK of the agent. After NAK the device sends the body again.
+// After any other reply, or none within 4 s, it repeats ETX. Without a checksum, the profile decides whether a body is complete.
 
 /** Max bytes of a body; the end of a longer one gets NAK. */
 export const BODY_BYTES_MAX = 64 * 1024;
@@ -20,7 +19,7 @@ type EnqEtxState =
   | { readonly at: "body"; readonly bytes: number[] }
   /** ETX got ACK. A device that misses the ACK repeats ETX. */
   | { readonly at: "accepted" }
-  /** The bytes are not a whole body; the device has to send it again. */
+  /** The bytes are not a complete body; the device has to send it again. */
   | { readonly at: "rejected"; readonly bytes: readonly number[]; readonly reason: string };
 
 export class EnqEtxLink implements Link {
@@ -29,7 +28,7 @@ export class EnqEtxLink implements Link {
   readonly #noise = new Noise("outside a body");
   readonly #actions = new ActionQueue();
 
-  /** @param problemOf returns why bytes are not a whole body; null for a whole one */
+  /** @param problemOf returns why bytes are not a complete body; null for a complete one */
   constructor(problemOf: (body: Uint8Array) => string | null) {
     this.#problemOf = problemOf;
   }
@@ -53,7 +52,7 @@ export class EnqEtxLink implements Link {
     return this.#actions.drain();
   }
 
-  /** Rejects the body with missing bytes; the next bytes begin a new body. */
+  /** Rejects the body with missing bytes; the next bytes start a new body. */
   gap(): LinkAction[] {
     if (this.#state.at === "body") {
       this.#state = { at: "rejected", bytes: this.#state.bytes, reason: "bytes of it could not be stored" };

@@ -3,7 +3,7 @@ import type { Link, LinkAction } from "../link.ts";
 import { OneWayMessage } from "../one-way-message.ts";
 
 // Link of devices that only send: STX, text, ETX, without checksum. Most wait for no acknowledgement. A lost byte cannot be
-// requested again, so the reader of the text has to prove that the text is whole.
+// requested again, so the reader of the text has to prove that the text is complete.
 
 /** Max bytes of a text; the longest known has 2.5 kB. A longer one is delivered as incomplete. */
 export const TEXT_BYTES_MAX = 64 * 1024;
@@ -13,9 +13,9 @@ export const SILENCE_MS = 15_000;
 interface OneWayLinkOptions {
   /** Byte before a text; default STX. */
   readonly start?: number;
-  /** Byte behind a text. */
+  /** Byte after a text. */
   readonly end: number;
-  /** The device waits for one ACK after each text. A text that is not whole gets none. */
+  /** The device waits for one ACK after each text. An incomplete text gets none. */
   readonly isAcknowledged?: boolean;
 }
 
@@ -69,7 +69,7 @@ export class OneWayLink implements Link {
 
   #step(byte: number): void {
     if (byte === this.#start) {
-      // A block after the first may begin with a start byte of its own.
+      // A block after the first may have a start byte of its own.
       if (this.#isInText && endsBlock(this.#text.bytes)) return;
       this.#text.reportNoise();
       this.#giveUp("a new text began before its end");

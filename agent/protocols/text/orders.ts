@@ -5,7 +5,7 @@ export interface TextOrders {
   readonly tests: { readonly example: string; readonly pattern: RegExp };
   /** Returns null for a text without a query. */
   readonly readQuery: (text: string) => TextOrderQuery | null;
-  /** Encodes the reply, one byte a character. Without an order it says that there is none. */
+  /** Encodes the reply, one byte a character. Without an order the reply reports that. */
   readonly encodeReply: (query: TextOrderQuery, orders: readonly TextOrder[]) => string;
 }
 
@@ -17,7 +17,7 @@ export interface TextOrderQuery {
   readonly patient: string;
   /** Max orders of the reply. */
   readonly max: number;
-  /** The reply lists the tests, so the device has the orders of its reply. Else it asks again for each of them. */
+  /** The reply lists the tests, so the device has the orders of its reply. Else it queries each of them. */
   readonly withTests: boolean;
 }
 

@@ -7,11 +7,11 @@ type TextLinkKind =
   /** STX, text, and ETX or SUB, without acknowledgement. */
   | { readonly kind: "one-way"; readonly end: "ETX" | "SUB" }
   /**
-   * ENQ, body, EOT, ETX, acknowledged as a whole. `bodyProblem` returns why bytes are not a whole body, null for a
-   * whole one.
+   * ENQ, body, EOT, ETX, with one acknowledgement. `bodyProblem` returns why bytes are not a complete body, null for a complete
+   * one.
    */
   | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null }
-  /** STX, text, ETX and BCC, without acknowledgement; the device may ask for orders. */
+  /** STX, text, ETX and BCC, without acknowledgement; the device may query orders. */
   | ({ readonly kind: "bcc" } & BccTexts)
   /** Lines from a header to END_RESULT or END_CALI with a check number, acknowledged in lines. */
   | { readonly kind: "crc-lines" };

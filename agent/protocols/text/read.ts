@@ -43,7 +43,7 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Decodes a text of one character a byte. Bytes that are no UTF-8 stay Latin-1. */
+/** Decodes a text of one character a byte. Bytes that are not UTF-8 stay Latin-1. */
 function decode(text: string, charset: TextProfile["charset"]): string {
   switch (charset) {
     case undefined:

@@ -18,12 +18,12 @@ import {
 } from "./pdu.ts";
 import { APPLICATION_CONTEXT } from "../uids.ts";
 
-// State machine of an association (PS3.8 §9.2), as acceptor and as requestor, without a socket or a clock. The local
-// user responds at once, so the states that wait for it (Sta3, Sta8, Sta9, Sta12) do not occur.
+// State machine of an association (PS3.8 §9.2), as acceptor and as requestor, without a socket or a clock. The local user responds
+// immediately, so the states that wait for it (Sta3, Sta8, Sta9, Sta12) do not occur.
 
 export type AssociationAction =
   | { readonly do: "write"; readonly bytes: Uint8Array }
-  /** Starts the timer anew: timeout() is due after `ms` milliseconds. `null` stops it. */
+  /** Restarts the timer: timeout() is due after `ms` milliseconds. `null` stops it. */
   | { readonly do: "timer"; readonly ms: number | null }
   /** Closes the connection after everything is written. */
   | { readonly do: "close" }
@@ -45,7 +45,7 @@ export interface AcceptedContext {
 /** Negotiates an association request. The association itself checks protocol version and application context. */
 export type Negotiate = (request: AssociateRequest) => AssociateAccept | AssociateReject;
 
-/** Says what a rejected request had, and what was expected; null if there is nothing to say. */
+/** Describes what a rejected request had, and what was expected; null if nothing differs. */
 export type ExplainRejection = (request: AssociateRequest, reject: AssociateReject) => string | null;
 
 type AssociationState =
@@ -112,7 +112,7 @@ export class Association {
 
   receive(chunk: Uint8Array): AssociationAction[] {
     const actions = this.#reader.receive(chunk).flatMap((event) => this.#step(event));
-    // Only whole PDUs restart the timer, so that a peer cannot hold its place with single bytes.
+    // Only complete PDUs restart the timer, so that a peer cannot hold its place with single bytes.
     if (this.isOpen && this.#reader.wholePdus > this.#wholePdus) actions.push(timer(IDLE_MS));
     this.#wholePdus = this.#reader.wholePdus;
     return actions;

@@ -31,7 +31,7 @@ const REJECT_CALLING_AE: AssociateReject = { result: 1, source: 1, reason: 3 };
 const REJECT_CALLED_AE: AssociateReject = { result: 1, source: 1, reason: 7 };
 const REJECT_LOCAL_LIMIT: AssociateReject = { result: 2, source: 3, reason: 2 };
 
-/** Operations of services whose datasets are read whole. */
+/** Operations of services whose datasets are read completely. */
 export const OPERATIONS: Readonly<Record<string, readonly number[]>> = {
   [MODALITY_WORKLIST]: [COMMAND.cFindRequest],
   [MODALITY_PERFORMED_PROCEDURE_STEP]: [COMMAND.nCreateRequest, COMMAND.nSetRequest],
@@ -42,7 +42,7 @@ export const OPERATIONS: Readonly<Record<string, readonly number[]>> = {
 const STORAGE = /^1\.2\.840\.10008\.5\.1\.4\.(1\.1\.|34\.7$|38\.1$|39\.1$|43\.1$|44\.1$|45\.1$)/;
 /** Root of the standard's UIDs. A proposed SOP class with another root is private and counts as a storage class. */
 const STANDARD = "1.2.840.10008.";
-/** Transfer syntaxes of datasets that are read whole. */
+/** Transfer syntaxes of datasets that are read completely. */
 const READ_WHOLE: readonly string[] = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN];
 
 export function negotiate(
@@ -63,7 +63,7 @@ export function negotiate(
   };
 }
 
-/** Says which AE titles differ. The title of the device is told too, because it is not the same on the other side. */
+/** Names the AE titles that differ. The device's title is included, because the other side has another one. */
 export function explainRejection(
   { calledAe, callingAe }: AssociateRequest,
   { source, reason }: AssociateReject,

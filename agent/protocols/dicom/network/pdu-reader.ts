@@ -21,7 +21,7 @@ const HEADER_BYTES = 6;
 
 type ReaderState =
   | { readonly at: "header" }
-  /** Body of a PDU that is collected whole. */
+  /** Body of a PDU that is collected to its end. */
   | { readonly at: "body"; readonly type: number; readonly length: number }
   | { readonly at: "pdv-header"; readonly pduLeft: number }
   | {

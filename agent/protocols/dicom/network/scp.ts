@@ -18,19 +18,19 @@ import { explainRejection, negotiate, OPERATIONS, type ScpOptions } from "./nego
 import type { DataFragment } from "./pdu.ts";
 import { commandProblem, datasetProblem } from "./store-problems.ts";
 
-// Services of the agent on one association: bytes in, actions out. C-ECHO gets its response here. An instance to store
-// is passed on in received pieces, other datasets whole. The caller reports the outcome.
+// Services of the agent on one association: bytes in, actions out. C-ECHO gets its response here. An instance to store is passed
+// on in received pieces, another dataset in one. The caller reports the outcome.
 
 export type ScpAction =
   | Extract<AssociationAction, { readonly do: "write" | "timer" | "close" | "open" | "over" }>
-  /** An instance begins. "store" or "discard" ends it before the next one begins. */
+  /** An instance starts. "store" or "discard" ends it before the next one starts. */
   | { readonly do: "begin"; readonly instance: IncomingInstance }
   | { readonly do: "bytes"; readonly bytes: Uint8Array }
-  /** The instance is whole. The caller stores it and calls respond(). */
+  /** The instance is complete. The caller stores it and calls respond(). */
   | { readonly do: "store"; readonly identity: InstanceIdentity }
   /** The instance is incomplete or refused. */
   | { readonly do: "discard" }
-  /** A request of another service with its whole dataset. The caller calls pending() and respond(). */
+  /** A request of another service with its complete dataset. The caller calls pending() and respond(). */
   | { readonly do: "request"; readonly request: ServiceRequest }
   /** The peer has cancelled the request with this id. */
   | { readonly do: "cancel"; readonly messageId: number }
@@ -237,7 +237,7 @@ export class Scp {
       this.#request = { contextId, command, encoding, parts: [], length: 0 };
       return command.hasDataset ? [] : this.#endRequest(this.#request);
     }
-    // The meaning of a dataset behind the command is unknown.
+    // The meaning of a dataset after the command is unknown.
     if (command.hasDataset) return this.abort(`a request of type ${command.field} with a dataset`);
     return this.#respond(contextId, command, {
       status: STATUS.unrecognizedOperation,

@@ -38,7 +38,7 @@ export function readNativeFrame(
   return frame.map((_, index) => frame[index ^ 1]!); // swaps the bytes of each 16-bit word
 }
 
-/** Joins the fragments of an encapsulated frame (PS3.5 §A.4). `begins` returns whether a fragment begins a frame. */
+/** Joins the fragments of an encapsulated frame (PS3.5 §A.4). `begins` returns whether a fragment starts a frame. */
 export function readEncapsulatedFrame(
   read: ReadAt,
   { offset, encoding, number }: FrameLocation,

@@ -94,7 +94,7 @@ function readPalette(elements: Elements): Palette | string {
   return { first: Number(texts(elements, "00281101")[1] ?? 0), channels: [red, green, blue] };
 }
 
-/** Reads one table with 8 or 16 bits a colour. Undefined if it is missing or shorter than its descriptor says. */
+/** Reads one table with 8 or 16 bits a colour. Undefined if it is missing or shorter than its descriptor states. */
 function readColours(elements: Elements, channel: string): Uint8Array | undefined {
   const [entries = 0, , bits = 0] = texts(elements, `0028110${channel}`).map(Number);
   const bytes = binary(elements, `0028120${channel}`);

@@ -29,7 +29,7 @@ export interface Header {
   readonly utcOffset: string;
   /** Measurements of a structured report. */
   readonly measurements: readonly Measurement[];
-  /** Problem of a header that was read in part; null for a whole one. */
+  /** Problem of a header that was read in part; null for a complete one. */
   readonly cutShort: string | null;
   /** Texts are UTF-8, though the header declares this character set or, as "", none. Absent otherwise. */
   readonly utf8Under?: string;

@@ -426,7 +426,7 @@ function joined(...words: readonly string[]): string {
 }
 
 /**
- * Returns the code value, behind its scheme unless that is a standard one. No coding scheme has codes with white space.
+ * Returns the code value, prefixed with its scheme unless that is a standard one. No coding scheme has codes with white space.
  */
 function ownCode({ scheme, value }: Code): string | null {
   if (value === "" || value.length > CODE_LENGTH_MAX || /\s/.test(value)) return null;

@@ -62,7 +62,7 @@ const MODALITIES: Readonly<Record<string, Modality>> = {
   IVUS: "ULTRASOUND",
   ES: "ENDOSCOPY",
 };
-/** Modalities of objects that describe images and are no study of their own. */
+/** Modalities of objects that describe images and make no study. */
 const COMPANIONS: readonly string[] = ["SR", "PR", "KO", "SC", "OT", "DOC", ""];
 /** SOP classes that imply a modality if (0008,0060) does not: ultrasound, and video and still endoscopy. */
 const SOP_CLASSES: Readonly<Record<string, Modality>> = {

@@ -4,7 +4,7 @@ import type { Hl7Message } from "./message.ts";
 import { replyType, typeOf } from "./message-types.ts";
 import { type Delimiters, encodeSegment, escapeField, STANDARD_DELIMITERS } from "./segment.ts";
 
-// Segments of acknowledgements and of the headers of other messages to a device.
+// Builds acknowledgements, and headers of other messages to a device.
 
 /** Distinguishes one sent message from all others. No decision depends on it, so a replay may use another. */
 export interface Stamp {
@@ -139,7 +139,7 @@ function messageType(request: Hl7Message | null, code: AckCode): string[] {
   return [...named, type === "ACK" ? "ACK" : named.join("_")];
 }
 
-/** QAK of a query's reply, and the segments that its type requires beside it. */
+/** QAK of a query's reply, and the other segments that its type requires. */
 function queryStatus(query: Hl7Message, status: "OK" | "NF"): string[] {
   const { segments, delimiters } = query;
   const type = typeOf(query);

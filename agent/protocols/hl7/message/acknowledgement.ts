@@ -17,8 +17,8 @@ import { asksForOrders, isResponse, isSignOfLife, isUnsolicited, replyType, type
 // sends it again and again, or stops.
 
 /**
- * `auto`: follow MSH-15 and MSH-16. `original`: one AA, AE or AR, whatever they request. `enhanced`: one accept acknowledgement
- * when MSH-15 is empty. `aa`: AA to every stored message, for devices that stop at anything else.
+ * `auto`: follow MSH-15 and MSH-16. `original`: one AA, AE or AR, even if they request another. `enhanced`: one accept
+ * acknowledgement when MSH-15 is empty. `aa`: AA to every stored message, for devices that stop at anything else.
  */
 export const ACK_MODES = ["auto", "original", "enhanced", "aa"] as const;
 export type AckMode = (typeof ACK_MODES)[number];

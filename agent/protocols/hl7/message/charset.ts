@@ -62,7 +62,7 @@ export interface DecodedText {
   readonly utf8Under: Charset | null;
 }
 
-/** Decodes the whole message before splitting: hundreds of GB 18030 characters end with the byte of a delimiter. */
+/** Decodes the complete message before splitting: hundreds of GB 18030 characters end with the byte of a delimiter. */
 export function decodeText(bytes: Uint8Array, { charset }: CharsetOptions): DecodedText {
   const stated = charset ?? statedCharset(bytes);
   if (stated !== null) {

@@ -7,7 +7,7 @@ const ID_CHARS_MAX = 20;
 /** Bytes that are searched for a time of the sample. */
 const HEAD_BYTES_MAX = 8 * 1024;
 
-/** A time with hour and minute in an order, specimen or result. A birth date stands in the PID. */
+/** A time with hour and minute in an order, specimen or result. A birth date is in the PID. */
 const OWN_TIME =
   /[\r\n](?:OBR|SPM|OBX)[^\r\n]*\W(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])[ T]?[0-2]\d:?[0-5]\d/;
 

@@ -4,7 +4,7 @@ import type { Hl7Message } from "./message.ts";
 
 /** Unsolicited results and states, ORU^R40 alarms and states of equipment (chapter 13) included. */
 const UNSOLICITED = ["ORU", "OUL", "OPU", "UDM", "ESU", "INU", "SSU", "LSU", "TCU", "EAN", "NMD"];
-/** The other types of HL7 2.5.1 (table 0076). They carry or ask for what the agent does not have. */
+/** The other types of HL7 2.5.1 (table 0076). They carry or request data that the agent does not have. */
 const NOT_TAKEN = new Set(
   (
     "ACK ADR ADT BAR CRM CSU DFT DOC DSR EAC EAR EDR EQQ ERP ESR INR LSR MCF MDM MFD MFK MFN MFQ MFR NMQ NMR OMB OMD OMG OMI OML " +
@@ -39,8 +39,8 @@ export function isUnsolicited(message: Hl7Message): boolean {
 }
 
 /**
- * Returns whether the message is a device's sign of life, such as ZHB^H00 every five minutes: of a type of its own or of none,
- * without results, orders and questions. A refusal would make it a fault that a person looks at, some hundred times a day.
+ * Returns whether the message is a device's sign of life, such as ZHB^H00 every five minutes: of its own type or none, without
+ * results, orders and queries. A refusal would show a person some hundred faults a day.
  */
 export function isSignOfLife(message: Hl7Message): boolean {
   const type = typeOf(message);

@@ -78,7 +78,7 @@ function linesOf(text: string, bytes: number): { readonly lines: string[]; reado
   return { lines: limit === null ? lines : lines.slice(0, -1), limit };
 }
 
-/** Splits a frame into its messages: each MSH at the start of a line begins one. */
+/** Splits a frame into its messages: each MSH at the start of a line starts one. */
 export function splitMessages(payload: Uint8Array): Uint8Array[] {
   const starts = [0];
   let begun = false;
@@ -106,7 +106,7 @@ export interface Unstamped {
 }
 
 /**
- * Returns null if no line begins with MSH. Called twice for most messages while the device waits, so it splits as
+ * Returns null if no line starts with MSH. Called twice for most messages while the device waits, so it splits as
  * little as possible.
  */
 export function withoutStamp(message: Uint8Array): Unstamped | null {
@@ -115,7 +115,7 @@ export function withoutStamp(message: Uint8Array): Unstamped | null {
   if (start < 0) return null;
   const end = endOfLine(message, start);
   const text = Buffer.from(message.buffer, message.byteOffset + start, end - start).toString("latin1");
-  // MSH-1 is the separator itself, so MSH-n stands behind the (n-1)th separator.
+  // MSH-1 is the separator itself, so MSH-n follows the (n-1)th separator.
   const separators: number[] = [];
   for (let at = 3; at >= 0 && separators.length < 10; at = text.indexOf(text[3]!, at + 1)) separators.push(at);
   const begin = (field: number) => (separators[field - 2] ?? text.length - 1) + 1;
@@ -145,7 +145,7 @@ function beginsHeader(payload: Uint8Array, at: number): boolean {
   return separator !== undefined && /[^A-Za-z0-9\s]/.test(String.fromCharCode(separator));
 }
 
-/** Joins continuation lines: some devices break long text into lines, and only some lines begin a segment. */
+/** Joins continuation lines: some devices break long text into lines, and only some lines start a segment. */
 function segmentTexts(header: string, lines: readonly string[], field: string): string[] {
   const texts = [header];
   for (const line of lines) {
@@ -158,7 +158,7 @@ function segmentTexts(header: string, lines: readonly string[], field: string): 
   return texts;
 }
 
-/** Returns whether a line begins a segment. */
+/** Returns whether a line starts a segment. */
 function beginsSegment(text: string, field: string): boolean {
   if (text.length === 3) return /^[A-Z][A-Z0-9]{2}$/.test(text);
   return text[3] === field && /^[A-Za-z][A-Za-z0-9]{2}/.test(text);

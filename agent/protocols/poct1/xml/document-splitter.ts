@@ -20,7 +20,7 @@ export type Framing = "none" | "mllp";
 
 export type SplitterEvent =
   /**
-   * A whole document. `problem`: the limit that it exceeds, null if none; only the start of a long document is kept.
+   * A complete document. `problem`: the limit that it exceeds, null if none; only the start of a long document is kept.
    */
   | { readonly is: "document"; readonly bytes: Uint8Array; readonly problem: string | null }
   /** A document cut short by the next one or by the end of the connection. It must not be parsed. */
@@ -43,7 +43,7 @@ const SPACE = 0x20;
 const BYTE_ORDER_MARKS = [0xef, 0xbb, 0xbf, 0xfe, 0xff];
 /** `<?xml`. */
 const DECLARATION_START = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
-/** Start of a document behind a gap. */
+/** Start of a document after a gap. */
 const DOCUMENT_START = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
 const DOCUMENT_START_BYTES_MAX = 16;
 /** 1 for bytes that may change the state within a document. */
@@ -55,7 +55,7 @@ export class DocumentSplitter {
   /** null until the first document or frame. */
   #framing: Framing | null = null;
 
-  /** Kept bytes of the document; behind a gap, bytes that may start one. */
+  /** Kept bytes of the document; after a gap, bytes that may start one. */
   #document = new Uint8Array(4096);
   #length = 0;
   #problem: string | null = null;
@@ -108,7 +108,7 @@ export class DocumentSplitter {
     return events;
   }
 
-  /** Keeps bytes that change no state, as most within a document. @returns the offset behind them */
+  /** Keeps bytes that change no state, as most within a document. @returns the offset after them */
   #keepPlain(chunk: Uint8Array, from: number): number {
     if (DECIDES[chunk[from]!] === 1 || this.#declarationBytes > 0) return from;
     if (this.#state !== "reading" || !this.#scanner.skipsPlain) return from;
@@ -228,7 +228,7 @@ export class DocumentSplitter {
     }
   }
 
-  /** Skips to the certain start of a document behind a gap. */
+  /** Skips to the certain start of a document after a gap. */
   #seekDocument(byte: number): void {
     if (byte === LESS) this.#length = 0;
     else if (this.#length === 0 || this.#length === DOCUMENT_START_BYTES_MAX) return;

@@ -4,12 +4,12 @@ type ScannerState =
   | "outside"
   /** Text in an element. */
   | "content"
-  /** Behind `<`. */
+  /** After `<`. */
   | "markup"
   | "start-tag"
   | "end-tag"
   | "instruction"
-  /** Behind `<!`: comment, CDATA or declaration. */
+  /** After `<!`: comment, CDATA or declaration. */
   | "bang"
   | "comment"
   | "cdata"
@@ -39,7 +39,7 @@ export class TagScanner {
   size = 0;
   /** Open elements. */
   depth = 0;
-  /** A start tag has begun. */
+  /** Within a start tag. */
   hasRoot = false;
   /** The last byte of the document was read. */
   isEnded = false;
