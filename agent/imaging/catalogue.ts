@@ -69,7 +69,7 @@ export interface DrawableImage {
   readonly transferSyntax: string;
 }
 
-/** Returns the image with that id, or the images of a study of the API, if their files are in the image folder. */
+/** Returns the image with that id, or a study's images, if their files are in the image folder. */
 export function drawableImages(db: Database.Database, name: string): DrawableImage[] {
   return db
     .prepare(

@@ -7,7 +7,7 @@ import {
   type LocalImageStudy,
 } from "../page/types/images.ts";
 
-// The newest studies of images, for the agent's page. Each query is bounded, because the main thread also answers devices.
+// The newest studies of images, for the agent's page. Each query is bounded, because the main thread also serves devices.
 
 const STUDIES_MAX = 50;
 /** Newest images among which the studies are found. */

@@ -21,7 +21,7 @@ import {
   type SyncedFolder,
 } from "./files/image-folder.ts";
 
-// Stores received instances as files, bit-exact behind the agent's own file head. An instance is stored once its bytes, its
+// Stores received instances as files, bit-exact after the agent's own file head. An instance is stored once its bytes, its
 // name and then its row are durable.
 //
 // The imaging thread uses synchronous file calls, because a round trip through the thread pool costs as much as the call.
@@ -202,7 +202,7 @@ export class IncomingFile {
     await this.discard();
   }
 
-  /** Writes the file of an earlier row anew: the head of that row, then the dataset that came now. */
+  /** Rewrites the file of an earlier row: the head of that row, then the dataset that came now. */
   async #restore({ message, head }: InstanceContent): Promise<void> {
     const { data, folder } = this.#deps;
     const copy = partFile(data, newUlid()); // has no row, so the next start removes it

@@ -13,13 +13,13 @@ import { drawPreview } from "./preview.ts";
 
 // Sends a small picture of each image to the server, one at a time, once the server has the study. Results always go first.
 
-/** Wait before a server without the route is asked again. It may have been upgraded. */
+/** Wait before the next request to a server without the route. It may have been upgraded. */
 const OLD_SERVER_MS = 60 * 60_000;
 
 /** Max pixels of a side, in turn, until the picture fits into one request. Noise in colours compresses badly. */
 const SIDES = [PREVIEW_SIDE_MAX, PREVIEW_SIDE_MAX / 2, PREVIEW_SIDE_MAX / 4];
 
-/** Sends a PNG to a path of the server. @returns the answer; null if the server lacks the route @throws SendError */
+/** Sends a PNG to a path of the server. @returns the response; null if the server lacks the route @throws SendError */
 type PutPicture = (path: string, png: Uint8Array) => Promise<unknown>;
 
 const outcome = Compile(PreviewOutcome);
@@ -103,7 +103,7 @@ export class PreviewUpload {
     }
   }
 
-  /** Draws the first frame. @returns the reason if there is no picture, the fault of a drawing without an end */
+  /** Draws the first frame. @returns the reason if there is no picture, the fault if the drawing never ends */
   async #draw({ message, headerBytes, transferSyntax }: QueuedPreview): Promise<Uint8Array | string | FileFault> {
     const image = { file: imageFile(this.#data, message), headerBytes, transferSyntax, frame: 1 };
     try {

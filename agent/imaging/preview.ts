@@ -7,7 +7,7 @@ const TIME_MS_MAX = 20_000;
 /** One for the program, because each drawing may take much memory. */
 const pictures = new ConfinedFiles(TIME_MS_MAX);
 
-/** Draws one frame of an instance. @throws FileFault if its drawing has no end, Error with the reason if there is no picture */
+/** Draws one frame of an instance. @throws FileFault if its drawing never ends, Error with the reason if there is no picture */
 export async function drawPreview(request: PreviewRequest, signal?: AbortSignal, files = pictures): Promise<Preview> {
   const result = (await files.read({ do: "draw", ...request }, signal)) as PreviewResult;
   if ("problem" in result) throw new Error(result.problem);

@@ -1,12 +1,13 @@
 /**
- * The time of receipt of images, in whole ms since 1970. The main thread tells how far this machine's clock is ahead, at the start and
- * with each response of the server. A clock that is set back in between stamps no image as old, which would expire at once.
+ * The time of receipt of images, in whole ms since 1970. The main thread reports how far this machine's clock is ahead, at the
+ * start and with each response of the server. If the clock is set back in between, images are not stamped as old: they would
+ * expire immediately.
  */
 export class ReceiptClock {
   readonly #wall: () => number;
   readonly #running: () => number;
   #aheadMs = 0;
-  /** The time minus the running time, when the main thread told last. */
+  /** The time minus the running time, at the main thread's last report. */
   #base = Number.NEGATIVE_INFINITY;
 
   /** `running` is the running time in ms, which nobody can set. */

@@ -89,7 +89,7 @@ export class ScpAssociation {
   #closed = false;
   /** First bytes of the connection. */
   #head: Uint8Array = new Uint8Array(0);
-  /** Bytes of the whole connection. */
+  /** Bytes of the connection so far. */
   #bytes = 0;
   /** Written bytes that have not left the process. */
   #unreadBytes = 0;
@@ -182,7 +182,7 @@ export class ScpAssociation {
     return this.#unreadBytes > UNREAD_BYTES_MAX;
   }
 
-  /** Reports the bytes as noise if the connection does not begin with an association request (PS3.8 §9.3.2). */
+  /** Reports the bytes as noise if the connection does not start with an association request (PS3.8 §9.3.2). */
   #warnOfEnd(reason: string): void {
     const [first = ASSOCIATE_REQUEST] = this.#head;
     if (first === ASSOCIATE_REQUEST) return this.#events.warning(reason);

@@ -211,7 +211,7 @@ function scheduledStep({ accession, startAt, tests, body }: WorklistRow, timeZon
 /** Returns the Study Instance UID of an accession number. It is the same at every query, so that one study results. */
 export function studyUidOf(accession: string): string {
   const digits = createHash("sha256").update(`study of ${accession}`).digest("hex");
-  return uidOf(`${digits.slice(0, 12)}8${digits.slice(12, 15)}8${digits.slice(15, 30)}`); // in the form of a UUID of version 8
+  return uidOf(`${digits.slice(0, 12)}8${digits.slice(12, 15)}8${digits.slice(15, 30)}`); // as a version 8 UUID
 }
 
 function newUid(): string {

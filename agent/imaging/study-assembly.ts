@@ -18,8 +18,8 @@ import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { study } from "../study/study.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 
-// Takes a study of images through the stages read, match and study once it has been idle for a while. A later image starts
-// the assessment of the whole study again.
+// Takes a study of images through the stages read, match and study once it has been idle for a while. A later image restarts the
+// assessment of the complete study.
 
 export interface ImageDevice {
   readonly timeZone: string;
@@ -27,7 +27,7 @@ export interface ImageDevice {
   readonly modality: Modality | null;
 }
 
-/** Dependencies of the assessment of a study of images. */
+/** Dependencies of the assessment. */
 export interface ImageStages {
   readonly data: string;
   readonly headers: HeaderReader;
@@ -44,7 +44,7 @@ export interface StudyAssemblyEvents {
 
 /** Wait before a failed study is assessed again. */
 const RETRY_MS = 1_000;
-/** Max studies that are assessed at once, so that one with slow headers delays no other. */
+/** Max studies assessed simultaneously, so that one with slow headers delays no other. */
 const STUDIES_MAX = 100;
 /** Messages settled per batch, so that no commit of a device waits for a study of thousands. */
 const SETTLE_BATCH = 50;
@@ -69,7 +69,7 @@ export class StudyAssembly {
     this.#tries = new Tries(this.#spool, "image study");
   }
 
-  /** Looks for due studies at that time; by default at once. */
+  /** Looks for due studies at that time, by default now. */
   wake(dueAt = 0): void {
     if (this.#stopped || dueAt >= this.#lookAt) return;
     clearTimeout(this.#timer);
@@ -113,7 +113,7 @@ export class StudyAssembly {
   async #assess(due: PendingImageStudy): Promise<void> {
     try {
       const { studyUid } = due;
-      // The mark covers no wait: a power cut while the server is asked says nothing about the images.
+      // The mark covers no wait: a power cut during a request to the server proves nothing about the images.
       const isSettled = await this.#settle(studyUid, (stored) =>
         assessImages(studyUid, stored, this.#stages, (read) => this.#tries.run(studyUid, read)),
       );
@@ -198,7 +198,7 @@ export async function assessImages(
       freshFp: newFp("cds"),
     };
     const reasons = [...(reason === null ? [] : [filingReasonText(reason)]), ...report.notes, ...describe(report)];
-    // One message waits for the patient on behalf of its whole study.
+    // One message waits for the patient on behalf of its study.
     for (const message of messages) {
       settlements.push(settle(message, reasons, [draft], message === messages[0] ? waiting : null));
     }

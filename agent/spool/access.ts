@@ -6,7 +6,7 @@ import { trustedDatabase } from "../../shared/files/folder-owner.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { requireCurrent } from "./thread/schema.ts";
 
-// Access to the spool of a data folder, for commands that run beside the agent. Each function throws if the folder has no
+// Access to the spool of a data folder, for commands of other processes than the agent. Each function throws if the folder has no
 // spool, or the spool has the schema of another version.
 
 /** Reads the spool, also while an agent writes it. */
@@ -61,7 +61,7 @@ export function writeSpool<Result>(folder: string, write: (operations: Operation
 
 function spoolFile(folder: string): string {
   const file = path.join(folder, "spool.db");
-  // A folder that is closed to this user is no missing one.
+  // A folder that is closed to this user is not missing.
   const isMissing = fs.statSync(file, { throwIfNoEntry: false }) === undefined;
   if (isMissing) throw new Error(`no spool in ${folder}: the agent has not run with it yet`);
   return file;

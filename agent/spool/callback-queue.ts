@@ -24,7 +24,7 @@ export class CallbackQueue {
     this.#callbacks.push(callback);
   }
 
-  /** Runs the first slice at once. Each later slice runs in a turn of the event loop of its own. */
+  /** Runs the first slice now, and each later slice in its own turn of the event loop. */
   run(): void {
     if (!this.#isRunning) this.#runSlice();
   }

@@ -31,7 +31,7 @@ export class DeviceActivity {
   }
 
   /**
-   * Resolves when the line is idle: at once if no device is active, else shortly after the next event. It resolves after
+   * Resolves when the line is idle: immediately if no device is active, else shortly after the next event. It resolves after
    * `withinMs` at the latest.
    */
   async pause(): Promise<void> {

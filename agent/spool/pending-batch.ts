@@ -76,7 +76,7 @@ export function notifyCommitted(batches: readonly PendingBatch[], reply: CommitR
   }
 }
 
-/** Queues the callbacks of a group of which nothing was stored. Its messages are tried again. */
+/** Queues the callbacks of a refused group. Its messages are tried again. */
 export function notifyFailed(batches: readonly PendingBatch[], error: StorageError, callbacks: CallbackQueue): void {
   for (const { eventCallbacks, calls } of batches) {
     for (const callback of eventCallbacks) callbacks.push(() => callback(error));

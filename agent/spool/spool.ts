@@ -224,7 +224,7 @@ export class Spool {
     await this.#worker.terminate();
   }
 
-  /** One batch of messages is under way at a time, so that none overtakes those of a refused batch. */
+  /** One batch of messages is under way at a time, so that no message overtakes a refused batch. */
   #addMessages(): void {
     if (this.#leavesMessages) this.#delayedMessages.length = 0;
     if (this.#inFlight.some(({ messages }) => messages.length > 0)) return;

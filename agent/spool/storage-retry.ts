@@ -2,7 +2,7 @@ import { realTimer, type SetTimer, sleep } from "../runtime/timer.ts";
 import { StorageError } from "./thread/storage-error.ts";
 
 /**
- * Repeats a task every `delayMs` while the spool refuses it: a fault of storage says nothing about the task.
+ * Repeats a task every `delayMs` while the spool refuses it: a fault of storage proves nothing about the task.
  * @returns the result; null if `isStopped` ends the attempts
  * @throws any error of the task but StorageError
  */

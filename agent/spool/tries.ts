@@ -25,7 +25,7 @@ export class Tries {
     return this.#spool.call("beginTry", this.#work, item, TRIES_MAX);
   }
 
-  /** Removes the marks of an item that is done, whatever came of it. */
+  /** Removes the marks of a finished item, for any outcome. */
   end(item: string): void {
     this.#spool.call("endTries", this.#work, item).catch(() => undefined); // a mark that stays harms nobody
   }

@@ -12,7 +12,7 @@ export const epoc: AstmProfile = {
   modality: "BIOCHEMISTRY",
   sender: /^EPOC\b/i,
   code: (r) => [r.component(3, 4)], // `^^^Hct^^^^323.1`: component 8 is the software
-  alwaysNamesPatient: true, // the reader asks for an identifier before each test
+  alwaysNamesPatient: true, // the reader requires an identifier before each test
   isRemark: (r) => RUN_DATA.test(r.component(3, 4)) || (r.raw(5).trim() === "" && !AMOUNT.test(r.raw(4))),
 };
 

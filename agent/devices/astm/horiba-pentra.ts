@@ -27,7 +27,7 @@ export const horibaPentra: AstmProfile = {
 /** Reads R-5: the number of the device's unit system, or bytes of a charset without µ and ³ (Pentra 60). */
 function unitOf(r: AstmRecord): string {
   const unit = r.field(5).trim();
-  // Systems 2 to 4 are unknown, so their number stays, which is no unit.
+  // Systems 2 to 4 are unknown, so their number stays in place of a unit.
   if (unit === "1") return CONVENTIONAL[r.component(3, 4)] ?? unit;
   return unit.includes(")") ? "" : unit;
 }

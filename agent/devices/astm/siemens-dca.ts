@@ -11,7 +11,7 @@ export const siemensDca: AstmProfile = {
   device_name: "DCA Vantage",
   modality: null, // HbA1c is blood, the urine cartridge is urinalysis
   sender: /^DCA VANTAGE\b/i,
-  // O-4 is `sequence^cartridge lot`; no field says urine, but only one cartridge has these tests.
+  // O-4 is `sequence^cartridge lot`; no field names urine, but only one cartridge has these tests.
   code: (r) => [URINE_NAMES[r.component(3, 4)] ?? "", r.component(3, 4)],
   urine: (r) => r.component(3, 4) in URINE_NAMES,
 };

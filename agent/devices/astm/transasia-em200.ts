@@ -2,7 +2,7 @@ import type { AstmProfile } from "../../protocols/astm/profile.ts";
 
 /**
  * Transasia (Erba) EM-200 and XL, chemistry, ASTM with the delimiters |`^&. One message has one test, and the animal's name is
- * typed as the sample. Source: a capture of two EM-200 messages. Test names are the laboratory's own (ALTT, CHOO): those that the
+ * typed as the sample. Source: a capture of two EM-200 messages. Test names are the laboratory's own (ALTT, CHOO): names that the
  * catalogue lacks belong in the clinic's `codes`. Unverified: controls and queries.
  */
 export const transasiaEm200: AstmProfile = {

@@ -7,7 +7,7 @@ interface ProtocolMatch {
   readonly profiles: readonly string[];
   readonly score: number;
   readonly reason: string;
-  /** Control characters say nothing against it. */
+  /** Control characters do not exclude it. */
   readonly isBinary?: true;
 }
 
@@ -158,8 +158,8 @@ function urineStrip(text: string): ProtocolMatch[] {
 }
 
 /**
- * A header, the name of the frame in its own line or in the header's, and END with a number. A device that waits for an answer
- * sends CONNECT alone.
+ * A header, the name of the frame in its own line or in the header's, and END with a number. A device that waits for an
+ * acknowledgement sends CONNECT alone.
  */
 function checkedLines(text: string): ProtocolMatch[] {
   const isFrame = /(?:^|[\r\n])[^\r\n;]+;[^\r\n]*[\r;]RESULT\r/.test(text);
@@ -202,8 +202,9 @@ function vetLabCheck(body: string): string {
 }
 
 /**
- * Returns the ids of the profiles that a text speaks for: by its marks, then by its sender. Several makers share a sender, and a
- * profile that accepts an unknown one is named by none. A profile that refuses the sender is left out, whatever the marks.
+ * Returns the ids of the profiles that a text suggests: by its marks, then by its sender. Several makers share a sender, and a
+ * profile that accepts an unknown one is never suggested by it. A profile that refuses the sender is left out, even with its
+ * marks.
  */
 export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""): string[] {
   const found = known.flatMap((profile) => {
@@ -216,16 +217,16 @@ export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""):
   return found.toSorted((one, other) => other.points - one.points).map(({ id }) => id);
 }
 
-/** Senders that say nothing: an empty one, and one that no profile knows. */
+/** Senders that identify no profile: an empty one, and an unknown one. */
 const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
 
-/** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 says none. */
+/** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 names no model. */
 function refuses(profile: (typeof known)[number], sender: string): boolean {
   if (profile.protocol !== "astm" && profile.protocol !== "hl7") return false;
   return profile.sender !== undefined && sender !== "|" && !profile.sender.test(sender);
 }
 
-/** Returns the ids of the profiles that a whole message speaks for. */
+/** Returns the ids of the profiles that a complete message suggests. */
 export function profilesNamedIn(message: Uint8Array): string[] {
   const text = Buffer.from(message.buffer, message.byteOffset, Math.min(message.length, TEXT_BYTES_MAX)).toString(
     "latin1",

@@ -3,8 +3,8 @@ import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import type { Segment } from "../../protocols/hl7/message/segment.ts";
 
 /**
- * Bionote Vcheck M10, PCR, HL7 2.6 (IHE PCD). OBX-4 is a tree: `1.0.n` the answer of a target, below it `.1` the sample rate, `.2`
- * the Ct value, `.3` the curve. Source: notes on logs of a device. Unverified: no capture here.
+ * Bionote Vcheck M10, PCR, HL7 2.6 (IHE PCD). OBX-4 is a tree: `1.0.n` the result of a target in words, below it `.1` the sample
+ * rate, `.2` the Ct value, `.3` the curve. Source: notes on logs of a device. Unverified: no capture here.
  */
 export const bionoteVcheckM10: Hl7Profile = {
   id: "bionote-vcheck-m10",
@@ -30,7 +30,7 @@ export const bionoteVcheckM10: Hl7Profile = {
 /** Max rows of a run. Each row is compared with all others. */
 const ROWS_MAX = 1_000;
 
-/** Children of a target: its number behind `1.0.n`. */
+/** Children of a target: the number after `1.0.n`. */
 const NODE = /^(\d+\.\d+\.\d+)(?:\.(\d+))?$/;
 
 function nodeOf(obx: Segment): { readonly target: string; readonly child: string } {
@@ -39,7 +39,7 @@ function nodeOf(obx: Segment): { readonly target: string; readonly child: string
 }
 
 /**
- * Returns what a cut message lacks: the answer or the Ct value of a target, or a row of the last target that the first one has.
+ * Returns what a cut message lacks: the word or the Ct value of a target, or a row of the last target that the first one has.
  * The rows below an internal control are not needed.
  */
 function damageOf(rows: readonly Segment[]): string | null {
@@ -73,18 +73,18 @@ function titleOf(answer: Segment): string {
   return name || code || answer.field(4);
 }
 
-/** Unit and interval of an answer are those of its Ct value. */
+/** A word has no unit and interval: its row holds the Ct value's. */
 function word(result: DeviceResult, answer: Segment): DeviceResult {
   return { ...result, ...named(answer, ""), unit: "", range: "" };
 }
 
-/** 0.00: the curve does not cross the threshold, so there is no Ct value. */
+/** 0.00: the curve never crosses the threshold, which leaves no Ct value. */
 function ctValue(result: DeviceResult, answer: Segment): DeviceResult {
   const value = Number(result.value) === 0 ? "" : result.value;
   return { ...result, ...named(answer, " Ct"), value, unit: result.unit || "ct", range: answer.field(7) };
 }
 
-/** A Ct value is a result of its own beside the answer, so it has its own code. */
+/** A Ct value and its word are two results, so each has its own code. */
 function named(answer: Segment, suffix: string): Pick<DeviceResult, "names" | "code" | "label"> {
   const code = `${answer.component(3, 1).trim() || answer.field(4).trim()}${suffix}`;
   const label = `${titleOf(answer)}${suffix}`;

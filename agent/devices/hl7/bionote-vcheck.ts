@@ -4,7 +4,7 @@ import type { Segment } from "../../protocols/hl7/message/segment.ts";
 
 /**
  * Bionote Vcheck V200 and F200, immunoassay, HL7 2.6 (IHE PCD). MSH-4 of an F200 is empty. Source: captures of both. Unverified:
- * answers in words and invalid runs (source: notes on an F200).
+ * results in words and invalid runs (source: notes on an F200).
  */
 export const bionoteVcheck: Hl7Profile = {
   id: "bionote-vcheck",
@@ -20,10 +20,10 @@ export const bionoteVcheck: Hl7Profile = {
   results: (result, obx, { notes }) => answers(result, obx).map((answer) => valid(answer, notes)),
 };
 
-/** Code of an answer: `BN0330-1^CPV Ag^Positive^LN`. A separator of answers may precede it. */
+/** Code of a result within OBX-5: `BN0330-1^CPV Ag^Positive^LN`. A separator may precede it. */
 const ANSWER_CODE = /(?:^|[^\w-])((?:BN|SDB-)\w*\d(?:-\d+)?)$/;
 
-/** Returns the answers of a row, each behind its code and name. A combined test has several in one OBX-5. */
+/** Returns the results of a row, each with its code and name. A combined test has several in one OBX-5. */
 function answers(result: DeviceResult, obx: Segment): DeviceResult[] {
   const parts = obx
     .repetitions(5)
@@ -36,12 +36,12 @@ function answers(result: DeviceResult, obx: Segment): DeviceResult[] {
     return [{ ...result, names: [code, name], code, label: name, value }];
   });
   if (found.length > 0) return found;
-  // The third part of an answer without a code is a word, and that of a coded value the name of its coding system.
+  // The third part is a word, or for a coded value the name of its coding system.
   const [, , word = ""] = parts;
   return [/\p{Ll}/u.test(word) ? { ...result, value: word } : result];
 }
 
-/** A note `Z` says the same as status X. */
+/** A note `Z` means the same as status X. */
 function valid(result: DeviceResult, notes: readonly string[]): DeviceResult {
   const isInvalid = notes.some((note) => /^(status *[=,:] *)?Z$/i.test(note.trim()));
   return isInvalid ? { ...result, notFinal: "the run is invalid (its note is Z)" } : result;

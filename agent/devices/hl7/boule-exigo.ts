@@ -5,7 +5,7 @@ function meaning(words: string, ...marks: readonly string[]): Record<string, str
   return Object.fromEntries(marks.map((mark) => [mark, `${words} (${mark})`]));
 }
 
-/** Marks of OBX-8. They tell of the measurement: `HL` and `HH` concern the hemoglobin channel, and are neither high nor low. */
+/** Marks of OBX-8. They describe the measurement: `HL` and `HH` concern the hemoglobin channel, and are neither high nor low. */
 const DOUBTS: Readonly<Record<string, string>> = {
   ...meaning("below the measuring range", "ML"),
   ...meaning("above the measuring range", "MH"),

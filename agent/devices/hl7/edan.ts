@@ -2,7 +2,7 @@ import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 
 /**
  * EDAN H30, H30 Pro and H30 Vet, hematology, HL7 2.4. Source: a log of one sample of an H30 Pro. OBX-3 is `0`, and OBX-4 the name.
- * Unverified: Vet models, and orders that are no samples.
+ * Unverified: Vet models, and orders that are not samples.
  */
 export const edanH30: Hl7Profile = {
   id: "edan-h30",

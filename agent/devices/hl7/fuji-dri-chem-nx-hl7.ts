@@ -21,7 +21,7 @@ export const fujiDriChemNxHl7: Hl7Profile = {
   results: (result, _obx, { notes }) => [marked(result, notes)],
 };
 
-/** Adds the marks of the row behind the result. */
+/** Adds the marks of the row after the result. */
 function marked(result: DeviceResult, notes: readonly string[]): DeviceResult {
   const doubts = notes.flatMap((note) => doubtsOf(note.split(",")[2] ?? "", CHEMISTRY_MARKS));
   return doubts.length === 0 ? result : { ...result, doubt: doubts.join("; ") };

@@ -4,8 +4,8 @@ import type { Segment } from "../../protocols/hl7/message/segment.ts";
 
 /**
  * URIT-5160, hematology, HL7 2.3.1; as 5160Vet also Woodley InSight V3 Plus. Source: the maker's document and its example.
- * Unverified: all of the Vet model (source: another program's parser), controls and orders. A time with the year behind the day
- * is not read: the header's stands for it.
+ * Unverified: all of the Vet model (source: another program's parser), controls and orders. Times written day first are ignored;
+ * the header's time is used instead.
  */
 export const urit5160: Hl7Profile = {
   id: "urit-5160",

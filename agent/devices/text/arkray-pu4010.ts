@@ -18,7 +18,7 @@ export const arkrayPu4010: TextProfile = {
 const ETB = "\x17";
 /** Model, version, time, number and patient: `VPU-4010  V1.20 B1 D2026/01/15T11:51 N0012 P4711 S1`. */
 const HEAD = /^V\S+ +V.* D(\d{4})\/(\d\d)\/(\d\d)T(\d\d):(\d\d)(?::\d\d)? +N(\S*) +P(.*?) +S/;
-/** Text behind COM. in the last block. */
+/** Text after COM. in the last block. */
 const COMMENT = /^T.*COM\.(.*)$/;
 /** Characters of an item: name, mark for abnormal, word, amount, unit. */
 const COLUMNS = [6, 1, 6, 6, 6] as const;
@@ -60,7 +60,7 @@ function read(text: string): TextReading {
 
 interface Item {
   readonly result: DeviceResult;
-  /** Sentence with the amount that a word stands for. */
+  /** Sentence with the amount that a word represents. */
   readonly amount: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { TextProfile, TextReading } from "../../protocols/text/profile.ts";
 
 /**
  * Arkray SPOTCHEM EZ SP-4430, chemistry, serial, one-way, without checksum, in either of its output formats. Source: a real
- * capture of one MULTI block, a description of a real SINGLE line behind ETB, and a description of the second format, in which
+ * capture of one MULTI block, a description of a real SINGLE line after ETB, and a description of the second format, in which
  * each result is a text of two lines. Unverified: the mark for low, OVER, rows without a value, and the head of a SINGLE slide that
  * runs alone; of the second format the kind, the codes of error and temperature, marks, and words in place of a value.
  */
@@ -27,7 +27,7 @@ const BEYOND = /^(?:UNDER (<)|OVER  (>))([ \d.]{6}) $/;
 const NO_VALUE = /^ +([-*+.?]+|[A-Z]+) *$/;
 const TIME = /^(\d\d)\/(\d\d)\/(\d\d) +(\d\d):(\d\d) *$/;
 const ID = /^ID# ?(.*)$/;
-/** `" MULTI:PANEL-V"`. The line of a SINGLE slide behind other slides begins at column 0. Its rows belong to their sample. */
+/** `" MULTI:PANEL-V"`. The line of a SINGLE slide after other slides starts at column 0. Its rows belong to their sample. */
 const PANEL = /^ |^SINGLE:/;
 
 /** Mark before a value: above or below the device's own range. */

@@ -12,7 +12,7 @@ const MARKS: MarkMeanings = {
 
 /**
  * Fujifilm IMMUNO AU10V and AU20V, immunoassay, types 1, 2 and 3, each with or without the interval, serial or dialling over
- * TCP. Seen in a log of one AU20V: a value that begins with a blank. All else is by the maker's document Z39N201285C alone.
+ * TCP. Seen in a log of one AU20V: a value that starts with a blank. All else is by the maker's document Z39N201285C alone.
  * Unverified: the meaning of the marks + and -, the padding of replies to X and Y, and the kind of interval in them, which is 0.
  */
 export const fujiAu: TextProfile = {

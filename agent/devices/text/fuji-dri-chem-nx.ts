@@ -2,7 +2,7 @@ import type { TextProfile } from "../../protocols/text/profile.ts";
 import { fujiOrders } from "./fuji-orders.ts";
 import { fujiHasBcc, fujiTrouble, type MarkMeanings, readFujiText } from "./fuji-text.ts";
 
-/** Marks of the chemistry. They say nothing of hemolysis. */
+/** Marks of the chemistry. None reports hemolysis. */
 export const CHEMISTRY_MARKS: MarkMeanings = {
   2: { "@": "outside the measuring range" },
   3: { "#": "the slide is expired" },

@@ -1,7 +1,7 @@
 import type { TextOrder, TextOrderQuery, TextOrders } from "../../protocols/text/orders.ts";
 
-// Order queries of Fujifilm's analyzers (types 1 and A). The chemistry asks for a list of samples (I), then for the tests of
-// one (W). The immunoassay asks for both at once (X, and Y with the kind of each interval).
+// Order queries of Fujifilm's analyzers (types 1 and A). The chemistry queries the list of samples (I), then the tests of one (W).
+// The immunoassay queries both together (X, and Y with the kind of each interval).
 
 /** Max tests of one sample in a reply to W, to X and Y. */
 const TESTS_MAX = { W: 30, X: 5, Y: 5 } as const;
@@ -76,7 +76,7 @@ function testsOf(order: TextOrder | undefined, max: number): string[] {
   return (order?.tests ?? []).slice(0, max).map((test) => padded(test, 8));
 }
 
-/** Pads a text. No comma and no @ may stand in it. */
+/** Pads a text, which must not hold a comma or an @. */
 function padded(words: string, width: number): string {
   return words.replace(/[,@]/g, " ").slice(0, width).padEnd(width);
 }

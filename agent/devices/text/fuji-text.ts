@@ -1,13 +1,13 @@
 import type { TextReading } from "../../protocols/text/profile.ts";
 import type { DeviceResult } from "../../report/report.ts";
 
-// Text layout of Fujifilm's dry chemistry and immunoassay analyzers. The content tells the format that a device is set to: R and
+// Text layout of Fujifilm's dry chemistry and immunoassay analyzers. The content shows the format that a device is set to: R and
 // T records with commas (types 1, 2, A and B), or fixed columns without a letter (type 3).
 
-/** Meanings of the marks behind a value by place, from 1. `any` stands for all marks of a place. */
+/** Meanings of the marks after a value by place, from 1. `any` is every mark of a place. */
 export type MarkMeanings = Readonly<Record<number, Readonly<Record<string, string>>>>;
 
-/** Columns of a record. R and T begin with type, condition, date, time, number, id, name, species, sex, age, position, count. */
+/** Columns of a record. R and T start with type, condition, date, time, number, id, name, species, sex, age, position, count. */
 const COUNT_COLUMN = 11;
 const LAYOUTS = [
   { type: "R", head: 12, test: 7 }, // types 1 and 2
@@ -265,7 +265,7 @@ function noValueReason({ sign, measured }: TestColumns, value: string): string |
   return reason === undefined ? null : `${reason} (${value})`;
 }
 
-/** Returns the device's doubts. H and L at place 1 compare with the printed range and are none. */
+/** Returns the device's doubts. H and L at place 1 are not doubts: they compare with the printed range. */
 export function doubtsOf(marks: string, meanings: MarkMeanings): string[] {
   return Array.from(marks).flatMap((mark, index) => {
     if (mark === " " || (index === 0 && /[HL]/.test(mark))) return [];

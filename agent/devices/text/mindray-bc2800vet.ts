@@ -56,7 +56,7 @@ const HEAD = /^A([\d*]{8})[\d*](\d\d)(\d\d)(20\d\d)(\d\d)(\d\d)/;
 const RESULTS_AT = 22;
 
 interface Layout {
-  /** Characters of the whole body, its 2304 of histograms included. */
+  /** Characters of the complete body, including 2304 of histograms. */
   readonly length: number;
   /** Offset and digits of the species code. */
   readonly speciesAt: number;
@@ -107,7 +107,7 @@ const COMPUTED: readonly (readonly [result: string, from: readonly string[], by:
   ["PCT", ["PLT", "MPV"], (platelets = 0, volume = 0) => (platelets * volume) / 10_000],
 ];
 
-/** Returns why the device has to send the body again; null for a whole one. */
+/** Returns why the device has to send the body again; null for a complete one. */
 function bodyProblem(body: Uint8Array): string | null {
   return damage(String.fromCharCode(...body.subarray(0, LENGTH_MAX + 1)), body.length);
 }

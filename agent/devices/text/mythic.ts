@@ -2,12 +2,12 @@ import type { DeviceResult } from "../../report/report.ts";
 import type { TextProfile, TextReading } from "../../protocols/text/profile.ts";
 
 /**
- * Abbott CELL-DYN Emerald and Orphée Mythic 18 and 22, also Vet, hematology, TCP or serial. Sources: a log of one run of an Emerald
- * 22 AL, and notes on the makers' documents CP_M18_22 and 9159915. The log proves the lines, the check number, and the units of UNIT
- * 1 by their values. Older firmware, of a Mythic 18 Vet, writes header and word in one line. The codes of sex, the flag D and the
- * place of a calibrator's lot are those of another program's parser.
- * Unverified without a device: Vet models and their words for the species, the dialogue, controls, the unit of PDW, other unit
- * systems, and a device set to another order of day and month.
+ * Abbott CELL-DYN Emerald and Orphée Mythic 18 and 22, also Vet, hematology, TCP or serial. Sources: a log of one run of an
+ * Emerald 22 AL, and notes on the makers' documents CP_M18_22 and 9159915. The log proves the lines, the check number, and the
+ * units of UNIT 1 by their values. Older firmware, of a Mythic 18 Vet, writes header and word in one line. The codes of sex, the
+ * flag D and the place of a calibrator's lot come from another program's parser. Unverified without a device: Vet models and their
+ * words for the species, the dialogue, controls, the unit of PDW, other unit systems, and a device set to another order of day and
+ * month.
  */
 export const mythic: TextProfile = {
   id: "mythic",
@@ -58,7 +58,7 @@ function read(text: string): TextReading {
   return readRun((field > 0 ? lines[at] : lines[at - 1])?.[0] ?? "", lines.slice(at + 1));
 }
 
-/** Finds the word that names the frame: in a line of its own behind the header, or in the header of older firmware. */
+/** Finds the word that names the frame: in a line of its own after the header, or in the header of older firmware. */
 function nameOfFrame(lines: readonly (readonly string[])[]): { readonly at: number; readonly field: number } {
   const fields = lines
     .slice(0, 2)
@@ -106,7 +106,10 @@ function namesOf(id: string): { readonly name: string; readonly owner: string } 
   return first === "" ? { name: last, owner: "" } : { name: first, owner: last };
 }
 
-/** Reads `dd/mm/yyyy` or `yyyy/mm/dd`, also with dashes or points, as `YYYYMMDD`. @returns another text without them, to be told */
+/**
+ * Reads `dd/mm/yyyy` or `yyyy/mm/dd`, also with dashes or points, as `YYYYMMDD`.
+ * @returns another text without them, for the note
+ */
 function dateOf(text: string): string {
   const [, day, month, year] = /^(\d\d)[-/.](\d\d)[-/.](\d{4})$/.exec(text) ?? [];
   return year === undefined ? text.replace(/[-/.]/g, "") : `${year}${month}${day}`;

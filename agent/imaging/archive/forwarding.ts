@@ -114,7 +114,7 @@ export class ForwardQueue {
         await this.#spool.call("settleForward", id, message, "refused", reason, Date.now());
         return this.#events.refused(message, reason);
       }
-      // An upload that the stop interrupts is no failure.
+      // An upload that the stop interrupts has not failed.
       if (this.#loop.stopped && this.#destination.way === "s3") return;
       // The instance moves to the end of the queue, in case it breaks the destination.
       await this.#spool.call("delayForward", id, message, reason);

@@ -14,7 +14,7 @@ import { imageFile, isWhole } from "../files/image-folder.ts";
 
 /**
  * Stores an instance and reads it back.
- * @throws SendError if the store does not return its bytes; its kind says whether to retry
+ * @throws SendError if the store does not return its bytes; its kind decides the retry
  */
 export async function storeInBucket(
   target: ObjectTarget,

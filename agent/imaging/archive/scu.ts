@@ -26,7 +26,7 @@ export interface ScuOptions {
   readonly contexts: readonly ProposedContext[];
   /** SOP classes of which the agent is the SCP on its own association (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
   readonly acceptScpScuRole?: readonly string[];
-  /** Max wait for a response after the whole request is sent, in ms. */
+  /** Max wait for a response after the complete request is sent, in ms. */
   readonly responseMs?: number;
 }
 

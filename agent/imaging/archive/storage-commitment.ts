@@ -100,7 +100,7 @@ export class Commitments {
   }
 
   async #reportDue(): Promise<void> {
-    // An open association gets all reports at once, also those whose retry is not due yet.
+    // An open association gets all reports, even before their retry is due.
     const until = this.#associations.size > 0 ? Number.MAX_SAFE_INTEGER : Date.now();
     for (const commitment of await this.#spool.call("dueCommitments", this.#device.id, until, RETRY.lastMs)) {
       if (this.#stopped) return;
@@ -158,7 +158,7 @@ export class Commitments {
     return { event, failures: failed.length };
   }
 
-  /** Returns the failure reason of an instance; null if its file is whole. */
+  /** Returns the failure reason of an instance; null if its file is complete. */
   async #failureReason({ sopClass, sopInstance }: InstanceReference): Promise<number | null> {
     const instances = await this.#spool.call("instanceFiles", sopInstance);
     if (instances.length === 0) return STATUS.noSuchInstance;

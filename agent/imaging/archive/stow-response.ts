@@ -27,7 +27,7 @@ export function readStowResponse(text: string, sopInstance: string): StowVerdict
   return { is: isSilent || stored.some((item) => names(item, sopInstance)) ? "stored" : "nothing" };
 }
 
-/** Reads XML without a parser. A response with failures is no verdict, so the instance is sent again. */
+/** Reads XML without a parser. A response that lists failures decides nothing, so the instance is sent again. */
 function readXml(text: string, sopInstance: string): StowVerdict {
   const isStored = text.includes(`>${sopInstance}<`) && !text.includes(`tag="${FAILED_SOP_SEQUENCE}"`);
   return { is: isStored ? "stored" : "nothing" };

@@ -20,7 +20,7 @@ const RESPONSE_BYTES_MAX = 65_536;
 const LOCATION_CHARS_MAX = 100;
 
 /**
- * Sends an instance. @throws SendError if the server did not store it; its kind says whether to retry. Only a response that names
+ * Sends an instance. @throws SendError if the server did not store it; its kind decides the retry. Only a response that names
  * the instance is permanent.
  */
 export async function stow(
@@ -48,7 +48,7 @@ export async function stow(
       yield after;
     },
   );
-  // Never followed, because image and credentials belong to this server. A user mends the URL, so the image stays queued.
+  // Never followed, because image and credentials belong to this server. A user has to correct the URL, so the image stays queued.
   if (status >= 300 && status < 400) {
     const target = location.slice(0, LOCATION_CHARS_MAX);
     throw new SendError("transient", `the server redirects (${status}) to ${target}: expected the final URL in stow`);
@@ -92,7 +92,7 @@ async function post(
       text += chunk.toString();
       if (text.length > RESPONSE_BYTES_MAX) break;
     }
-    // A server may refuse before it has read the whole instance.
+    // A server may refuse before it has read the complete instance.
     response.destroy();
     const seconds = Number(response.headers["retry-after"] ?? "");
     return {

@@ -5,8 +5,8 @@ import { PICTURE_FAULTS, type PictureFault } from "../../page/types/images.ts";
 import { moduleFile } from "../../../shared/files/program-files.ts";
 import type { FileRequest } from "./file-process.ts";
 
-// Reads untrusted files in a process of its own, one at a time. Whatever ends that process, such as a codec or a lack of memory, is
-// a fault of one file: the next one starts a new process.
+// Reads untrusted files in a process of its own, one at a time. If a codec or a lack of memory ends that process, one file is at
+// fault: the next one starts a new process.
 
 /** Pages of 64 KiB that a codec may have: 512 MB. */
 const WASM_PAGES_MAX = 8192;

@@ -22,7 +22,7 @@ export interface DecodedFrame {
 }
 
 interface Decoder {
-  /** Whether a fragment begins a frame (PS3.5 §A.4). */
+  /** Whether a fragment starts a frame (PS3.5 §A.4). */
   readonly begins: (start: Uint8Array) => boolean;
   /** @returns a string with the problem of a faulty frame */
   readonly decode: (frame: Uint8Array, format: PixelFormat) => DecodedFrame | string | Promise<DecodedFrame | string>;
@@ -31,7 +31,7 @@ interface Decoder {
 const JPEG_MEMORY_MB_MAX = 512;
 const JPEG_MEGAPIXELS_MAX = 64;
 
-/** All JPEG families begin with a marker that their data cannot contain: SOI (FF D8), for JPEG 2000 SOC (FF 4F). */
+/** All JPEG families start with a marker that their data cannot contain: SOI (FF D8), for JPEG 2000 SOC (FF 4F). */
 const beginsJpeg = (start: Uint8Array) => start[0] === 0xff && start[1] === 0xd8;
 const beginsJpeg2000 = (start: Uint8Array) => start[0] === 0xff && start[1] === 0x4f;
 
@@ -46,7 +46,7 @@ const decoders = new Map<string, Decoder>([
   [JPEG_2000, { begins: beginsJpeg2000, decode: sized(jpeg2000Size, fromJpeg2000) }],
 ]);
 
-/** Checks the size that a codestream states before a decoder sees it: a few bytes may ask for gigabytes, which no limit stops. */
+/** Checks the size that a codestream states before a decoder sees it: a few bytes may require gigabytes, which no limit stops. */
 function sized(read: (frame: Uint8Array) => CodestreamSize | null, decode: Decoder["decode"]): Decoder["decode"] {
   return (frame, format) => {
     const size = read(frame);

@@ -39,7 +39,7 @@ const BLANK = 0x20;
 
 export interface ReadTexts {
   readonly elements: Elements;
-  /** The declared character set, "" for none, of texts that are UTF-8; null if there are no such texts. */
+  /** The character set declared for texts that are UTF-8, "" for none; null without such texts. */
   readonly utf8Under: string | null;
 }
 

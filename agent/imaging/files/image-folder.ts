@@ -67,7 +67,7 @@ export async function recoverImageFolder(data: string, spool: Pick<Spool, "call"
     if (!name.endsWith(".part")) continue;
     const part = path.join(folder, name);
     const message = path.basename(name, ".part");
-    // A file with a row is whole. A file without one was never acknowledged.
+    // A file with a row is complete. A file without one was never acknowledged.
     if (await spool.call("hasInstance", message)) fs.renameSync(part, imageFile(data, message));
     else fs.unlinkSync(part);
   }

@@ -12,7 +12,7 @@ export function encodePng({ width, height, channels, pixels }: Picture): Uint8Ar
   header.writeUInt32BE(height, 4);
   header.set([8, COLOUR_TYPES[channels]], 8);
   const rowBytes = width * channels;
-  const rows = Buffer.alloc(height * (rowBytes + 1)); // each row begins with its filter type, 0
+  const rows = Buffer.alloc(height * (rowBytes + 1)); // each row starts with its filter type, 0
   for (let row = 0; row < height; row++) {
     rows.set(pixels.subarray(row * rowBytes, (row + 1) * rowBytes), row * (rowBytes + 1) + 1);
   }

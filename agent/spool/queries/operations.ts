@@ -27,7 +27,7 @@ import { unfinishedTryOperationsOn } from "./unfinished-tries.ts";
 import { studyRevisionsOn } from "./studies/revisions.ts";
 import { studyOperationsOn } from "./studies/studies.ts";
 
-/** All operations on the spool besides storing events. Each runs inside the transaction of a group commit. */
+/** All operations on the spool except storing events. Each runs inside the transaction of a group commit. */
 export type Operations = ReturnType<typeof operationsOn>;
 
 /** `sizes` are the stored bytes of the sessions that this process opened. */

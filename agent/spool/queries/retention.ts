@@ -134,7 +134,7 @@ export function retentionOperationsOn(
   };
 }
 
-/** The messages that the spool keeps, and those that it removes next. */
+/** The messages that the spool keeps, and the ones to remove next. */
 export interface Retention {
   readonly kept_days: number;
   /** Bytes of the database that are in use. */
@@ -155,7 +155,7 @@ export function readRetention(db: Database.Database): Retention {
          COUNT(*) FILTER (WHERE state IN ('unmatched', 'quarantined')) AS unsettled FROM message`,
     )
     .get() as { settled: number; unsettled: number };
-  // Ids begin with their time.
+  // Ids start with their time.
   const oldest = db.prepare(`SELECT received_at FROM message WHERE ${kept} ORDER BY id LIMIT 1`).pluck().get();
   const [pages = 0, free = 0, pageBytes = 0] = ["page_count", "freelist_count", "page_size"].map((name) =>
     Number(db.pragma(name, { simple: true })),

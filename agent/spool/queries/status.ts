@@ -47,7 +47,7 @@ export interface DeviceStatus {
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
   /** Silent connections that were closed for new ones since the agent started. Absent if none was closed. */
   readonly gave_way?: { readonly connections: number; readonly last_address: string };
-  /** Bytes since the last message that belong to no message. Absent if there are none. */
+  /** Bytes since the last message that belong to no message. Absent without any. */
   readonly noise?: {
     readonly bytes: number;
     readonly runs: number;
@@ -76,7 +76,10 @@ export interface SpoolStatus {
   readonly server: { readonly state: ServerState["is"]; readonly reason: string | null; readonly since: string } | null;
   /** This machine's clock minus the server's; null before the first response with a Date. */
   readonly clock: { readonly offset_s: number } | null;
-  /** `reason`: why the oldest study waits behind the others: the server deferred it, or refuses requests with it; null if it does not. */
+  /**
+   * `reason`: why the oldest study waits after the others: the server deferred it, or refuses requests with it; null if it does
+   * not wait.
+   */
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null; readonly reason: string | null };
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 
-// The marks of work that began and did not end (see tries.ts).
+// The marks of work that started and did not end (see tries.ts).
 
 export type Work = "draw" | "forward" | "image study" | "message" | "session";
 

@@ -12,7 +12,7 @@ import { trustedDatabase } from "../../../shared/files/folder-owner.ts";
 const PAGE_BYTES = 4096;
 /** Pages of the WAL before a checkpoint, which stops every device for some ms. From `long` on it waits for an idle line. */
 const LOG_PAGES = { long: 4_000, max: 16_000 };
-/** Pages of tables and indexes that a commit writes besides the received bytes. */
+/** Pages of tables and indexes that a commit writes in addition to the received bytes. */
 const PAGES_PER_COMMIT = 12;
 /** Max wait of a commit for that of a command, in ms. */
 const BUSY_MS = 5_000;
@@ -38,7 +38,7 @@ export function openDatabase({ folder, bytesMax }: WorkerOptions): Database.Data
   return db;
 }
 
-/** Returns true for a fault of the disk (full, read-only, I/O), which fails the whole group; false for an error of one call. */
+/** Returns true for a fault of the disk (full, read-only, I/O), which fails the complete group; false for an error of one call. */
 export function isStorageFault(error: unknown): boolean {
   const fault = error instanceof Error && error.cause instanceof Database.SqliteError ? error.cause : error;
   return (

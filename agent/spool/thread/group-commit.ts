@@ -89,7 +89,7 @@ export class GroupCommit {
     this.#runGroup = (batches) => runGroup.immediate(batches);
   }
 
-  /** Serves the first request, and those that have arrived by now, from all threads. */
+  /** Serves the first request, and all others that have arrived by now, from all threads. */
   serve(first: WorkerRequest): void {
     this.#serve([first], []);
   }
@@ -182,7 +182,7 @@ export class GroupCommit {
     return { ...events, ids, results };
   }
 
-  /** Stores all messages at once. After an error it stores them one by one, so that an invalid one blocks no other. */
+  /** Stores all messages together. After an error it stores them one by one, so that an invalid one blocks no other. */
   #storeMessages(rows: readonly MessageRow[]): MessageResult[] {
     if (rows.length === 0) return [];
     try {

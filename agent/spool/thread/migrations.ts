@@ -146,5 +146,5 @@ const BASELINE = `
   CREATE INDEX commitment_open ON commitment (device, next_attempt_at) WHERE reported_at IS NULL;
 `;
 
-/** The statements of each version of the schema: the baseline, then what each later version changes. */
+/** The statements of each schema version: the baseline, then what each later version changes. */
 export const MIGRATIONS: readonly string[] = [BASELINE];

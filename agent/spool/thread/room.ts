@@ -51,7 +51,7 @@ export class Room {
     return { get: (session) => this.#sessions.get(session)?.bytes };
   }
 
-  /** The devices whose settled rows should make room: all of them if disk or spool are short, else those that were refused. */
+  /** The devices whose settled rows should make room: all of them if disk or spool are short, else the refused ones. */
   shortDevices(isDiskFull: boolean): string[] {
     const isShort = isDiskFull || this.#takenBytes > this.#bytesMax * (1 - SHORT_SHARE);
     return isShort ? [...this.#deviceSums().keys()] : [...this.#refused];
@@ -78,7 +78,7 @@ export class Room {
     let sums: Map<string, number> | null = null;
     const decide = (device: string | undefined, bytes: number): string | null => {
       if (taken + bytes > this.#bytesMax) return `the spool is full: ${megabytes(this.#bytesMax)} MB at most`;
-      // Below this bound the shares of all other devices are free, whatever they have taken of them.
+      // Below this bound the shares of all other devices are free, however much they have taken.
       if (taken + bytes <= this.#bytesMax - this.#divided || device === undefined) return null;
       sums ??= this.#deviceSums();
       const share = this.#divided / Math.max(1, sums.size);

@@ -46,7 +46,7 @@ function start(): void {
   const port = parentPort;
   if (port === null) throw new Error("the spool's worker must run as a worker thread");
   const options = workerData as WorkerOptions;
-  // An error of SQLite does not cross threads whole; its message does.
+  // An error of SQLite loses its class between threads; its message remains.
   const file = path.join(options.folder, "spool.db");
   const describe = (error: unknown) => errorMessage(describeDamage(error, file));
   const reserve = new Reserve(options.folder);

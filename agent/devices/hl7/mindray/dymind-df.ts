@@ -16,7 +16,7 @@ export const dymindDf: Hl7Profile = {
   defaultName: "Dymind",
   sender: /\|Dymind$|^D[FH]\d/i,
   doubts: {},
-  // A stands beside every H and L. Without them the device suspects the value.
+  // A accompanies every H and L. Alone it means that the device suspects the value.
   results: (result) => [/^(N )?A$/.test(result.flag) ? { ...result, doubt: mindrayBlood.doubts.A } : result],
   remarks: new RegExp(`${mindrayBlood.remarks.source}|${REMARKS.source}`, "i"),
   orders: automatedCount("01001"),

@@ -11,11 +11,11 @@ export const mindrayBlood = {
   // The patient's species on a Vet model (unverified). A human model sends `General`. Its number differs by model: `01001`
   // on a BC-20S, `01002` on a BC-5380, `03001` on a Dymind.
   speciesRow: /(^|\^)Ref Group(\^|$)/,
-  // Suspicions, `^Anemia^99MRC`, and further settings. Those of the family are known to every profile.
+  // Suspicions, `^Anemia^99MRC`, and further settings. Every profile knows the settings of the family.
   remarks: /^(0\d{4}\^|15\d{3}\^|\^[^^]+\^99MRC$)/,
 } as const;
 
-/** Format of ORR^O02: an automated count, whatever is ordered. The species codes of Vet models are unknown and not sent. */
+/** Format of ORR^O02: an automated count for any order. The species codes of Vet models are unknown and not sent. */
 export function automatedCount(code: string): NonNullable<Hl7Profile["orders"]> {
   return { panel: [code, "Automated Count", "99MRC"], species: {} };
 }

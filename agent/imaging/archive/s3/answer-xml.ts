@@ -10,7 +10,7 @@ export interface Element {
 /** Max elements of a response. A page of parts has about 5 000. */
 const ELEMENTS_MAX = 20_000;
 
-/** Reads a response, which may begin with white space. @returns its root, or null if it is no whole XML */
+/** Reads a response, which may start with white space. @returns its root, or null if the XML is incomplete */
 export function readXml(text: string): Element | null {
   const parser = new SaxesParser();
   const open: { name: string; text: string; children: Element[] }[] = [{ name: "", text: "", children: [] }];

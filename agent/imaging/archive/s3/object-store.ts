@@ -5,8 +5,8 @@ import { ObjectError } from "./object-error.ts";
 import type { ObjectTarget } from "./object-target.ts";
 import { exchange, type ObjectRequest, PATIENCE, type Patience, readResult, readText } from "./signed-request.ts";
 
-// Stores objects in a bucket. An object counts as stored once its bytes were read back with the right hash: an ETag is no hash
-// of the content for multipart uploads and encryption, and some stores answer 200 for bytes that they do not have.
+// Stores objects in a bucket. An object counts as stored once its bytes were read back with the right hash: the ETag of a
+// multipart or encrypted upload is not a hash of the content, and some stores respond with 200 for bytes that they do not have.
 
 /** Bytes that are known before they are sent. */
 export interface ObjectSource {
@@ -28,9 +28,9 @@ export interface StoreOptions {
 export const PART_BYTES = 8 * 1024 * 1024;
 /** Max parts of an upload. A source of more than 80 GB has larger parts. */
 const PARTS_MAX = 10_000;
-/** Max time until the store has put the parts together. It may say nothing meanwhile. */
+/** Max time until the store has put the parts together. It may send nothing meanwhile. */
 const COMPLETE_MS = 10 * 60_000;
-/** Max pages of a list of parts or uploads that are read; the rest of the parts is sent again. */
+/** Max pages read of a list of parts or uploads; parts beyond them are sent again. */
 const PAGES_MAX = 20;
 
 interface Part {
@@ -60,7 +60,7 @@ export class ObjectStore {
     if (difference !== null) throw new ObjectError(difference);
   }
 
-  /** Begins an upload and ends it at once, which leaves no object. @throws ObjectError if the key may not write */
+  /** Starts an upload and aborts it, which leaves no object. @throws ObjectError if the key may not write */
   async tryWriting(): Promise<void> {
     const key = this.#keyOf("vetwire-check");
     const upload = await this.#begin(key, "application/octet-stream");
@@ -71,7 +71,7 @@ export class ObjectStore {
     return this.#target.prefix === "" ? name : `${this.#target.prefix}/${name}`;
   }
 
-  /** @returns the size of an object; null if it is missing, or may not be asked for */
+  /** @returns the size of an object; null if it is missing or unreadable for this key */
   async #sizeOf(key: string): Promise<number | null> {
     try {
       return await this.#exchange({ method: "HEAD", key }, async (response) => {
@@ -79,7 +79,7 @@ export class ObjectStore {
         return Number(response.headers["content-length"]);
       });
     } catch (error) {
-      // Without the permission to list, a store answers 403 for a missing object.
+      // Without the permission to list, a store responds with 403 for a missing object.
       if (error instanceof ObjectError && (error.status === 403 || error.status === 404)) return null;
       throw error;
     }
@@ -162,8 +162,8 @@ export class ObjectStore {
   }
 
   /**
-   * Asks the store for an upload of this key that an interruption left, and for its whole parts. The key holds the hash of the
-   * bytes, so its parts are those of the source. @returns null if there is none, or it may not be asked for
+   * Finds an interrupted upload of this key in the store, and its complete parts. The key holds the hash of the bytes, so they are
+   * parts of the same source. @returns null without such an upload, or without the right to list
    */
   async #begunUpload(key: string, partBytes: number, size: number) {
     try {
@@ -190,7 +190,7 @@ export class ObjectStore {
     }
   }
 
-  /** Reads the pages of the uploads of a key, or of the parts of one upload. */
+  /** Reads all pages that list a key's uploads, or an upload's parts. */
   async #pages(
     key: string,
     root: "ListMultipartUploadsResult" | "ListPartsResult",
@@ -236,7 +236,7 @@ export class ObjectStore {
   }
 }
 
-/** The store will say the same again: it has no such upload, knows no lists, or the key may not ask for them. */
+/** A retry changes nothing: the store has no such upload, supports no lists, or refuses them to this key. */
 function isRefusal({ status }: ObjectError): boolean {
   return status === 501 || (status !== null && status < 500 && status !== 429);
 }

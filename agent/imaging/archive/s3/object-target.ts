@@ -7,13 +7,13 @@ export interface ObjectTarget {
   /** First part of each key, without a slash at its ends; empty for none. */
   readonly prefix: string;
   readonly accessKeyId: string;
-  /** File with the secret access key, read anew for each request. */
+  /** File with the secret access key, read for each request. */
   readonly secretFile: string;
-  /** Encryption that the store has to confirm; null if it is not asked for any. */
+  /** Encryption that the store has to confirm; null for none. */
   readonly encryption: Encryption | null;
   /** True for `https://host/bucket/key`, false for `https://bucket.host/key`. */
   readonly pathStyle: boolean;
-  /** File with the certificate of the store's authority; null for those that Node knows. */
+  /** File with the certificate of the store's authority; null for Node's authorities. */
   readonly ca: string | null;
 }
 
@@ -22,7 +22,7 @@ export type Encryption =
   | { readonly algorithm: "AES256" }
   | { readonly algorithm: "aws:kms"; readonly kmsKeyId: string | null };
 
-/** A segment without a dot at its begin, because a URL drops the segments `.` and `..`. */
+/** A segment without a leading dot, because a URL drops the segments `.` and `..`. */
 const SEGMENT = "[A-Za-z0-9_-][A-Za-z0-9._-]*";
 
 /** Prefixes need no encoding in a URL, so stores and signatures cannot read one in two ways. */

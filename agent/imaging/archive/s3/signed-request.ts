@@ -128,7 +128,7 @@ export async function readText(response: http.IncomingMessage): Promise<string> 
 }
 
 /**
- * Reads a response whose root has a name. CompleteMultipartUpload may send its error behind the status 200.
+ * Reads a response whose root has a name. CompleteMultipartUpload may send its error after the status 200.
  * @throws ObjectError if the root is another
  */
 export async function readResult(response: http.IncomingMessage, root: string): Promise<Element> {
@@ -169,7 +169,7 @@ function hostOf(location = ""): string {
   return URL.canParse(location) ? new URL(location).host : "another address";
 }
 
-/** Returns the begin of a text in one line. */
+/** Returns the start of a text in one line. */
 function summary(text: string): string {
   return printable(text.replaceAll(/\s+/g, " ").trim().slice(0, 200));
 }

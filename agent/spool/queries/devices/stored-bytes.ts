@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 
-// The bytes that each device takes of the spool, kept as sums, because counting them would read the whole spool. The sum
+// The bytes that each device takes of the spool, kept as sums, because counting them would read the complete spool. The sum
 // of a device holds its messages, its studies and the events of its finished sessions.
 
-/** Bytes that a row takes besides its content, with its part of the indexes. */
+/** Bytes that a row takes in addition to its content, with its part of the indexes. */
 export const ROW_BYTES = { event: 32, message: 400, study: 400 } as const;
 
 /** The stored bytes of the sessions that this process opened. */

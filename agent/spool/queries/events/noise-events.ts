@@ -9,13 +9,13 @@ export interface NoiseEvents {
   readonly bytes: number;
 }
 
-/** Max bytes of a run. A longer one is reported in pieces, because the spool removes whole pieces. */
+/** Max bytes of a run. A longer one is reported in pieces, because the spool removes complete pieces. */
 const PIECE_BYTES = 256 * 1024;
 /** Min bytes of a run. A shorter one is not reported, because it is not worth a row. */
 const PIECE_BYTES_MIN = 4 * 1024;
 
 export class NoiseFinder {
-  /** The link's position between messages when the run began; null if there is no run. */
+  /** The link's position between messages when the run started; null without a run. */
   #begin: string | null = null;
   #session = 0;
   #firstEvent: number | null = null;
@@ -27,7 +27,7 @@ export class NoiseFinder {
 
   /**
    * Adds an event that the link received. `between` is the link's position after it; null within a message.
-   * @returns the run of noise that ends here, or a piece of it; null if there is none
+   * @returns the run of noise that ends here, or a piece of it, or null
    */
   add(session: number, event: number, bytes: number, delivered: boolean, between: string | null): NoiseEvents | null {
     if (delivered || session !== this.#session) {
@@ -52,7 +52,7 @@ export class NoiseFinder {
     return this.#bytes >= PIECE_BYTES ? this.#take() : null;
   }
 
-  /** Ends the run before an event that is not noise. @returns the run; null if there is none */
+  /** Ends the run before an event that is not noise. @returns the run, or null */
   end(): NoiseEvents | null {
     this.#begin = null;
     return this.#take();

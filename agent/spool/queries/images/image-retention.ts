@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { ForwardState } from "./forwards.ts";
 
-// Retention of the files of instances: which may be removed to free disk space.
+// Retention of instance files: which may be removed to free disk space.
 
 /** An instance whose file is present, with its retention status. */
 export interface RetentionCandidate {
@@ -60,7 +60,7 @@ export function imageRetentionOperationsOn(db: Database.Database) {
       return sql.retentionCandidates.all({ storedAt, message, before, limit }) as RetentionCandidate[];
     },
 
-    /** Marks instances as removed and returns the messages of those that were unchanged since they were listed. */
+    /** Marks instances as removed, unless they changed since they were listed. @returns the messages of the removed ones */
     removeInstances(instances: readonly RetentionCandidate[], at: number): string[] {
       const removed = instances.filter((instance) => sql.remove.run({ ...instance, at }).changes > 0);
       return removed.map(({ message }) => message);

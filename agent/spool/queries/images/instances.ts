@@ -86,7 +86,7 @@ export function instanceOperationsOn(
   return {
     /**
      * Stores an instance and returns null. If a row has the same dataset already, returns that row and stores nothing.
-     * Another dataset under the same SOP Instance UID gets a row beside the first.
+     * Another dataset under the same SOP Instance UID gets a row of its own.
      */
     addInstance({ quietMs, dueAt, ...instance }: NewInstance): InstanceContent | null {
       const same = sql.sameInstance.get(instance) as InstanceContent | undefined;

@@ -37,7 +37,7 @@ export function pendingImageStudyOperationsOn(db: Database.Database) {
       return (sql.nextStudy.get(JSON.stringify(inProgress)) as PendingImageStudy | undefined) ?? null;
     },
 
-    /** Makes queued studies due at once. */
+    /** Makes queued studies due now. */
     scheduleImageStudiesEarlier(studies: readonly string[], at: number): void {
       for (const study of studies) sql.hasten.run(at, study);
     },

@@ -95,7 +95,7 @@ export function procedureStepOperationsOn(db: Database.Database) {
       });
     },
 
-    /** Stores a procedure step that began. @returns false if its SOP Instance UID is taken */
+    /** Stores a started procedure step. @returns false if its SOP Instance UID is taken */
     createStep(step: NewStep): boolean {
       return sql.insertStep.run({ ...step, attributes: JSON.stringify(step.attributes) }).changes > 0;
     },

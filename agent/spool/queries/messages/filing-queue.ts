@@ -3,7 +3,7 @@ import { messageReader, type StoredMessageRow } from "../events/event-log.ts";
 import { MESSAGE_COLUMNS, type StoredMessage, withDamage } from "./message-row.ts";
 import { NO_SESSION } from "./messages.ts";
 
-// The messages that filing reads: unprocessed ones, those whose patient changed, and incomplete ones.
+// The messages that filing reads: unprocessed ones, ones whose patient changed, and incomplete ones.
 
 /** Max incomplete messages of a device that a complete message is compared with. */
 const INCOMPLETE_MAX = 20;
@@ -50,7 +50,7 @@ export function filingQueueOperationsOn(db: Database.Database) {
       return rows;
     },
 
-    /** Those of a device's rows that are still unprocessed, without images. */
+    /** The messages of these rows that are still unprocessed, without images. */
     unprocessedMessages(device: string, rows: readonly number[]): StoredMessage[] {
       return read(sql.unprocessed, JSON.stringify(rows), device);
     },
@@ -67,7 +67,7 @@ export function filingQueueOperationsOn(db: Database.Database) {
 
     /**
      * Incomplete messages of a device that `completedBy`, a message of that many bytes, has completed or may complete; the latest
-     * first. Those that would make it read much more than its own bytes are left out.
+     * first. Messages much larger than it are left out, which bounds the bytes read.
      */
     incompleteMessages(device: string, completedBy: string, bytes: number): StoredMessage[] {
       const ids: string[] = [];

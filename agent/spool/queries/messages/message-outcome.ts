@@ -32,7 +32,7 @@ export function messageOutcomesOn(db: Database.Database) {
     concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
   };
 
-  /** Gives a message the worst of the states of its studies, once all of them are settled. */
+  /** Gives a message the worst state of its studies, once all are settled. */
   function conclude(message: string): void {
     const studies = sql.statesOf.all(message) as { state: string; reason: string | null }[];
     if (studies.length === 0 || studies.some((study) => study.state === "queued")) return;
@@ -59,13 +59,13 @@ export function messageOutcomesOn(db: Database.Database) {
       sql.complete.run(completedBy, incomplete);
     },
 
-    /** Records the outcome of filing; the states of its studies may replace it at once. */
+    /** Records the outcome of filing; the states of its studies may replace it immediately. */
     record(outcome: MessageOutcome): void {
       sql.settleMessage.run(outcome);
       conclude(outcome.message);
     },
 
-    /** Records that a message cannot be filed, whatever became of its studies. */
+    /** Records that a message cannot be filed, without regard to its studies. */
     quarantine(message: string, reason: string, at: number): void {
       sql.settleMessage.run({ message, state: "quarantined", reason, at });
     },

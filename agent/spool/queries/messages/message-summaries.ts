@@ -13,8 +13,8 @@ export interface MessageSummary {
 }
 
 /**
- * Lists the messages, the oldest first. An incomplete message has the state of the message that completed it. `behind` selects
- * the messages that were stored after a row, and those with the given ids.
+ * Lists the messages, the oldest first. An incomplete message has the state of the message that completed it. `behind` selects the
+ * messages that were stored after a row, or have one of the ids.
  */
 export function listMessages(
   db: Database.Database,
@@ -30,13 +30,13 @@ export function listMessages(
 
 const EVERY_ROW = { row: 0, ids: [] };
 
-/** Rows that one page searches. A rare state must not read the whole table while devices wait. */
+/** Rows that one page searches. A rare state must not read the complete table while devices wait. */
 const SEARCHED_ROWS = 20_000;
 
 export interface MessagePage {
   /** The newest first. */
   readonly messages: readonly MessageSummary[];
-  /** The row where the next page begins; null after the last message. */
+  /** The row where the next page starts; null after the last message. */
   readonly next: number | null;
 }
 

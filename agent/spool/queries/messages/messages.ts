@@ -43,7 +43,7 @@ export function messageOperationsOn(db: Database.Database, storedBytes: StoredBy
          RETURNING id`,
       )
       .pluck(),
-    // Ids begin with their time, and no index has the time of receipt.
+    // Ids start with their time, and no index has the time of receipt.
     countsSince: db.prepare(
       `SELECT device, state, COUNT(*) AS count FROM message WHERE id >= @first AND received_at >= @since AND completed_by IS NULL
        GROUP BY device, state`,

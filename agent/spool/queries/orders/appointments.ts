@@ -30,7 +30,7 @@ export function appointmentOperationsOn(db: Database.Database) {
       for (const row of rows) sql.insertAppointment.run(row);
     },
 
-    /** The patients with an appointment that begins within [from, to), the earliest first. */
+    /** The patients with an appointment that starts within [from, to), the earliest first. */
     appointedPatients(from: number, to: number): string[] {
       return (sql.appointed.all(from, to) as { body: string }[]).map((row) => row.body);
     },

@@ -88,7 +88,7 @@ export function directorySyncOperationsOn(
       }
     },
 
-    /** Removes patients, except those that changed after their removal. @returns how many */
+    /** Removes patients, unless they changed after their removal. @returns how many */
     removePatients(removed: readonly RemovedPatient[]): number {
       const deleted = removed.filter(({ fp, at }) => {
         const body = bodyOf(fp);

@@ -62,7 +62,7 @@ export function pendingMatchesOn(db: Database.Database) {
       sql.raiseVersion.run();
     },
 
-    /** Replaces the keys of a message; null removes them. It is due at once if the directory changed after the lookup. */
+    /** Replaces the keys of a message; null removes them. It is due immediately if the directory changed after the lookup. */
     set(message: string, matchKeys: MatchKeys | null): void {
       sql.remove.run(message);
       if (matchKeys === null) return;
@@ -70,7 +70,7 @@ export function pendingMatchesOn(db: Database.Database) {
       for (const key of matchKeys.keys) sql.add.run(key, message, due);
     },
 
-    /** Ends the wait of the messages of a study. */
+    /** Ends the wait of a study's messages. */
     removeOfStudy(fp: string, revision: number): void {
       sql.removeOfStudy.run(fp, revision);
     },

@@ -13,9 +13,9 @@ export interface QueuedStudy {
   readonly patientFp: string | null;
   readonly body: string;
   readonly snapshot: string;
-  /** Why it waits behind the others: the server deferred it, or gave no outcome for it alone. Null for a study that does not. */
+  /** Why it waits after the others: the server deferred it, or gave no outcome for it alone. Null without a wait. */
   readonly deferred: string | null;
-  /** Sends in a row, before this one, during which the agent ended or the server did not answer. */
+  /** Sends in a row, before this one, during which the agent ended or the server did not respond. */
   readonly unanswered: number;
 }
 
@@ -39,8 +39,8 @@ interface PreviewQueue {
 function statementsOn(db: Database.Database) {
   return {
     queued: db.prepare(`SELECT ${COLUMNS} ${QUEUED} AND reason IS NULL AND unanswered = 0 ORDER BY rowid LIMIT ?`),
-    // A clinic that reached its limit still sends new revisions of older studies, so that these wait behind all others.
-    // The one that was tried last comes last, so that no study stops those behind it.
+    // A clinic that reached its limit still sends new revisions of older studies, so deferred ones wait after all others. The one
+    // that was tried last comes last, so that no study stops the next.
     behind: db.prepare(
       `SELECT ${COLUMNS} ${QUEUED} AND (reason IS NOT NULL OR unanswered > 0) ORDER BY reason IS NOT NULL, last_sent_at, rowid LIMIT ?`,
     ),
@@ -104,16 +104,16 @@ export function outboxOperationsOn(
       return studies.length;
     },
 
-    /** Queues the studies again that the server answered since a time. @returns their number */
+    /** Queues the studies again whose outcome came since a time. @returns their number */
     resendSince(at: number): number {
       sql.forgetPreviews.run(at);
       return sql.queueAgain.run(at).changes;
     },
 
     /**
-     * Returns the oldest queued studies, the deferred ones last, counts a send for each, and reports whether more are queued. A batch has at most
-     * `limit` studies and `maxChars` characters. A larger first study is returned alone, and so is one whose last send had no answer,
-     * because it may be what ended the server or the agent.
+     * Returns the oldest queued studies, the deferred ones last, counts a send for each, and reports whether more are queued. A
+     * batch has at most `limit` studies and `maxChars` characters. A larger first study is returned alone, and so is one whose
+     * last send had no response, because it may have ended the server or the agent.
      */
     takeQueued(limit: number, maxChars: number, at: number): QueuedBatch {
       const fresh = sql.queued.all(limit + 1) as QueuedStudy[];
@@ -127,17 +127,17 @@ export function outboxOperationsOn(
       return { batch, more: batch.length < queued.length };
     },
 
-    /** Takes back that these studies were sent without an answer. */
+    /** Reverts the count of these studies' sends without a response. */
     noteAnswered(batch: readonly QueuedStudy[]): void {
       for (const { fp, revision } of batch) sql.noteAnswer.run(fp, revision);
     },
 
-    /** Puts a study behind all others, because the server gave no outcome for it alone. It stays queued. */
+    /** Puts a study after all others, because the server gave no outcome for it alone. It stays queued. */
     putBehind({ fp, revision }: QueuedStudy, reason: string, at: number): void {
       sql.putBehind.run({ fp, revision, reason, at });
     },
 
-    /** `reason` is why the oldest study waits behind the others; null if it does not. */
+    /** `reason` is why the oldest study waits after the others; null if it does not wait. */
     outbox(): { depth: number; oldestAt: number | null; reason: string | null } {
       return sql.outbox.get() as { depth: number; oldestAt: number | null; reason: string | null };
     },

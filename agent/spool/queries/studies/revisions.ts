@@ -8,7 +8,7 @@ import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 /** A study as filing made it. A known dedupe key keeps its fp; a new one takes `freshFp`. */
 export interface StudyDraft extends StudyBody {
   readonly freshFp: string;
-  /** Other dedupe keys that may name the same study. Null or absent if there are none. */
+  /** Other dedupe keys that may name the same study. Null or absent without any. */
   readonly collect?: Collection | null;
 }
 
@@ -52,13 +52,13 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
     storedBytes.add(body.source.device_id, json.body.length + json.snapshot.length + ROW_BYTES.study);
   }
 
-  /** @returns the latest revision of a study that holds this message; 0 if there is none */
+  /** @returns the latest revision of a study that holds this message, or 0 */
   function linkedRevision(message: string, fp: string): number {
     return (sql.linkedRevision.get(message, fp) as number | null) ?? 0;
   }
 
   return {
-    /** Stores a draft as a new revision if it changes its study. @returns the study's fp; null if there is nothing to withdraw */
+    /** Stores a draft as a new revision if it changes its study. @returns the study's fp; null for a withdrawal of nothing */
     store(
       { freshFp, collect, body, ...rest }: StudyDraft,
       { message, rematch = false, at }: DraftSource,
@@ -84,12 +84,12 @@ export function studyRevisionsOn(db: Database.Database, storedBytes: StoredBytes
 
     keyOf,
 
-    /** The number of the latest revision under a dedupe key; 0 if there is none. */
+    /** The number of the latest revision under a dedupe key, or 0. */
     numberOf(dedupeKey: string): number {
       return latestRow(dedupeKey)?.revision ?? 0;
     },
 
-    /** The latest revision under a dedupe key; null if there is none. */
+    /** The latest revision under a dedupe key, or null. */
     latest(dedupeKey: string): HeldStudy | null {
       const row = latestRow(dedupeKey);
       return row === undefined ? null : asHeld(row);

@@ -38,13 +38,13 @@ export function studyOperationsOn(
       return revisions.keyOf(draft);
     },
 
-    /** The dedupe key under which a draft is stored, and the number of its latest revision; 0 if there is none. */
+    /** The dedupe key under which a draft is stored, and the number of its latest revision, or 0. */
     latestRevision(draft: Pick<StudyDraft, "body" | "collect">): [dedupeKey: string, revision: number] {
       const key = revisions.keyOf(draft);
       return [key, revisions.numberOf(key)];
     },
 
-    /** The latest revision under a dedupe key; null if there is none. */
+    /** The latest revision under a dedupe key, or null. */
     latestStudy(dedupeKey: string): HeldStudy | null {
       return revisions.latest(dedupeKey);
     },
