@@ -177,7 +177,7 @@ interface ServerConnection {
 }
 
 /**
- * `clockJudged` is called when a response has told how far this machine's clock is ahead.
+ * `clockJudged` is called when a response has shown how far this machine's clock is ahead.
  * @returns the client of the server; every change of the server's state goes to the spool and the log
  */
 function connectServer(

@@ -126,7 +126,7 @@ function startAnalyzer(
   });
 }
 
-/** Replies to queries beside the filing, because filing may wait for the server and the analyzer waits for its reply. */
+/** Replies to queries without waiting for the filing, which may wait for the server. The analyzer waits for the reply. */
 function messageHandler(device: ConnectedDevice, session: DeviceSession, context: AnalyzerContext): MessageHandler {
   return {
     message(stored, send) {
@@ -145,7 +145,7 @@ function analyzerGroup(context: AnalyzerContext, devices: readonly RunningDevice
     async resume() {
       const recovered = await recover(spool, profileById);
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
-      // Stored messages precede those of the open devices, so that each device's order stays.
+      // Stored messages precede the messages of open devices, so that each device's order stays.
       await filing.acceptStored();
       stopDirectives = runPeriodically(
         DIRECTIVES_EVERY_MS,

@@ -13,7 +13,7 @@ export interface DailyBackup {
   stop(): Promise<void>;
 }
 
-/** Starts the daily backups that agent.yaml asks for. Each outcome goes to the log and the metrics. */
+/** Starts the daily backups of agent.yaml. Each outcome goes to the log and the metrics. */
 export function startDailyBackup(config: Config, metrics: Metrics, log: Logger): DailyBackup {
   const { backup } = config;
   if (backup === null) return { state: () => null, stop: () => Promise.resolve() };

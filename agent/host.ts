@@ -117,7 +117,7 @@ export class Host {
     return this.#pin;
   }
 
-  /** The text of the configuration file; null if there is none. */
+  /** The text of the configuration file, or null. */
   text(): string | null {
     return readText(this.file);
   }
@@ -208,7 +208,7 @@ export class Host {
       try {
         this.#local = await this.#listen(config);
       } finally {
-        // The page that asked for the change waits for its answer.
+        // The page that requested the change waits for its response.
         if (this.#local !== last) setTimeout(() => void last?.close(), 1000);
       }
     }

@@ -160,7 +160,7 @@ function forwardTo(destination: Destination, { config, spool, metrics, log }: Ag
   );
 }
 
-/** No result waits for a picture, so its failure is no warning. */
+/** No result waits for a picture, so its failure does not warn. */
 function previewsTo(server: ServerClient, { config, spool, log }: AgentContext): PreviewUpload {
   return new PreviewUpload(
     config.data,

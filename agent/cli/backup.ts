@@ -30,7 +30,7 @@ async function backup(file: string, options: ConfigOption & { images?: boolean }
   }
 }
 
-/** A backup holds damaged messages as they are. It succeeds, also beside a spool that only another version reads. */
+/** A backup holds damaged messages as they are. It succeeds, also if only another version can read the spool. */
 function warnOfDamage(data: string): void {
   try {
     const { sentence } = readSpool(data, (db) => damagedMessages(db));

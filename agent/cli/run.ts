@@ -24,9 +24,9 @@ async function run({ setUp, ...options }: ConfigOption & { readonly setUp?: bool
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { file: config?.log ?? null, recent: recentLog },
   );
-  // An error that ends the agent also stands in its log file, where no service manager keeps stderr.
+  // An error that ends the agent also goes to its log file, for systems whose service manager discards stderr.
   process.on("uncaughtExceptionMonitor", (error) => log.fatal({ reason: errorMessage(error) }, "the agent ends"));
-  // Loaded when they are needed: the help page and a problem of the configuration appear at once.
+  // Loaded on demand, so that the help page and a problem of the configuration appear without delay.
   const { startHost } = await import("../host.ts");
   const { agentPage } = await import("../page/page.ts");
   const { remoteDevices } = await import("../remote/remote-devices.ts");

@@ -24,7 +24,7 @@ import {
 } from "./values/schema.ts";
 import { resolveTlsFiles } from "./values/tls-files.ts";
 
-// Checks agent.yaml. The schema is the type and most of the checks. All problems are found at once, each with its line.
+// Checks agent.yaml. The schema is the type and most of the checks. A run finds all problems, each with its line.
 
 export interface ConfigProblem extends LocatedProblem {
   readonly line: number;

@@ -2,7 +2,7 @@ import { analyteByCode, foldName } from "../../shared/clinical/analytes/analytes
 import { nearAnalytes } from "../../shared/clinical/analytes/near-analytes.ts";
 import { asObject, type ReportProblem } from "./values/problem-report.ts";
 
-/** Checks the clinic's codes of a device: each code stands once, and names an analyte of the catalogue. */
+/** Checks the clinic's codes of a device: each code is unique, and names an analyte of the catalogue. */
 export function codeProblems(codes: unknown, at: readonly string[], report: ReportProblem): void {
   const known = new Map<string, string>();
   for (const [code, analyte] of Object.entries(asObject(codes))) {

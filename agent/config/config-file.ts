@@ -20,7 +20,7 @@ export function readText(file: string): string | null {
   return fs.existsSync(file) ? readTextFile(file) : null;
 }
 
-/** @returns the text that the last change replaced; null if there is none */
+/** @returns the text that the last change replaced, or null */
 export function previousText(file: string): string | null {
   return readText(`${file}${PREVIOUS}`);
 }
@@ -33,7 +33,7 @@ export function markOf(text: string | null): string {
     .slice(0, 16);
 }
 
-/** Replaces the file at once and for good. The text before stays beside it. */
+/** Replaces the file atomically and durably. The earlier text stays as `.previous`. */
 export function writeText(file: string, text: string, before: string | null): void {
   const folder = folderOf(file);
   makePrivateFolder(folder);

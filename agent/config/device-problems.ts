@@ -12,7 +12,7 @@ import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./values/schema.ts";
 import { sentFileProblem } from "./values/sent-file.ts";
 import { tlsProblem } from "./values/tls-files.ts";
 
-/** Finds the problems of one device that the schema cannot express. `listener` reports those of an address to listen on. */
+/** Finds the problems of one device that the schema cannot express. `listener` reports the problems of an address to listen on. */
 export function deviceProblems(
   device: Record<string, unknown>,
   at: readonly string[],
@@ -105,7 +105,7 @@ function connectionProblems(
   tcp(replies, place);
 }
 
-/** Windows sends the account's password hash to whatever machine a path names. `\\\\.\\COM10` is a port of this machine. */
+/** Windows sends the account's password hash to any machine that a path names. `\\\\.\\COM10` is a port of this machine. */
 function isNetworkPath(port: string): boolean {
   return /^(\\\\|\/\/)(?![.?][\\/])/.test(port);
 }

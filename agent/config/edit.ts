@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, parseDocument, stringify, type YAMLSeq } from "yaml";
 import type { DeviceConfig } from "./values/schema.ts";
 
-// Edits the text of agent.yaml for the set-up. Only the changed place is written anew, so that the clinic's comments, order and
+// Edits the text of agent.yaml for the set-up. Only the changed place is written, so that the clinic's comments, order and
 // spelling stay byte for byte.
 
 export interface FirstSettings {
@@ -51,7 +51,7 @@ interface ServerPlace {
   readonly url: string;
   /** Undefined for none. */
   readonly pin: string | undefined;
-  /** Whether the key file that the text names is the one of the pairing. */
+  /** Whether the key file in the text is the pairing's. */
   readonly isOurs: (keyFile: string) => boolean;
 }
 
@@ -114,7 +114,7 @@ function inserted(text: string, at: number, added: string): string {
   return text.slice(0, at) + added + text.slice(at);
 }
 
-/** Inserts a device as lines after the line of a position. Its dash stands in the column `indent`. */
+/** Inserts a device as lines after the line of a position. Its dash is in the column `indent`. */
 function asLines(text: string, at: number, indent: number, device: DeviceConfig): string {
   const newline = newlineOf(text);
   const isLineEnd = at > 0 && text[at - 1] === "\n";

@@ -29,7 +29,7 @@ export function readableServer(url: string): Exposure | null {
   return { fault: `${origin}, where the network can read the key and all results`, remedy: "use https" };
 }
 
-/** @returns the server without path and user if others in the network can read and change what it says; else null */
+/** @returns the server without path and user if others in the network can read and change its responses; else null */
 export function readableOrigin(url: string): string | null {
   return isReadable(url) ? originOf(url) : null;
 }

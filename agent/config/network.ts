@@ -20,7 +20,10 @@ const validator = Compile(NetworkSchema);
 
 const SOURCE = "proxy of agent.yaml";
 
-/** Sends the requests of this process as the configuration says. @throws Error if the certificates cannot be read */
+/**
+ * Applies the configured proxy and certificates to the requests of this process.
+ * @throws Error if the certificates cannot be read
+ */
 export function useConfiguredNetwork(config: NetworkKeys): void {
   useNetwork(networkOf(config, process.env));
 }

@@ -52,10 +52,10 @@ export interface RunningDevice {
   storeCounters(): void;
 }
 
-/** The connection of one device, whatever its protocol. */
+/** The connection of one device of any protocol. */
 export interface DeviceConnection {
   readonly connected: boolean;
-  /** A message is under way: it has begun, or its replies have not left. */
+  /** A message is under way: it has started, or its replies have not left. */
   readonly isWithinMessage: boolean;
   open(): void | Promise<void>;
   close(): Promise<void>;

@@ -15,7 +15,7 @@ export class LinkTimer {
   readonly #timeout: () => void;
   #state: LinkTimerState = OFF;
 
-  /** `timeout` is called when the timer runs out, unless `isWaiting` says that bytes may be on their way to the link. */
+  /** `timeout` is called when the timer runs out, unless `isWaiting` returns that bytes may be on their way to the link. */
   constructor(setTimer: SetTimer, isWaiting: () => boolean, timeout: () => void) {
     this.#setTimer = setTimer;
     this.#isWaiting = isWaiting;

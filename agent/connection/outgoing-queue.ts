@@ -8,7 +8,7 @@ const RETRY_MS = 5_000;
 
 export interface OutgoingMessage {
   readonly bytes: Uint8Array;
-  /** The device has accepted the whole message. */
+  /** The device has accepted the complete message. */
   readonly sent: () => void;
   /** The device did not accept the message in ATTEMPTS_MAX attempts. */
   readonly givenUp: (reason: string) => void;

@@ -9,10 +9,10 @@ import type { StorageError } from "../spool/thread/storage-error.ts";
 import type { ConnectedDevice } from "./device/device-session.ts";
 import { messageRowAt } from "./message-row.ts";
 
-// The spool's record of one wire, cut into sessions. A session begins and ends while the link is idle, so a replay can start
-// with a fresh link.
+// The spool's record of one wire, cut into sessions. A session starts and ends while the link is idle, so a replay can start with
+// a fresh link.
 
-/** Messages per session, after which the session ends at the next idle link. A restart replays it from its beginning. */
+/** Messages per session, after which the session ends at the next idle link. A restart replays it from its start. */
 export const SESSION_MESSAGES_MAX = 64;
 
 type SessionPhase =

@@ -88,7 +88,7 @@ export class WireSession {
     this.#memory = memory.share();
     this.#timer = new LinkTimer(
       setTimer,
-      // Bytes of the device may wait behind the pause or the commit, so the device is not known to be silent.
+      // A pause or a commit may hold back bytes of the device, so the device is not known to be silent.
       () => this.#state === "paused" || this.#recorder.hasPendingEvents,
       () => this.#record("timeout", null),
     );
@@ -245,7 +245,7 @@ export class WireSession {
     return actions.filter((action) => action.do !== "warn");
   }
 
-  /** Writes all replies at once, because each write costs a system call. */
+  /** Writes all replies in one call, because each write costs a system call. */
   #reply(actions: readonly LinkAction[]): void {
     const replies: Uint8Array[] = [];
     for (const action of actions) if (action.do === "reply") replies.push(action.bytes);

@@ -63,7 +63,7 @@ function wordsOf(text: string): string[] {
   return words.filter(({ length }) => length >= NAME_CHARS_MIN).flatMap((word) => [fold(word), word.toLowerCase()]);
 }
 
-/** The user, the machine, and the hosts by name. An address of the network tells nobody's name. */
+/** The user, the machine, and the hosts by name. A network address identifies nobody. */
 function machineWords(config: Config | null): string[] {
   const own = [os.userInfo().username, os.hostname()].filter((name) => name !== "root" && name !== "localhost");
   if (config === null) return own;

@@ -35,7 +35,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   app.setValidatorCompiler(({ schema }) => inWords(schema as TSchema));
   app.addHook("onRequest", (request, _reply, done) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    // Another site's page cannot see an answer, but it could start the doctor and hold all streams.
+    // Another site's page cannot read a response, but it could start the doctor and hold all streams.
     const isPage = isRead && !(request.routeOptions.url ?? "").startsWith("/local/");
     if (!isPage && !isSameOrigin(request.headers)) throw new PageError(403, "another site's page sent this request");
     done();
@@ -47,10 +47,10 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   });
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
     const status = error instanceof PageError ? error.status : (error.statusCode ?? 500);
-    // A refusal tells the user what to do. It is no fault.
+    // A refusal has its remedy for the user, so it is not a fault.
     if (status >= 500 && !(error instanceof PageError))
       host.log.error({ stage: "page", reason: error.message }, "the page has a fault");
-    // The code and the envelope are those of the server's dashboard, whose script the page shares.
+    // The page shares the script of the server's dashboard, so it has the same codes and envelope.
     const code = error instanceof PageError ? error.code : `LOCAL.${status}`;
     return reply.code(status).send({ error: { code, message: error.message } });
   });
@@ -75,7 +75,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
   return app;
 }
 
-/** Makes a check of a part of a request. Its faults are those of the server's API, in words. */
+/** Makes a check of one part of a request. It reports problems in the words of the server's API. */
 function inWords(schema: TSchema) {
   const compiled = Compile(schema);
   return (part: unknown) => {

@@ -2,8 +2,8 @@ import { type Exchange, OFFSET_MS_MAX, offsetOf } from "./clock-watch.ts";
 
 // Judges this machine's clock by the server's, so that a wrong clock expires nothing and files nothing in the future.
 //
-// Neither clock is known to be right. A clock that left the time upon which both agreed before is wrong, and so is one that is
-// behind a time which was agreed earlier. The running time of the process tells how much time has passed since.
+// Neither clock is known to be right. A clock that left the time upon which both agreed is wrong, and so is one that is behind an
+// earlier agreed time. The running time of the process measures the time since.
 
 export interface Clock {
   /** Milliseconds since 1970. A user or a network may set it. */
@@ -23,7 +23,7 @@ interface Moment {
   readonly running: number;
 }
 
-/** The clocks when the server answered last. */
+/** The clocks at the server's last response. */
 interface Comparison extends Moment {
   /** This machine's clock minus the server's, in ms. */
   readonly offsetMs: number;
@@ -58,7 +58,7 @@ export class AgreedTime {
 
   /**
    * The time by which old data may be removed, in whole ms since 1970: the earlier of both clocks.
-   * @returns null while they differ by more than a day, and from a jump of this machine's clock until the server has answered
+   * @returns null while they differ by more than a day, and from a jump of this machine's clock until the server's next response
    */
   now(): number | null {
     const last = this.#last;
@@ -73,11 +73,11 @@ export class AgreedTime {
    */
   best(): number {
     const wall = this.#clock.wall();
-    // A clock without a battery starts years behind.
+    // A clock without a battery starts years late.
     if (this.#last === null) return Math.max(wall, this.notBefore);
     const { aheadMs } = this.#last;
     const jumpedMs = this.#jumpedMs(this.#last);
-    // A machine that slept jumps too. Too early a time for the seconds until the next answer is the lesser fault.
+    // A machine that slept jumps too. Too early a time until the next response, seconds later, is the lesser fault.
     const ms = Math.abs(jumpedMs) > OFFSET_MS_MAX ? Math.min(wall, wall - jumpedMs - aheadMs) : wall - aheadMs;
     return Math.round(ms); // the running time has fractions of a millisecond
   }
@@ -92,7 +92,7 @@ export class AgreedTime {
     return this.#agreed?.wall ?? null;
   }
 
-  /** How far this machine's clock has moved besides the running time. */
+  /** How far this machine's clock has moved beyond the running time. */
   #jumpedMs({ wall, running }: Moment): number {
     return this.#clock.wall() - wall - (this.#clock.running() - running);
   }
@@ -104,7 +104,7 @@ export class AgreedTime {
       const least = agreed.wall + running - agreed.running;
       if (Math.abs(wall - least) <= OFFSET_MS_MAX) return 0;
       if (Math.abs(server - least) <= OFFSET_MS_MAX) return offsetMs;
-      // Both clocks are wrong, or the machine slept, which is no running time. Nothing is filed in the future.
+      // Both clocks are wrong, or the machine slept, while the running time stops. Nothing is filed in the future.
       return wall - Math.max(least, Math.min(wall, server));
     }
     if (wall < this.notBefore !== server < this.notBefore) return wall < this.notBefore ? offsetMs : 0;

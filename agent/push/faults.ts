@@ -4,7 +4,7 @@ import type { SendError } from "../runtime/send-error.ts";
 
 // Failures of a pairing, each with what to do.
 
-/** The answer that a person has to give anew. `none`: nothing was wrong with the answers. */
+/** The answer that a person has to correct. `none`: the answers were right. */
 export type WrongAnswer = "code" | "server" | "key file" | "none";
 
 export class PairingError extends Error {
@@ -54,7 +54,7 @@ export function pairingFault(error: SendError, server: string, now: Date): Pairi
   return new PairingError("server", `${message}: ${remedy}`);
 }
 
-/** A wrong path of a proxy and an older server answer alike. */
+/** A wrong path of a proxy and an older server respond alike. */
 function notForAgents(server: string): PairingError {
   const address = "compare the address with the one that opens the dashboard, without the part after the host and port";
   const older =
@@ -62,7 +62,7 @@ function notForAgents(server: string): PairingError {
   return new PairingError("server", `the server has nothing for agents at ${server}: ${address}; ${older}`);
 }
 
-/** The machine that answered has a certificate that the dashboard's server did not confirm with the code. */
+/** The responding machine has a certificate that the dashboard's server did not confirm with the code. */
 export function unproven(server: string, pin: string): PairingError {
   const remedy = "compare the address with the one that the dashboard shows, and ask who set up the network";
   return new PairingError(

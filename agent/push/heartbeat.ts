@@ -29,7 +29,7 @@ const ADDRESS_CHARS_MAX = 64;
 
 /** The way on which an admin at the dashboard changes the devices. */
 export interface ConfigurationLink {
-  /** Tells how the agent is configured. */
+  /** Reports how the agent is configured. */
   report(config: Pick<Config, "devices" | "managed" | "server">, spool: Spool): Promise<ConfigurationReport>;
   /** Takes the version of the devices that the server wants. */
   wanted(version: number): void;
@@ -37,9 +37,9 @@ export interface ConfigurationLink {
 
 /** The way on which an admin at the dashboard upgrades this program. */
 export interface UpgradeLink {
-  /** Tells of the last upgrade; null if there was none. */
+  /** Reports the last upgrade, or null. */
   report(): UpgradeReport | null;
-  /** Notes an answered heartbeat, with the version that the server wants; null for none. */
+  /** Notes an acknowledged heartbeat, with the version that the server wants; null for none. */
   answered(version: string | null): void;
 }
 
@@ -113,7 +113,7 @@ async function sendHeartbeat(
     ...(configuration !== null && { configuration }),
     ...(agent.upgrade != null && { platform: PLATFORM, upgrade: agent.upgrade.report() }),
   } satisfies Heartbeat);
-  // An older server answers with nothing.
+  // An older server responds with nothing.
   const isKnown = answer.Check(response);
   agent.upgrade?.answered(isKnown ? (response.upgrade?.version ?? null) : null);
   if (!isKnown) return;
@@ -131,7 +131,7 @@ function describedDevice(device: DeviceConfig | undefined) {
   if (device === undefined) return {};
   const { serial, listen, dial } = device.connection;
   const profile = profileById(device.profile);
-  // The instruments behind a POCT1-A profile name themselves.
+  // The instruments of a POCT1-A profile name themselves.
   const name = profile !== undefined && "device_name" in profile ? profile.device_name : null;
   const connection = serial?.path ?? listen ?? dial ?? null;
   return {

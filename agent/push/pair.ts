@@ -34,7 +34,7 @@ export interface Pairing {
   /** The fp of this agent. */
   readonly agent: string;
   readonly clinic: { readonly fp: string; readonly name: string };
-  /** Sentences about what is right enough to work, and should be mended. */
+  /** Sentences about settings that work, and should be corrected. */
   readonly warnings: readonly string[];
 }
 
@@ -64,7 +64,9 @@ function nameOf(name: string): string {
   return storedText(name.trim().slice(0, PC_NAME_CHARS_MAX)) || "Clinic PC";
 }
 
-/** The pin of a server that this PC has no reason to trust yet; undefined if it has, or if the request will say what is wrong. */
+/**
+ * The pin of a server that this PC has no reason to trust yet; undefined if it has, or if the request will report what is wrong.
+ */
 async function unknownPin(serverUrl: string): Promise<string | undefined> {
   if (!serverUrl.startsWith("https:")) return undefined;
   const seen = await lookAt(serverUrl).catch(() => null);

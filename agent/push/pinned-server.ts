@@ -25,7 +25,10 @@ export function isUnknownAuthority(error: unknown): boolean {
   return error instanceof Error && "code" in error && UNKNOWN.test(String(error.code));
 }
 
-/** Looks at the certificates of a server, which nothing proves. It asks no proxy: such a server is in the clinic's network. @throws an error of the connection */
+/**
+ * Returns the unverified certificates of a server. It uses no proxy: such a server is in the clinic's network.
+ * @throws an error of the connection
+ */
 export function lookAt(url: string): Promise<Presented> {
   const { hostname, port } = new URL(url);
   const host = hostname.replaceAll(/[[\]]/g, "");
@@ -49,7 +52,7 @@ export function pinOfServer({ chain }: Presented): string | null {
 }
 
 /**
- * Finds the pinned certificate among those that the server sends, for requests that trust it alone. @returns PEM @throws SendError with
+ * Finds the pinned certificate in the server's chain, for requests that trust it alone. @returns PEM @throws SendError with
  * what was got and expected if the server sends another one @throws an error of the connection
  */
 export async function pinnedCertificate(url: string, pin: string): Promise<Buffer> {

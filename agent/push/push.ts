@@ -56,8 +56,8 @@ export class Push {
   }
 
   /**
-   * Queues the studies again that the server refused as in the future, since its clock may have been behind. Call it while its clock
-   * agrees with this machine's; `now` is that time in ms since 1970.
+   * Queues the studies again that the server refused as in the future, since its clock may have been behind. Call it while its
+   * clock agrees with this machine's; `now` is that time in ms since 1970.
    */
   async retryRefusedTimes(now: number): Promise<void> {
     const looked = this.#refusedTimes;
@@ -85,7 +85,7 @@ export class Push {
   }
 
   /**
-   * Schedules a request for queued studies: at once, or GATHER_MS after the last one. A request costs both programs more than
+   * Schedules a request for queued studies: immediately, or GATHER_MS after the last one. A request costs both programs more than
    * the studies in it, and delays acknowledgements to devices.
    */
   scheduleSend(): void {
@@ -157,7 +157,7 @@ export class Push {
     return (this.#timing.now ?? Date.now)();
   }
 
-  /** Sends each study alone. Those that fail are behind all others then, so that the next request has others. */
+  /** Sends each study alone. A failed one goes to the end of the queue, so that the next request has others. */
   async #sendEach(batch: readonly QueuedStudy[]): Promise<string | null> {
     let [taken, inARow] = [0, 0];
     let last: SendError | null = null;
@@ -204,7 +204,7 @@ export class Push {
 
 const OK = 200;
 
-/** The connection ended, or no answer came in time: the server may have ended by the request. */
+/** The connection ended, or no response came in time: the request may have ended the server. */
 function isUnanswered({ kind, status }: SendError): boolean {
   return kind === "uncertain" && status === null;
 }

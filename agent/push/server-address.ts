@@ -1,6 +1,6 @@
 import { PairingError } from "./faults.ts";
 
-/** Reads the address of a server as people copy it: also that of a page of its dashboard. @throws PairingError */
+/** Reads a server's address as people copy it: also the address of a dashboard page. @throws PairingError */
 export function readServerUrl(text: string): string {
   const address = text.trim();
   const isUrl = /^https?:\/\//i.test(address) && URL.canParse(address);

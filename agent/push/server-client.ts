@@ -33,12 +33,12 @@ const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 /** Values of a response. A page of patients has some ten thousand. */
 const RESPONSE_VALUES_MAX = 1_000_000;
 
-/** Time for a whole download. */
+/** Time for a complete download. */
 const DOWNLOAD_MS = 60 * 60_000;
 const TOO_SLOW =
   'the server sent no whole file within an hour: check the network, or bring the file for "vetwire upgrade --from"';
 
-/** Characters of the body of a refused download. */
+/** Max characters of the body of a refused download. */
 const ERROR_CHARS_MAX = 10_000;
 
 const compress = promisify(gzip);
@@ -126,7 +126,7 @@ function trustIn(base: string, pin: string | undefined) {
   const ca = async () => (pin === undefined ? undefined : (authority ??= await pinnedCertificate(base, pin)));
   const failure = async (error: Error): Promise<SendError> => {
     if (pin === undefined || !isUnknownAuthority(error)) return networkError(new URL(base), error);
-    // Somebody else answers since the last look. The next one says who.
+    // Another machine responds since the last look. The next look reports which one.
     authority = undefined;
     return ca().then(
       () => networkError(new URL(base), error),
@@ -273,7 +273,7 @@ function statusError({ status, headers, body }: ServerResponse): SendError {
   });
 }
 
-/** Any program may answer with an error envelope, so that no status is a verdict about what a request holds. */
+/** Any program may respond with an error envelope, so no status decides about the content of a request. */
 function kindOf(status: number, isOurs: boolean): FailureKind {
   if ([408, 409, 425, 429].includes(status)) return "transient";
   return isOurs && (status === 401 || status === 403) ? "unauthorized" : "uncertain";

@@ -26,7 +26,7 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
   const watch = async (path: string, request: Promise<unknown>): Promise<unknown> => {
     try {
       const body = await request;
-      // A 404 is no sign of the server: behind a wrong path of a proxy each route is missing.
+      // A 404 is not a sign of the server: a proxy with a wrong path lacks every route.
       if (body !== null) note(path, null);
       return body;
     } catch (error) {
@@ -37,7 +37,7 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
   return {
     get: (path) => watch(path, server.get(path)),
     post: (path, body) => watch(path, server.post(path, body)),
-    // Pictures and releases say nothing about the way of the results.
+    // Pictures and releases prove nothing about the results' way.
     putPng: (path, png) => server.putPng(path, png),
     download: (path, file, bytesMax) => server.download(path, file, bytesMax),
   };
@@ -60,7 +60,7 @@ function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omi
   };
 }
 
-/** Returns true for a 403 of our server. A 403 of a proxy says nothing about the key. */
+/** Returns true for a 403 of our server. A 403 of a proxy proves nothing about the key. */
 function isForbidden({ kind, status }: SendError): boolean {
   return kind === "unauthorized" && status === 403;
 }

@@ -17,7 +17,7 @@ import { sleep } from "../runtime/timer.ts";
 // The upgrade of the running agent: at the wish of its server, or of `vetwire upgrade` on this machine.
 
 const HEALTH_MS = 1_000;
-/** Age of an answered heartbeat at which the server counts as away. Two heartbeats are missing then. */
+/** Age of an acknowledged heartbeat at which the server counts as away. Two heartbeats are missing then. */
 const ANSWER_MS = 2 * HEARTBEAT_S * 1_000;
 /** Interval between looks for a moment at which no device sends. */
 const QUIET_POLL_MS = 5;
@@ -34,9 +34,9 @@ export class AgentUpgrade implements UpgradeLink {
   readonly #fetch: FetchFile;
   /** Null until the agent has started. */
   #host: Host | null = null;
-  /** Time of the last answered heartbeat; null before the first. */
+  /** Time of the last acknowledged heartbeat; null before the first. */
   #answeredAt: number | null = null;
-  /** The version of the server's last answer. */
+  /** The version in the server's last response. */
   #wanted: string | null = null;
   #told = "";
   /** The last version of the server that failed, and when it may be tried again. */
@@ -70,7 +70,7 @@ export class AgentUpgrade implements UpgradeLink {
     return this.#upgrader.ordered;
   }
 
-  /** Tells the launcher how the agent is, and takes requests of this machine. */
+  /** Reports the agent's health to the launcher, and takes requests of this machine. */
   start(host: Host): void {
     this.#host = host;
     const last = readUpgrades(this.#parent.folder).at(-1);
@@ -104,10 +104,10 @@ export class AgentUpgrade implements UpgradeLink {
     // A wish that comes back later is a person's new decision: the cause may be gone.
     if (version === null) this.#failed = { version: "", times: 0, until: 0 };
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
-    // A heartbeat may be answered before the start is whole. The server wants the version again in the next answer.
+    // A heartbeat may be acknowledged before the start is complete. The next response repeats the version.
     if (version === null || version === this.#version || isTooEarly || this.#host === null) return;
     const last = this.report();
-    // The server asks each minute, until it has heard the end.
+    // The server requests it each minute, until it has the outcome.
     if (last?.state === "preparing" || last?.state === "trying") return;
     if (last?.state === "rolled back" && last.to === version) return;
     this.#upgrader.upgrade({ version, fetch: this.#fetch }).catch(() => {

@@ -23,12 +23,12 @@ export function readDocument(document: string, text: string, folder: string): Re
   }
 }
 
-/** Finds what is no list of devices, and the keys that stay on the PC. */
+/** Finds text that is not a list of devices, and keys that stay on the PC. */
 function localKeys(document: string): DevicesProblem[] {
   const lines = new LineCounter();
   const parsed = parseDocument(document, { lineCounter: lines });
   const { contents, errors } = parsed;
-  // The check of the whole file reports them.
+  // The check of the complete file reports them.
   if (errors.length > 0) return [];
   if (!isSeq(contents)) {
     const message =
@@ -36,7 +36,7 @@ function localKeys(document: string): DevicesProblem[] {
     return [{ line: 1, message }];
   }
   const local = Object.keys(DeviceSchema.properties).filter((key) => !REMOTE_KEYS.some((remote) => remote === key));
-  // Values, because an alias may stand for a device and for a key.
+  // Values, because an alias may represent a device and a key.
   const devices = parsed.toJS() as readonly unknown[];
   return devices.flatMap((device, index) =>
     local
@@ -49,8 +49,8 @@ function localKeys(document: string): DevicesProblem[] {
 }
 
 /**
- * Finds the listeners that would take results from every host of the network. One that runs already may stay: whoever set it at
- * the PC decided that. `running` are the devices that run.
+ * Finds the listeners that would take results from every host of the network. A running one may stay: it was a decision at the PC.
+ * `running` are the devices that run.
  */
 export function openedBy(
   document: string,

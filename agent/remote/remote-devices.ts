@@ -17,8 +17,8 @@ import type { Spool } from "../spool/spool.ts";
 import { bounded, openedBy, readDocument } from "./read-document.ts";
 import { devicesText, withDevices } from "./with-devices.ts";
 
-// The devices that an admin writes at the dashboard. The agent pulls them after a heartbeat that named a newer version, and tells the
-// outcome with the next one. The server never reaches into the clinic.
+// The devices that an admin writes at the dashboard. The agent pulls them after a heartbeat that named a newer version, and
+// reports the outcome with the next one. The server never reaches into the clinic.
 
 /** The last version that this agent tried. */
 interface Tried {
@@ -122,7 +122,7 @@ class RemoteDevices implements ConfigurationLink {
   }
 }
 
-/** Results may go over plain http with a warning, but nobody else may say where the agent listens and dials. */
+/** Results may go over plain http with a warning, but nobody else may decide where the agent listens and dials. */
 function unsafeSentence(origin: string): string {
   return (
     `this agent reaches its server over ${origin}: anyone in that network could change these devices. ` +

@@ -30,8 +30,8 @@ export function devicesText(devices: readonly DeviceConfig[]): string {
 }
 
 /**
- * Replaces the devices in the text of agent.yaml. What did not change keeps its form and its comments, and a device keeps those of
- * its keys that the server may not set.
+ * Replaces the devices in the text of agent.yaml. Unchanged text keeps its form and its comments, and a device keeps the keys that
+ * the server may not set.
  */
 export function withDevices(text: string, devices: readonly DeviceConfig[]): string {
   const document = parseDocument(text);

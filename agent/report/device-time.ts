@@ -86,7 +86,7 @@ export function zonedTime(ms: number, timeZone: string): string {
   return text;
 }
 
-/** Last local time of each zone; many calls per second ask for the same one. */
+/** Last local time of each zone; many calls per second need the same one. */
 const shown = new Map<string, { readonly second: number; readonly text: string }>();
 
 function pad(number: number): string {

@@ -3,7 +3,7 @@ import { type Analyte, analyteByCode } from "../../shared/clinical/analytes/anal
 import { readData } from "../../shared/clinical/analytes/data.ts";
 import { convert } from "../../shared/clinical/analytes/units.ts";
 
-// Values that no animal's specimen has, such as an MCHC of 0 beside a hemoglobin of 14: the device has not measured them.
+// Values that no animal's specimen has, such as an MCHC of 0 with a hemoglobin of 14: the device has not measured them.
 
 const Row = Type.Object({
   analyte: Type.String(),

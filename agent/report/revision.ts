@@ -96,7 +96,7 @@ function isCorrected(held: StudyBody, late: StudyBody): boolean {
   return facts.some((fact) => (before[fact] ?? null) !== (now[fact] ?? null));
 }
 
-/** Returns the comments of both messages, each once. A later message says nothing of what an earlier one said. */
+/** Returns the comments of both messages, each once. A later message does not repeat the comments of an earlier one. */
 function commentsOf(held: readonly string[], late: readonly string[]): string[] {
   return [...new Set([...held, ...late])].slice(0, COMMENTS_MAX);
 }

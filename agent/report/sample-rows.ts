@@ -31,7 +31,7 @@ export interface SampleRows {
 /** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
-/** Max characters of a device's code and of its name of a test. */
+/** Max characters of a device's code and name for a test. */
 const [CODE_MAX, LABEL_MAX] = [64, 200];
 
 /** Facts that all results of a sample share. */
@@ -39,7 +39,7 @@ interface SampleFacts {
   readonly profile: SampleProfile;
   /** The specimen that the device declares; null without a declaration. */
   readonly declared: "urine" | "blood" | null;
-  /** The specimen is urine, as the device declares or another result says. */
+  /** The specimen is urine, as the device declares or another result shows. */
   readonly urine: boolean;
   readonly species: string | null;
   readonly context: ReadContext;
@@ -73,7 +73,7 @@ function readResult(
     decimalComma: profile.decimalComma ?? true,
     ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
   });
-  // The unit beside a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
+  // The unit of a word or a grade does not decide the analyte: a strip prints `norm` with mg/dL.
   const unit = printed.is === "number" ? result.unit : "";
   const match = analyteOf(result, { modality: profile.modality, urine, unit }, declared, context);
   const value = valueFor(printed, result, match?.analyte);
@@ -118,7 +118,7 @@ function valueFor(
   return value.comparator === null && bounds.length === 1 ? { ...value, comparator: bounds[0] ?? null } : value;
 }
 
-/** Returns whether a name says that its sample is urine. BIL on a chemistry analyzer names no pad. */
+/** Returns whether a name means a urine sample. BIL on a chemistry analyzer names no pad. */
 function saysUrine(name: string, { modality }: SampleProfile): boolean {
   return isUrineOnly(name) && findAnalyte([name], { modality, urine: false }) !== null;
 }
@@ -131,7 +131,7 @@ interface AnalyteMatch {
 
 /**
  * Finds the analyte of a result: by the clinic's codes of the device, then by the catalogue. An analyte of another specimen than
- * the declared one is none, whatever its LOINC code.
+ * the declared one does not match, even by its LOINC code.
  */
 function analyteOf(
   result: DeviceResult,

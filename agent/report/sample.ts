@@ -6,7 +6,7 @@ export interface Sample {
   readonly device_name: string;
   readonly identifier: string | null;
   readonly otherIdentifiers: readonly string[];
-  /** Numbers of the sample as sent. Empty ones, repeated ones and those behind the eighth are dropped. */
+  /** Numbers of the sample as sent. Empty and repeated ones are dropped, and all after the eighth. */
   readonly sampleIds?: readonly string[];
   readonly patient_hint: PatientHint;
   /** Patient and specimen numbers as sent: parts of a measurement's identity. */
@@ -18,10 +18,10 @@ export interface Sample {
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
   /** The device declares urine. */
   readonly urine: boolean;
-  /** The device declares blood. Without it, a ketone meter's KET would make the glucose beside it urine. */
+  /** The device declares blood. Without it, a ketone meter's KET would make the glucose with it urine. */
   readonly blood?: boolean;
   readonly results: readonly DeviceResult[];
-  /** Rows of the run or the patient, which are no results: `Take Mode: O`. */
+  /** Rows of the run or the patient, which are not results: `Take Mode: O`. */
   readonly settings?: readonly string[];
   readonly notes: readonly string[];
   readonly comments: readonly string[];

@@ -70,7 +70,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...identify(sample, times, { modality, rows: own }, profile, context),
     rows: own,
     ...withdrawnOf(rows, modality),
-    // Only the first Report lists the omissions of the sample. What the device says of it holds for each.
+    // Only the first Report lists the omissions of the sample. The device's comments hold for each.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [] }),
   }));
 }
@@ -89,7 +89,7 @@ interface SampleTimes {
   readonly identifying: string | null;
   /** The identifying time has hour and minute. */
   readonly isExact: boolean;
-  /** The device's time is impossible, so that another one stands for it. */
+  /** The device's time is impossible, so that another one replaces it. */
   readonly isReplaced: boolean;
   /** Undefined if each time of the device may be right. */
   readonly suspect: string | undefined;
@@ -127,7 +127,7 @@ function readTimes({ times }: Sample, context: ReadContext): SampleTimes {
   };
 }
 
-/** Index of the device's own number among those of a specimen. */
+/** Index of the device's own number in `specimen`. */
 const OWN_NUMBER = 1;
 
 /** A number that no counter has: at least six characters, one of them a digit. */

@@ -4,7 +4,7 @@ import { type FailureKind, SendError } from "./send-error.ts";
 import type { SetTimer } from "./timer.ts";
 
 export interface DeliveryEvents {
-  /** Sending has begun to fail. Called once until recovered(), not once per attempt. */
+  /** Sending has started to fail. Called once until recovered(), not once per attempt. */
   failed(kind: FailureKind, reason: string): void;
   recovered(): void;
 }
@@ -84,7 +84,7 @@ export class DeliveryLoop {
     } catch (error) {
       this.#fail(error);
     } finally {
-      // At once, not when the promise resolves: a wake in between would be lost.
+      // Now, not when the promise resolves: a wake in between would be lost.
       this.#running = null;
     }
   }

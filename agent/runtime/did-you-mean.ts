@@ -5,7 +5,7 @@ import { distance } from "fastest-levenshtein";
 /** Longer lists of known words are replaced by an example in the suggestion. */
 const LISTED_WORDS_MAX = 20;
 
-/** Returns the only known word with this beginning, else the one at the least edit distance; null if all are too far. */
+/** Returns the only known word with this prefix, else the one at the least edit distance; null if all are too far. */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   const wanted = word.toLowerCase();
   const begun = known.filter((candidate) => word.length > 2 && candidate.toLowerCase().startsWith(wanted));

@@ -1,6 +1,6 @@
 // Paths of this machine in sentences that leave it. A path often holds the name of a person.
 
-/** Finds paths of files. A port of a device, such as /dev/ttyUSB0, is none, and neither is the path of a URL. */
+/** Finds paths of files, but neither ports of devices, such as /dev/ttyUSB0, nor paths of URLs. */
 export const LOCAL_PATHS = /(?<![\w/:.])(?!\/dev\/)(?:[A-Za-z]:|\.{1,2})?[\\/][^\s,;:'"]+[^\s,;:'".]/g;
 
 /** Leaves the names of files in a sentence. The paths below `folders` may have blanks, and any other one ends at a blank. */

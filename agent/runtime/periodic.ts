@@ -6,7 +6,7 @@ export function hurried(ms: number): number {
 }
 
 /**
- * Runs `task` at once, then `ms` after each success or `retryMs` after each failure. Reports a failure only if its reason
+ * Runs `task` immediately, then `ms` after each success or `retryMs` after each failure. Reports a failure only if its reason
  * differs from that of the run before.
  * @returns a function that stops it
  */

@@ -20,7 +20,7 @@ export interface Candidate {
 
 const CANDIDATES_MAX = 8;
 
-/** A general profile stands behind a special one that the same bytes speak for. */
+/** Points that rank a general profile below a special one for the same bytes. */
 const GENERAL_POINTS = 5;
 
 /** Returns the candidates, the best first. */
@@ -73,7 +73,7 @@ function readsAsMuch(profile: string, { shown, bytes }: Candidate): boolean {
   return other === null || other.rows === 0 || (own.rows > 0 && own.rows + own.leftOut >= other.rows);
 }
 
-/** Counts the results with a name of the catalogue, and those left out, in the whole messages; null if one cannot be read. */
+/** Counts the results with a name of the catalogue, and the omitted ones, in complete messages; null if one cannot be read. */
 export function readingOf(
   bytes: Uint8Array,
   profile: Profile,

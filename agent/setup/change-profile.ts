@@ -5,7 +5,7 @@ import { reassess, type ReassessedMessage, store } from "../tools/offline/reproc
 
 /**
  * Reads the messages of a new device again with its changed profile. A message stays as it was filed if the other profile would
- * make a second study of it beside the first one, or if a newer result of its study arrives meanwhile.
+ * make a second study of it, or if a newer result of its study arrives meanwhile.
  */
 export async function reprocessFirst(
   config: Config,

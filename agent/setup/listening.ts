@@ -5,7 +5,7 @@ import { serialTransport } from "../transport/serial.ts";
 import { dialTransport, listenTransport } from "../transport/tcp.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 
-// Listens to a new device until its bytes are recognised. It accepts no result: a device that is told so deletes or marks it, and
+// Listens to a new device until its bytes are recognised. It acknowledges no result: the device would delete or mark it, and
 // nothing is stored yet. ENQ alone gets an ACK, because that only permits the device to send (LIS01-A2 §8.2). Its frames get no
 // reply, so the device keeps the result and sends it again to the agent.
 
@@ -81,13 +81,13 @@ export class Listening {
     return this.heard;
   }
 
-  /** Stays with serial settings until bytes come, because silence says nothing about them. */
+  /** Stays with serial settings until bytes come, because silence proves nothing. */
   async #tryInTurn(path: string, signal: AbortSignal): Promise<void> {
     for (const line of SETTINGS) {
       this.#setting = line;
       const end = await this.#receive(serialTransport({ path, rtscts: false, ...line }), line, signal);
       if (end === "unread") this.#unread.push(line);
-      // A driver that lacks one of the settings refuses it. The first settings are those of every driver.
+      // A driver that lacks one of the settings refuses it. Every driver has the first settings.
       else if (end !== "refused" || line === SETTINGS[0]) return;
     }
   }
@@ -158,7 +158,7 @@ type End = "recognised" | "unread" | "silent" | "stopped" | "refused";
 /** Eight bits without parity show a parity bit too, so each baud rate is tried once before the rarer settings. */
 const SETTINGS: readonly SerialLine[] = SERIAL_LINES.toSorted((one, other) => other.dataBits - one.dataBits);
 
-/** A device that only asks whether it may send. */
+/** A device that only requests to send. */
 function isEnquiry(bytes: Uint8Array): boolean {
   return bytes.length > 0 && bytes.every((byte) => byte === ENQ || byte === EOT);
 }

@@ -14,7 +14,7 @@ import { looksLike } from "./candidates.ts";
 
 // The studies of a new device as they would be filed, with the patients and intervals that this PC knows. Nothing is written.
 
-/** Reads the whole messages in heard bytes. Bytes that wait for an acknowledgement of the agent hold none. */
+/** Reads the complete messages in heard bytes. A dialogue that waits for the agent's acknowledgement has none. */
 export async function studiesIn(bytes: Uint8Array, device: DeviceConfig, config: Config): Promise<SetupStudy[]> {
   const filing = filingOf(device, config);
   if (filing === null) return [];
@@ -40,7 +40,7 @@ export async function studiesIn(bytes: Uint8Array, device: DeviceConfig, config:
 
 const MESSAGES_MAX = 10;
 
-/** Rows behind the newest one that are searched, so that a large spool is not read whole. */
+/** Max rows searched, newest first, which bounds the time for a large spool. */
 const ROWS_MAX = 1000;
 
 /** Returns the newest message of a device since a time; null for none. */

@@ -10,7 +10,7 @@ import { reprocessFirst } from "./change-profile.ts";
 import { type At, type Facts, type KnownServer, next, startState, type State, type Work } from "./steps.ts";
 import { describeStep } from "./view.ts";
 
-// The set-up of one agent: holds the state, and carries out what an answer leads to. The terminal and the page share it.
+// The set-up of one agent: holds the state, and carries out the work of an answer. The terminal and the page share it.
 
 /** Exchanges a code of the dashboard for a key file. @throws Error with what to do */
 export type Pair = (wish: Pick<Work & { do: "pair" }, "url" | "code" | "name">) => Promise<KnownServer>;
@@ -43,7 +43,7 @@ export class Setup {
     return { turn, step, isBusy };
   }
 
-  /** Takes the answer to a step. @returns null, or a sentence with what is wrong and what to do */
+  /** Takes the answer to a step. @returns null, or a sentence with the fault and its remedy */
   async answer(turn: number, answer: SetupAnswer): Promise<string | null> {
     if (turn !== this.#turn || this.#isBusy) return "the set-up went on meanwhile: look at the step that it shows now";
     this.#isBusy = true;

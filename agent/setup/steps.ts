@@ -8,7 +8,8 @@ import { isLoopback } from "../../shared/network/network-address.ts";
 import { type Candidate, candidatesOf, misfit } from "./candidates.ts";
 import type { HeardBytes } from "./listening.ts";
 
-// The steps of the set-up as data: `next` says what an answer leads to. It does no I/O; setup.ts carries the work out.
+// The steps of the set-up as data: `next` maps a state and an answer to the next step. It does no I/O; setup.ts carries the work
+// out.
 
 export type State =
   | { readonly at: "server" }
@@ -45,7 +46,7 @@ export type Work =
 
 export type Next = { readonly to: State } | { readonly work: Work } | { readonly fault: string };
 
-/** The facts beside the state that an answer depends on. */
+/** The facts, in addition to the state, that decide the next step. */
 export interface Facts {
   /** The text of agent.yaml, and its checked content; null before the first configuration. */
   readonly text: string | null;
@@ -63,7 +64,7 @@ export function startState({ config }: Pick<Facts, "config">): State {
   return config === null ? { at: "server" } : { at: "line" };
 }
 
-/** Returns what an answer leads to; a fault says what to do. */
+/** Returns the next state, the work, or a fault with its remedy. */
 export function next(state: State, answer: SetupAnswer, facts: Facts): Next {
   if (answer.to === "back") return back(state, facts);
   if (answer.to === "server" && state.at === "server") return serverNext(answer, facts);

@@ -30,7 +30,7 @@ export async function describeStep(state: State, around: Surroundings): Promise<
     case "place": {
       const { clinic, warnings } = state.server;
       const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-      // systemd names the state folder of a service; elsewhere data lies beside the configuration.
+      // systemd names the state folder of a service; elsewhere data is in the configuration's folder.
       const data = process.env["STATE_DIRECTORY"] ?? "data";
       return { at: "place", clinic, warnings, timeZone, data };
     }
@@ -53,7 +53,7 @@ export async function describeStep(state: State, around: Surroundings): Promise<
   }
 }
 
-/** Port from which free ones are looked for, above those that systems give to outgoing connections of programs. */
+/** First port in the search for free ones, above the ports that systems give to outgoing connections. */
 const PORT_MIN = 5600;
 const IMAGING_PORT_MIN = 11_112;
 const PORTS_MAX = 100;

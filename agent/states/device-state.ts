@@ -8,7 +8,7 @@ export interface DeviceState {
   readonly profile: string;
   readonly connected: boolean;
   readonly is: LineState["is"] | "connected";
-  /** The problem, and what to do about it; null if there is none. */
+  /** The problem with its remedy, or null. */
   readonly reason: string | null;
   /** The parts of a reason that comes from the line. */
   readonly fault?: string;

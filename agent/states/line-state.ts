@@ -4,7 +4,7 @@ import { firstFault, isNoWay } from "../../shared/network/connection-fault.ts";
 import { portFault } from "../../shared/files/rights-advice.ts";
 import { holderOfFile, holderOfPort } from "../../shared/network/port-holder.ts";
 
-// The state of the line to a device, in words. A fault says what to do about it.
+// The state of the line to a device, in words. A fault has its remedy.
 
 export type LineState = { readonly is: "opening" | "connecting" } | Listening | LineFault;
 

@@ -7,7 +7,7 @@ export interface ServerState {
     | "wrong key"
     | "key lacks permission"
     | "does not work";
-  /** The problem; null if there is none. */
+  /** The problem, or null. */
   readonly reason: string | null;
   /** The key lacks only the permission for appointments, so that only worklists and host queries are affected. */
   readonly isMinor: boolean;

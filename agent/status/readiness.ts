@@ -2,8 +2,8 @@ import type { DeviceState } from "../states/device-state.ts";
 import { isForeign, noiseText } from "../states/noise-state.ts";
 import type { ServerState } from "../states/server-state.ts";
 
-// Decides whether the agent does all that its configuration says. A problem needs a user. A warning may end by itself, such as a
-// device or a server that is switched off.
+// Decides whether the agent does all that its configuration requires. A problem needs a user. A warning may end by itself, such as
+// a device or a server that is switched off.
 
 export interface Readiness {
   readonly ready: boolean;

@@ -9,7 +9,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// The local server: the endpoints /healthz, /readyz and /metrics with numbers and device ids, and the agent's page beside them.
+// The local server: the endpoints /healthz, /readyz and /metrics with numbers and device ids, and the agent's page.
 
 /**
  * Checks whether a Host header names this machine. A web page can point its own name at this machine and then read responses in
@@ -32,14 +32,14 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** The agent that the endpoints tell of. */
+/** The agent that the endpoints report. */
 export interface StatusSource {
   readonly spool: Spool;
   readonly metrics: Metrics;
   ready(): Readiness;
 }
 
-/** Says that no agent runs: while it starts, and before the set-up. */
+/** Reports that no agent runs: while it starts, and before the set-up. */
 const NOT_RUNNING: Readiness = {
   ready: false,
   problems: [{ what: "agent", reason: "the agent does not run: look at its page, or run vetwire doctor", since: null }],
@@ -48,7 +48,7 @@ const NOT_RUNNING: Readiness = {
 
 /**
  * Starts the local server, with at most `connectionsMax` connections. `current` returns the running agent, null for none. `page`
- * answers requests for other paths.
+ * serves other paths.
  * @throws Error if the port is in use
  */
 export async function serveStatus(

@@ -20,7 +20,7 @@ import { study } from "./study.ts";
 export interface FilingDevice {
   readonly profile: Profile;
   readonly timeZone: string;
-  /** Instrument behind a generic profile, for the intervals of that instrument. */
+  /** Instrument that a generic profile serves, for its intervals. */
   readonly model: string | null;
   /** The analytes of the device's codes in agent.yaml; see ReadContext. */
   readonly codes?: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export function readContext(
   return { device, timeZone, receivedAt, ...(codes.size === 0 ? {} : { codes }) };
 }
 
-/** The data that the stages read besides the message. */
+/** The data that the stages read in addition to the message. */
 export interface FilingSources {
   readonly spool: SpoolCalls;
   readonly directory: Directory;
@@ -133,8 +133,8 @@ function joined(awaited: readonly MatchKeys[]): MatchKeys | null {
 }
 
 /**
- * Finds the one patient of a Report, with a sync if there is none. `nameZone` is the time zone of appointments for a match by
- * name; null allows no such match. `sampleNumbers` are those of patientNumbers(), if the clinic allows them.
+ * Finds the one patient of a Report, after a sync if necessary. `nameZone` is the time zone of appointments for a match by
+ * name; null allows no such match. `sampleNumbers` come from patientNumbers(), if the clinic allows them.
  * @returns the match; `how` describes it in a sentence; `matched` names the evidence for the server; `waiting` has the keys of an
  * unmatched Report, else null
  */
@@ -181,7 +181,7 @@ function evidenceOf(
   nameZone: string | null,
 ): MatchedBy {
   const texts = [...(identifier === null ? [] : [identifier]), ...sampleNumbers];
-  // A longer text is no card number: the import takes none.
+  // A longer text is not a card number: the import takes none.
   const identifiers = texts.filter((text) => text.length <= IDENTIFIER_CHARS_MAX);
   const isFp = [...texts, ...otherIdentifiers].some((text) => asPatientFp(text) === fp);
   if (isOrdered || isFp) return { by: isOrdered ? "accession" : "fp", identifiers };

@@ -105,7 +105,7 @@ export class Filing {
 
   /**
    * Files a message that waited, and that perhaps ended an earlier process. No device waits for it, so each reading is marked. The
-   * wait for the server is not: a power cut within it says nothing about the message.
+   * wait for the server is not: a power cut within it proves nothing about the message.
    */
   async #fileMarked(message: StoredMessage, rematch: boolean): Promise<void> {
     await this.#file(message, rematch, () => this.#assess(message, (read) => this.#tries.run(message.id, read)));

@@ -6,7 +6,7 @@ import { fold } from "../../shared/clinical/species.ts";
 import type { Report } from "../report/report.ts";
 import type { TestOrder } from "../spool/queries/orders/orders.ts";
 
-/** The one patient of a Report, or the reason why there is none and the candidates, the likeliest first. */
+/** The one patient of a Report, or the reason for no match and the candidates, the likeliest first. */
 export type Match =
   | { readonly patient: Patient; readonly reason: null; readonly candidates: readonly [] }
   | { readonly patient: null; readonly reason: ReasonOf<MatchCode>; readonly candidates: readonly string[] };
@@ -25,7 +25,7 @@ export interface Namesakes {
  * @param orders the orders whose accession is among its identifiers
  * @param namesakes null if the clinic does not allow a match by name
  * @param isFetched whether the clinic's patients have been fetched at least once
- * @param sampleNumbers the numbers of the sample that stand for a typed identifier
+ * @param sampleNumbers the numbers of the sample that replace a typed identifier
  */
 export function match(
   report: Report,
@@ -67,7 +67,7 @@ export function match(
 /** A device counts its samples with few digits, and another patient may have that card number. */
 const RUNNING_NUMBER = /^(?:\d{1,4}|0+)$/;
 
-/** Returns the numbers of the sample that may name its patient: none beside a typed identifier, and no running number. */
+/** Returns the numbers of the sample that may name its patient: none with a typed identifier, and no running number. */
 export function patientNumbers({ identifier, sampleIds = [] }: Report): readonly string[] {
   if (identifier !== null) return [];
   return sampleIds.filter((id) => /[\p{L}\p{N}]/u.test(id) && !RUNNING_NUMBER.test(id));

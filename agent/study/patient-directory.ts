@@ -66,7 +66,7 @@ export class Directory {
   }
 
   /**
-   * Syncs unless a sync began within `maxAgeMs`, and waits at most `waitMs`, so that no result waits for a server that hangs.
+   * Syncs unless a sync started within `maxAgeMs`, and waits at most `waitMs`, so that no result waits for a server that hangs.
    * @returns true if a sync ended in time
    */
   async refresh(maxAgeMs: number, waitMs: number): Promise<boolean> {

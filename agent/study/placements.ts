@@ -4,8 +4,8 @@ import { PlacementList } from "../../shared/api/placements.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 
-// Learns what became of pushed studies at the server: a person placed them, took them back or removed them. The agent's counts and
-// messages then say the same as the dashboard.
+// Fetches what people did to pushed studies at the server: placed, took back, removed. The agent's counts and messages then agree
+// with the dashboard.
 
 const Placements = Compile(Type.Object({ data: PlacementList }));
 

@@ -55,7 +55,7 @@ function beginsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
   return beginning.length <= bytes.length && beginning.every((byte, index) => byte === bytes[index]);
 }
 
-/** Returns true if the cut message is the beginning of the whole one. They are never joined: another message follows a cut frame. */
+/** Returns true if the cut message is a prefix of the complete one. They are never joined: another message follows a cut frame. */
 function isResent(message: Uint8Array, incomplete: Uint8Array): boolean {
   const [whole, cut] = [withoutStamp(message), withoutStamp(incomplete)];
   if (whole === null || cut === null) return false;

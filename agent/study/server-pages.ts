@@ -32,7 +32,7 @@ export class ServerPages {
   }
 
   /**
-   * Reads all pages of a list. `since` limits it to later changes, in ms since 1970; null reads the whole list.
+   * Reads all pages of a list. `since` limits it to later changes, in ms since 1970; null reads the complete list.
    * @throws SendError; Error if the server has no such public route
    */
   async *list(path: string, since: number | null): AsyncGenerator {

@@ -2,9 +2,9 @@ import type { GaveWay } from "../states/line-state.ts";
 
 // A bound on the open connections of one listener. A peer that holds many connections must not lock out the device.
 //
-// A connected device may be silent for hours. A connection with a whole message therefore never gives way to one without. Single
-// bytes do not protect a connection, because any peer can send them. Each of the two groups has its own bound, and in each the
-// connection with the longest silence gives way. A device that never closes its connections displaces its own oldest ones.
+// A connected device may be silent for hours. A connection with a complete message therefore never gives way to one without.
+// Single bytes do not protect a connection, because any peer can send them. Each of the two groups has its own bound, and in each
+// the connection with the longest silence gives way. A device that never closes its connections displaces its own oldest ones.
 
 export interface OpenConnection {
   /** The address of the peer, without its port. */
@@ -41,7 +41,7 @@ export class OpenConnections {
     }
   }
 
-  /** Notes that the peer has sent a whole message. */
+  /** Notes that the peer has sent a complete message. */
   heardMessage(peer: string): void {
     const connection = this.#withoutMessage.get(peer);
     if (connection === undefined) return;

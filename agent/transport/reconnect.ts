@@ -14,7 +14,7 @@ const STABLE_MS = 2_000;
 /** Maximum time to open a connection, with its TLS handshake. */
 export const OPENING_MS_MAX = 10_000;
 
-/** Maximum time for which close() waits for a wire. A wire that opens later is closed at once. */
+/** Maximum time for which close() waits for a wire. A wire that opens later is closed immediately. */
 const STOP_MS_MAX = 500;
 
 /**

@@ -66,7 +66,7 @@ export function serialTransport(
 
 /**
  * Calls `hungUp` when the tty of an open port disappears. serialport notices that only during a pending read. Otherwise its next
- * read returns 0 bytes and repeats without end, which uses a whole core.
+ * read returns 0 bytes and repeats without end, which occupies a core.
  */
 function onHangUp({ port }: SerialPort, hungUp: () => void): void {
   // Windows has no poller. A read of a missing port fails there.

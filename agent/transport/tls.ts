@@ -37,7 +37,10 @@ export function tlsServer(
   return server;
 }
 
-/** Says what a device showed in place of a handshake or a certificate. The codes are those of OpenSSL (SSL_R_*) and of X509_verify_cert. */
+/**
+ * Describes what a device showed in place of a handshake or a certificate. The codes are from OpenSSL (SSL_R_*) and
+ * X509_verify_cert.
+ */
 function handshakeFault({ code = "", message }: NodeJS.ErrnoException, { authorizationError }: tls.TLSSocket): string {
   const unsigned = String(authorizationError ?? "");
   if (unsigned !== "") return `its certificate is not valid here (${unsigned}), expected one that tls.ca signed`;

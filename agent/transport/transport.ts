@@ -16,7 +16,7 @@ export interface Wire {
   pause(): void;
   resume(): void;
   /**
-   * Reports that the device has sent a whole message. The wire no longer gives way to wires without a message. Undefined if
+   * Reports that the device has sent a complete message. The wire no longer gives way to wires without a message. Undefined if
    * wires of this transport never give way.
    */
   heardMessage?(): void;

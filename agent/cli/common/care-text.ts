@@ -15,7 +15,7 @@ export function retentionLines({ kept_days, bytes, settled, unsettled, next_remo
   ];
 }
 
-/** `isScheduled` if agent.yaml asks for backups. */
+/** `isScheduled` if agent.yaml has a backup schedule. */
 export function backupLine(state: BackupState | null, isScheduled: boolean): string {
   if (!isScheduled) return "backups: none are scheduled, add backup: { folder: ... } to agent.yaml";
   if (state === null) return "backups: none yet, the first is made within minutes of the start";

@@ -73,7 +73,7 @@ export class MessageFeed {
     this.#folder = folder;
   }
 
-  /** Returns all messages at the first call, then those that arrived or left the state pending. */
+  /** Returns all messages at the first call, then new messages and messages that left the state pending. */
   next(): MessageSummary[] {
     const seen = { row: this.#row, ids: this.#pending };
     const before = new Set(this.#pending);

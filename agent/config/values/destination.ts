@@ -16,7 +16,7 @@ export type Destination =
 export interface StowTarget {
   /** URL of the STOW-RS service, without `/studies`. */
   readonly url: string;
-  /** File with the value of the Authorization header, read anew for each request; null if there is none. */
+  /** File with the value of the Authorization header, read for each request; null without one. */
   readonly authorizationFile: string | null;
 }
 

@@ -23,7 +23,10 @@ const List = Compile(
   ),
 );
 
-/** Reads an operator list. @throws Error with the problems of the file, without its text if it is no list: it may hold a secret */
+/**
+ * Reads an operator list.
+ * @throws Error with the problems of the file, without its text if it is not a list: it may hold a secret
+ */
 export function readOperators(file: string): Operator[] {
   const list = parsed(readTextFile(file));
   if (!Array.isArray(list)) throw new Error('expected a list of operators, each begins with "- id:"');

@@ -130,7 +130,7 @@ export const BackupSchema = ClosedObject({
   images: Type.Optional(Type.Boolean()),
 });
 
-/** A log file beside stdout. */
+/** A log file in addition to stdout. */
 export const LogSchema = ClosedObject({
   file: Type.String({ minLength: 1 }),
   maxMegabytes: Type.Optional(Type.Number({ minimum: 0.01, maximum: 10_000 })),
@@ -147,9 +147,9 @@ export const NetworkSchema = Type.Object({
   /** Proxy of all HTTP requests, such as `http://user@proxy.example:3128`; the environment's without it. */
   proxy: Type.Optional(Type.String({ minLength: 1 })),
   proxyPasswordFile: Type.Optional(Type.String({ minLength: 1 })),
-  /** Targets without a proxy, beside those of NO_PROXY. */
+  /** Targets without a proxy, in addition to NO_PROXY. */
   noProxy: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 100 })),
-  /** File with certificates in PEM, which HTTP requests trust beside the known authorities. */
+  /** File with certificates in PEM, which HTTP requests trust in addition to the known authorities. */
   ca: Type.Optional(Type.String({ minLength: 1 })),
 });
 

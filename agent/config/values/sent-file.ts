@@ -2,9 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 
 /**
- * Checks a file whose content leaves this machine: a key, an Authorization header, a secret that signs requests, a list of operators.
- * Whoever may change agent.yaml, or sees the sentences of its check, would otherwise get any file of the agent's user. Certificates are
- * public and private keys never leave the machine, so the files of `tls` and `ca` may be anywhere.
+ * Checks a file whose content leaves this machine: a key, an Authorization header, a secret that signs requests, a list of
+ * operators. Otherwise a user who may change agent.yaml, or sees the problems of its check, could read any file of the agent's
+ * user. Certificates are public and private keys never leave the machine, so the files of `tls` and `ca` may be anywhere.
  * @returns the problem, or null, also for a file that does not exist
  */
 export function sentFileProblem(file: string, folder: string): string | null {

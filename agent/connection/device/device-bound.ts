@@ -25,7 +25,7 @@ export class DeviceBound {
     this.#count += count;
   }
 
-  /** Resumes waiting wires in the order in which they began to wait, as long as the count allows. */
+  /** Resumes waiting wires, the longest wait first, as long as the count allows. */
   remove(count: number): void {
     this.#count -= count;
     for (const resume of this.#waiting) {

@@ -40,7 +40,7 @@ export interface MessageHandler {
 
 /**
  * Queues a message for the device on the wire of its query. A closed wire discards the message, because the device repeats its
- * query. `sent` is called once the device has accepted the whole message.
+ * query. `sent` is called once the device has accepted the complete message.
  */
 export type SendMessage = (message: Uint8Array, sent: () => void) => void;
 

@@ -63,7 +63,7 @@ export class DeviceStatus {
     this.connectionChanged();
   }
 
-  /** Stores a changed connection status at once. Counters wait for note(). */
+  /** Stores a changed connection status immediately. Counters wait for note(). */
   connectionChanged(): void {
     this.#metrics.connected.set({ device: this.#id }, this.#connection.connected ? 1 : 0);
     const text = JSON.stringify(this.#connectionStatus());

@@ -32,7 +32,7 @@ function targetOf(name: string, text: string | undefined): Target[] {
   return address === null ? [] : [{ name, address }];
 }
 
-/** A device may be switched off, so a failure is no problem of the set-up. */
+/** A device may be switched off, so a failure proves no wrong set-up. */
 function tryDialling({ name, address: { host, port } }: Target): Promise<Finding> {
   return new Promise((resolve) => {
     const socket = net.connect({ host, port, timeout: ANSWER_MS });

@@ -16,9 +16,9 @@ import type { Finding } from "../../page/types/doctor.ts";
 import { ok, problem, skipped, warning } from "../check/finding.ts";
 import { authorityRemedy, tryWay } from "./server-network.ts";
 
-// The server, the key of the agent, and the clock. The questions are those of the agent, and change nothing.
+// The server, the key of the agent, and the clock. The requests are the agent's own, and change nothing.
 
-/** Max wait for an answer. */
+/** Max wait for a response. */
 const ANSWER_MS = 8_000;
 
 export const server = configCheck("server", "Server, key and clock", async (config, { isOffline }) => {
@@ -57,7 +57,7 @@ async function askServer(client: ServerClient, config: Config): Promise<Finding[
   return [...found, ...others.flat()];
 }
 
-/** The routes that an agent of this version asks for, and an older server lacks. */
+/** The routes that an agent of this version needs, and an older server lacks. */
 async function askCodes(client: ServerClient, url: string): Promise<Finding[]> {
   try {
     return (await client.get("/agent/v1/codes")) === null ? [oldServer(url)] : [];

@@ -16,10 +16,10 @@ const STEP_MS = 5_000;
 /** Time before the end of a certificate from which it is reported. */
 const CERTIFICATE_MS = 14 * 24 * 60 * 60_000;
 
-/** The server can be asked, or the finding that ends the way to it. */
+/** The server is reachable, or the finding explains why not. */
 export type Way = { readonly is: "open" | "closed"; readonly found: readonly Finding[] };
 
-/** Tries the way to a server. With a pin its certificate is the one of the pairing, or another machine answers. */
+/** Tries the way to a server. With a pin its certificate is the pairing's, or another machine responds. */
 export async function tryWay(text: string, pin?: string): Promise<Way> {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");

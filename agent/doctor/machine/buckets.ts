@@ -8,11 +8,11 @@ import { readSecret } from "../../config/values/secret-file.ts";
 import { configCheck } from "../check/check.ts";
 import { ok, problem, skipped, warning } from "../check/finding.ts";
 
-/** Max wait for each answer of a store. */
+/** Max wait for each response of a store. */
 const ANSWER_MS = 5_000;
 const PATIENCE = { idleMs: ANSWER_MS, bytesPerSecond: 1024 };
 
-/** Begins an upload in each bucket and ends it at once: reachable, clock, key, bucket, permission to write. */
+/** Starts an upload in each bucket and aborts it: reachable, clock, key, bucket, permission to write. */
 export const buckets = configCheck("bucket", "Buckets of images", async ({ destinations }, { isOffline }) => {
   const found = destinations.filter((destination) => destination.way === "s3");
   if (found.length > 0 && isOffline) return [skipped("bucket.offline", "not asked, because of --offline")];

@@ -36,7 +36,7 @@ function rightsOf(data: string): Finding[] {
     : [ok("folder.writable", `${data} is writable, and no other user reads it`)];
 }
 
-/** Tries to write, because rights alone do not tell: the disk may be read-only, and root may do all. */
+/** Tries to write, because rights alone prove nothing: the disk may be read-only, and root may do all. */
 function folderFault(folder: string): Finding | null {
   const parent = existingParent(folder);
   if (!fs.statSync(parent).isDirectory()) {

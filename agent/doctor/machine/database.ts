@@ -19,7 +19,7 @@ import type { DatabaseAnswer } from "./quick-check.ts";
 /** Time for the check of all tables. A large database is then checked in part. */
 const CHECK_MS = 10_000;
 
-/** Checks that the stored results are whole, also while the agent writes them. */
+/** Checks that the stored results are undamaged, also while the agent writes them. */
 export const database = configCheck("database", "Stored results", async ({ data }) => {
   const file = path.join(data, "spool.db");
   if (!fs.existsSync(file)) return [skipped("database.none", "nothing is stored yet")];

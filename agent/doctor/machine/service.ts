@@ -6,7 +6,7 @@ import { ok, problem, skipped, warning } from "../check/finding.ts";
 /** The name of the service, unless several agents run on this machine. */
 export const SERVICE = "vetwire-agent";
 
-/** Asks the system's service manager whether it starts the agent. */
+/** Queries the system's service manager: does it start the agent? */
 export const service: Check = {
   id: "service",
   title: "Service",

@@ -3,7 +3,7 @@ import type { LocalLogLine } from "../types/queue.ts";
 import type { Host } from "../../host.ts";
 
 const LINES_MAX = 200;
-/** Fields that stand at their own place, or say nothing to a user. */
+/** Fields that have a place of their own, or no meaning for a user. */
 const LEFT_OUT = new Set(["time", "level", "msg", "pid", "hostname"]);
 
 /** Adds the last lines of the log. They hold no name, no result and no key. */
@@ -11,7 +11,7 @@ export function logRoutes(app: FastifyInstance, host: Host): void {
   app.get("/local/v1/log", (): readonly LocalLogLine[] => host.recentLog.lines.slice(-LINES_MAX).map(readLine));
 }
 
-/** Reads a line of pino. A line that was cut is no JSON, and is shown as it is. */
+/** Reads a line of pino. A cut line is not JSON, and is shown as it is. */
 function readLine(line: string): LocalLogLine {
   try {
     const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;

@@ -59,7 +59,7 @@ function fixtureOf({ config }: RunningAgent, id: string): LocalFixture {
     );
     return { file_name: `message-${id.slice(-8)}.bin`, base64: Buffer.from(bytes).toString("base64"), notes };
   } catch (error) {
-    // The sentences of capture() say why a message has no recording.
+    // The sentences of capture() explain why a message has no recording.
     throw new PageError(409, errorMessage(error));
   }
 }
@@ -108,7 +108,7 @@ function reprocessingRoutes(app: FastifyInstance, host: Host): void {
   );
 }
 
-/** Processes one message again, with the other messages of its studies. An image stands for its whole study. */
+/** Processes one message again, with the other messages of its studies. An image represents its complete study. */
 function reassessed({ config }: RunningAgent, id: string): Promise<ReassessedMessage[]> {
   const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
   const wanted = { states: ["filed", "quarantined", "unmatched"] as const, since: 0, message: id };

@@ -4,7 +4,7 @@ const AT_ONCE_MAX = 2;
 const WAITING_MAX = 20;
 const WAIT_MS = 30_000;
 
-/** Work that needs much memory: little of it runs at once, some waits for its turn, and more is refused. */
+/** Work that needs much memory: few jobs run simultaneously, some wait for their turn, and more are refused. */
 export class Turns {
   #running = 0;
   readonly #waiting = new Set<() => void>();

@@ -6,7 +6,7 @@ export interface LocalConfiguration {
   readonly text: string | null;
   /** The mark of the text. An editor sends it back, so that a file that changed meanwhile is not overwritten. */
   readonly mark: string;
-  /** The text that the last change replaced; null if there is none. */
+  /** The text that the last change replaced, or null. */
   readonly previous: string | null;
 }
 

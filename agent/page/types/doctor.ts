@@ -20,7 +20,7 @@ export interface TitledFinding extends Finding {
   readonly check: string;
 }
 
-/** The answer of `/local/v1/doctor`. */
+/** The response of `/local/v1/doctor`. */
 export interface DoctorBody {
   readonly findings: readonly TitledFinding[];
 }

@@ -32,7 +32,7 @@ export interface LocalImage {
   readonly fault: PictureFault | null;
 }
 
-/** The state of the images of a study at one archive. */
+/** The state of a study's images at one archive. */
 export interface LocalForwards {
   readonly destination: string;
   readonly queued: number;
@@ -42,7 +42,7 @@ export interface LocalForwards {
   readonly reason: string | null;
 }
 
-/** Max pixels of a side of a picture: in the list, and alone. */
+/** Max pixels per side of a picture: in the list, and alone. */
 export const PICTURE_SIDES = { small: 256, large: 1024 } as const;
 
 /** Header of a picture with the number of frames of its image. */

@@ -30,10 +30,10 @@ function isNearChange(lines: readonly string[], index: number): boolean {
   return near.some((line) => !line.startsWith("  "));
 }
 
-/** Cells of the table below. Beyond it the middle is shown as replaced whole. */
+/** Cells of the table below. Beyond it all lines of the middle are shown as replaced. */
 const CELLS_MAX = 1_000_000;
 
-/** The longest common subsequence of lines, and the lines beside it. */
+/** The longest common subsequence of lines, and the other lines. */
 function changesOf(old: readonly string[], next: readonly string[]): string[] {
   const all = [...old.map((line) => `- ${line}`), ...next.map((line) => `+ ${line}`)];
   if (old.length * next.length > CELLS_MAX) return all;

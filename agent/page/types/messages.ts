@@ -40,7 +40,7 @@ export interface LocalMessage {
 
 export interface LocalBytes {
   readonly length: number;
-  /** Bytes of the beginning that `text` and `hex` show. */
+  /** Bytes at the start that `text` and `hex` show. */
   readonly shown: number;
   /** A line for each line of the device, with control characters by name. */
   readonly text: readonly string[];

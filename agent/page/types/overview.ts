@@ -29,7 +29,7 @@ export interface LocalRunning {
     readonly warnings: readonly LocalFinding[];
   };
   readonly server: { readonly url: string; readonly state: string; readonly reason: string | null };
-  /** This machine's clock minus the server's; null before the first answer. */
+  /** This machine's clock minus the server's; null before the first response. */
   readonly clock_offset_s: number | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
   readonly devices: readonly LocalDevice[];
@@ -79,7 +79,7 @@ export interface LocalDevice {
 /** The event `lines` of `/local/v1/devices/ID/bytes`. */
 export interface LiveLine {
   readonly at: string;
-  /** `line` tells of the line itself: closed, silent, or a fault in the bytes before. */
+  /** `line` reports the line itself: closed, silent, or a fault in the bytes before. */
   readonly from: "device" | "agent" | "line";
   readonly text: string;
 }

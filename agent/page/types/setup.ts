@@ -173,7 +173,7 @@ export interface FirstMessage {
 }
 
 export interface SetupView {
-  /** Grows with each step. An answer names the one that it answers. */
+  /** Grows with each step. An answer names the turn of its step. */
   readonly turn: number;
   readonly step: SetupStep;
   /** Whether the set-up works on the last answer. */

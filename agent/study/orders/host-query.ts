@@ -29,7 +29,7 @@ export class HostQueries {
     this.#orders = new OrderLookup(spool, directory);
   }
 
-  /** Builds the replies to a query. @returns none if the message is no query, or its device takes no orders */
+  /** Builds the replies to a query. @returns none if the message is not a query, or its device takes no orders */
   async reply(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly OrderMessage[]> {
     if (message.incomplete !== null) return [];
     switch (profile.protocol) {

@@ -84,7 +84,9 @@ export class OrderLookup {
     return found;
   }
 
-  /** Finds the orders of a sample. An accession behind rack and position is the sample's number, and those name no patient. */
+  /**
+   * Finds the orders of a sample. An accession after rack and position is the sample's number; rack and position name no patient.
+   */
   async #findSample(device: string, { rackPosition, ...sample }: QueriedSample): Promise<PatientOrders> {
     if (rackPosition === undefined) return this.#findNamed(device, sample);
     const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: rackPosition.slice(2) });
@@ -149,7 +151,7 @@ function openPeriod(now: number): Period {
   return { from: now - OPEN_MS, to: now + DAY_MS };
 }
 
-/** Reads the period of a query (LIS02-A2 ). A date without a time is the whole day. */
+/** Reads the period of a query (LIS02-A2 ). A date without a time is the full day. */
 function periodOf({ from, to }: OrderQuery, timeZone: string, now: number): Period | { readonly problem: string } {
   const usual = openPeriod(now);
   const [start, end] = [from, to].map((text) => readTime(text, timeZone));

@@ -23,11 +23,11 @@ const HL7_NAMES: NamePlaces = {
   OBR: [10, 16, 28, 32, 33, 34, 35],
   OBX: [16],
 };
-/** POCT1-A elements with names: the pattern covers their attributes V and those of nested elements. */
+/** POCT1-A elements with names: the pattern covers attributes V, also of nested elements. */
 const POCT1_NAMES = /<(PT\.name|PT\.address|OPR\.name)\b[^>]*?(?:\/>|>[^]*?<\/\1\s*>)/g;
 const POCT1_VALUE = /(?<=\sV\s*=\s*)(?:"[^"]*"|'[^']*')/g;
 
-/** Returns the bytes without names. `messages` are those of the recording, for a layout without fields. */
+/** Returns the bytes without names. `messages` are the recording's messages, for a layout without fields. */
 export function redact(wire: Uint8Array, profile: Profile, messages: readonly Uint8Array[]): Uint8Array {
   switch (profile.protocol) {
     case "astm":
@@ -104,7 +104,7 @@ function redactHl7(text: string, profile: Hl7Profile): string {
   const names: NamePlaces = { ...HL7_NAMES, PID: placesIn("PID", profile), OBR: placesIn("OBR", profile) };
   let [field, kept] = ["|", "^~&"];
   let patient = new Segment("PID", HL7_DELIMITERS);
-  // VT begins a message.
+  // VT starts a message.
   return text.replace(/[^\r\n\v]+/g, (segment) => {
     const name = segment.slice(0, 3).toUpperCase();
     if (name === "MSH") [field, kept] = [segment.slice(3, 4), `${segment.slice(4, 6)}${segment.slice(7, 8)}`];
@@ -121,7 +121,7 @@ function redactHl7(text: string, profile: Hl7Profile): string {
   });
 }
 
-/** Returns the places of names in a PID or OBR: the standard's without those that the device uses for other data, and its own. */
+/** Returns the places of names in a PID or OBR: the standard's, unless the device uses them for other data, and its own. */
 function placesIn(segment: "PID" | "OBR", { patient }: Hl7Profile): number[] {
   const numbered = (name: string) => new Segment(name === segment ? `${name}${FIELDS.slice(1)}` : name, HL7_DELIMITERS);
   const { name = "", owner = "", ...others } = patient?.(numbered("PID"), numbered("OBR")) ?? {};
@@ -162,7 +162,7 @@ function redactText(text: string, profile: TextProfile, messages: readonly Uint8
   }
 }
 
-/** Changes the BCC behind each message by the difference of its text, so that a wrong one stays wrong. */
+/** Changes the BCC after each message by the difference of its text, so that a wrong one stays wrong. */
 function mendBccs(text: string, redacted: string, messages: readonly Uint8Array[]): string {
   let mended = redacted;
   let from = 0;
@@ -178,7 +178,7 @@ function mendBccs(text: string, redacted: string, messages: readonly Uint8Array[
   return mended;
 }
 
-/** Changes the check number behind each message by the difference of its text. A smaller number gets leading zeros. */
+/** Changes the check number after each message by the difference of its text. A smaller number gets leading zeros. */
 function mendCheckNumbers(text: string, redacted: string, messages: readonly Uint8Array[]): string {
   let mended = "";
   let from = 0;

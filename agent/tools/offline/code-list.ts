@@ -12,12 +12,12 @@ export interface ListedCode {
   readonly label: string | null;
   /** Results in the stored studies. */
   readonly count: number;
-  /** Results of these that stand under the device's code. */
+  /** Results of these under the device's own code. */
   readonly unknown_count: number;
   readonly last_value: string | null;
   readonly last_unit: string | null;
   readonly last_measured_at: string | null;
-  /** The analyte in agent.yaml, else the one of the dashboard. */
+  /** The analyte in agent.yaml, else the dashboard's. */
   readonly mapped_to: string | null;
   /** The nearest analytes of the catalogue, for a code without a mapping. */
   readonly suggestions: readonly string[];

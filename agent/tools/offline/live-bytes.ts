@@ -12,7 +12,7 @@ import type { EventKind } from "../../spool/queries/events/event-log.ts";
 
 /** Events of one read. More wait for the next one. */
 const EVENTS_MAX = 200;
-/** Events that a reader may be behind. It skips older ones, because a user looks at the present. */
+/** Max events of a reader's lag. It skips older ones, because a user looks at the present. */
 const BEHIND_MAX = 2_000;
 /** Characters of a line. */
 const LINE_CHARS = 400;
@@ -43,7 +43,7 @@ export class LiveBytes {
     this.#timeZone = timeZone;
   }
 
-  /** Returns what the device and the agent said since the last call; nothing at the first one. */
+  /** Returns what the device and the agent sent since the last call; nothing at the first one. */
   next(db: Database.Database): LiveLine[] {
     const newest = db.prepare("SELECT COALESCE(MAX(id), 0) FROM event").pluck().get() as number;
     const after = Math.max(this.#last ?? newest, newest - BEHIND_MAX);

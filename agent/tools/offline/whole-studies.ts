@@ -54,7 +54,7 @@ export class WholeStudies {
     return assessed;
   }
 
-  /** Joins a message's draft of a study with those of the study's other messages, in the order of their storage. */
+  /** Joins a message's draft of a study with the drafts of the study's other messages, in the order of their storage. */
   async #whole(message: string, own: StudyDraft, drafts: readonly StudyDraft[]): Promise<StudyDraft> {
     const key = this.#operations.studyKey(own);
     let whole: StudyDraft | null = null;
@@ -66,7 +66,7 @@ export class WholeStudies {
     }
     const held = this.#operations.latestStudy(key);
     if (whole === null || held === null) return own;
-    // A filed study stays with its patient, whoever has the identifier by now.
+    // A filed study stays with its patient, even if another one has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
     if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
     const withdrawn = [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts)];

@@ -15,8 +15,9 @@ export interface PlayOutcome {
 }
 
 /**
- * Sends a fixture as the device. Its messages are sent by LIS01-A2, cut into frames as recorded; faults in the recording
- * are not repeated. A recording with frames that never arrived whole is refused. A fixture without such a message (one-way devices, raw records) is sent unchanged.
+ * Sends a fixture as the device. Its messages are sent by LIS01-A2, cut into frames as recorded; faults in the recording are not
+ * repeated. A recording with frames that never arrived completely is refused. A fixture without such a message (one-way devices,
+ * raw records) is sent unchanged.
  */
 export async function playDevice(fixture: Uint8Array, line: SimulatorLine): Promise<PlayOutcome> {
   const lost = lostFrames(fixture);
@@ -35,7 +36,7 @@ export async function playDevice(fixture: Uint8Array, line: SimulatorLine): Prom
 
 /**
  * Finds frames that the receiver refused and the device did not send again, such as those with a wrong checksum: their records would be
- * missing from what is played. @returns a sentence; null if there are none
+ * missing from what is played. @returns a sentence, or null
  */
 function lostFrames(fixture: Uint8Array): string | null {
   const link = new AstmLink();
@@ -52,7 +53,7 @@ function lostFrames(fixture: Uint8Array): string | null {
       if (action.do !== "reply") continue;
       if (action.bytes.includes(NAK)) refused.push({ number, reason: warned?.reason ?? "it was refused" });
       else if (action.bytes.includes(ACK) && byte !== ENQ) {
-        // Numbers begin again after seven, so that a device that went on meets its number anew.
+        // Numbers restart after seven, so a device that went on meets its number again.
         if (refused.every((frame) => frame.number === number)) refused = [];
         else loseRefused();
       }

@@ -11,7 +11,7 @@ import { screens } from "./screens.ts";
 
 export function LocalApp() {
   if (isSignedOut.value) return <Pin key={language.value} />;
-  // Screens read texts when they are drawn, so another language draws all of them anew.
+  // Screens read texts when they are drawn, so another language draws all of them again.
   return (
     <LocationProvider key={language.value}>
       {(isOffline.value || isLiveLost.value) && (

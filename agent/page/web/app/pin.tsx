@@ -6,7 +6,7 @@ import { formValues } from "../../../../server/web/ui/form.ts";
 import { PageChoices } from "../../../../server/web/ui/page-choices.tsx";
 import { useAction } from "../../../../server/web/ui/use-action.ts";
 
-/** Asks another machine for the PIN of the agent's page. */
+/** Prompts another machine for the PIN of the agent's page. */
 export function Pin() {
   const { run, error, isRunning } = useAction();
   const enter = (event: SubmitEvent) => {

@@ -9,7 +9,7 @@ import { t } from "./texts.ts";
 import { useCheck } from "./use-check.ts";
 import "./configuration.css";
 
-/** The text of agent.yaml: checked while a user types, compared with the running text, and applied whole or not at all. */
+/** The text of agent.yaml: checked while a user types, compared with the running text, and applied completely or not at all. */
 export function Configuration() {
   const configuration = useLocal<LocalConfiguration>("/configuration");
   return (
@@ -34,7 +34,7 @@ type Running = LocalConfiguration & { readonly text: string };
 
 function Editing({ of: running, reload }: { of: Running; reload: () => Promise<void> }) {
   const text = useSignal(running.text);
-  /** The text that the user began with. */
+  /** The text that the user started with. */
   const base = useSignal({ mark: running.mark, text: running.text });
   const outcome = useSignal<LocalApplied | null>(null);
   const { check, isChecking } = useCheck(text.value, running.mark);

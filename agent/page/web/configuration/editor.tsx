@@ -3,7 +3,7 @@ import { useId, useRef } from "preact/hooks";
 import type { LocalProblem } from "../../types/configuration.ts";
 import { t } from "./texts.ts";
 
-/** A text with line numbers, and its faults beside it. A fault leads to its line. */
+/** A text with line numbers, next to the list of its faults. A fault leads to its line. */
 export function Editor({
   text,
   problems,

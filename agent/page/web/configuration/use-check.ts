@@ -19,7 +19,7 @@ export function useCheck(text: string, mark: string) {
           check.value = found;
           checked.value = text;
         },
-        // The banner says that the agent does not answer. The next key stroke asks again.
+        // The banner reports that the agent does not respond. The next key stroke retries.
         () => undefined,
       );
     }, PAUSE_MS);

@@ -16,7 +16,7 @@ export interface DeviceWords {
   readonly isEnglish?: boolean;
 }
 
-/** Says the state of a device in words, with what to do about it. */
+/** Describes the state of a device in words, with its remedy. */
 export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords {
   const { state, reason, may_be_off, noise, profile, line, way, last_message_at } = device;
   if (reason !== null) {

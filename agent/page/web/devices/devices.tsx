@@ -7,13 +7,13 @@ import { t } from "./texts.ts";
 import "../app/wire.css";
 import "./devices.css";
 
-/** A silent device raises no change, so the page asks now and then. */
+/** A silent device raises no change, so the page polls. */
 const RELOAD_MS = 30_000;
 
-/** Min difference of the clocks that a user is told of. Smaller ones come from the network. */
+/** Min difference of the clocks that the page shows. Smaller ones come from the network. */
 const CLOCK_S = 60;
 
-/** The agent, and a card for each device that says in words what is wrong and what to do. */
+/** The agent, and a card for each device with its problem and remedy in words. */
 export function Devices() {
   const overview = useLocal<LocalOverview>("/overview");
   useEffect(() => {

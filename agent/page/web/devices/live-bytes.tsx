@@ -6,7 +6,7 @@ import { t } from "./texts.ts";
 /** Lines that stay. A user looks at the last ones, and every one is in the messages. */
 const LINES_MAX = 300;
 
-/** The bytes of a device while they arrive: what it sends, what the agent answers, and what the line does. */
+/** The bytes of a device while they arrive: what it sends, what the agent replies, and what the line does. */
 export function LiveBytes({ device }: { device: string }) {
   const lines = useSignal<readonly LiveLine[]>([]);
   const frame = useRef<HTMLPreElement>(null);

@@ -3,7 +3,7 @@ import { FRAMES_HEADER, PICTURE_SIDES } from "../../types/images.ts";
 import { loadFile, RequestError } from "../../../../server/web/api.ts";
 
 interface Picture {
-  /** Address of the picture; null while the agent draws it, or if there is none. */
+  /** Address of the picture; null while the agent draws it, or without one. */
   readonly url: string | null;
   /** Frames of the image; 1 until a picture of it arrives. */
   readonly frames: number;

@@ -7,7 +7,7 @@ import { Field } from "../../../../server/web/ui/field.tsx";
 import { messageStates, stateWord, t } from "./texts.ts";
 import "./messages.css";
 
-/** Every message that a device sent, the newest first. The filters stand in the page's address. */
+/** Every message that a device sent, the newest first. The page's address holds the filters. */
 export function Messages() {
   const { query, route } = useLocation();
   const { state = "", device = "", before = "" } = query;

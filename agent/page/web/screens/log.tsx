@@ -6,7 +6,7 @@ import { texts } from "../../../../server/web/text.ts";
 import { Badge } from "../../../../server/web/ui/badge.tsx";
 import "./log.css";
 
-/** A line of the log raises no change of the agent, so the page asks. */
+/** A line of the log raises no change of the agent, so the page polls. */
 const RELOAD_MS = 2_000;
 
 /** The last lines of the agent's log, the newest first. */

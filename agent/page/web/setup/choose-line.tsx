@@ -8,7 +8,7 @@ import { t } from "./texts.ts";
 type Kind = SetupLine["kind"];
 const KINDS: readonly Kind[] = ["serial", "listen", "dial", "imaging"];
 
-/** Asks how the new device is connected. */
+/** Prompts for the connection of the new device. */
 export function ChooseLine({ step, say }: { step: LineStep; say: Say }) {
   const free = step.ports.filter(({ device }) => device === null);
   const [kind, setKind] = useState<Kind>(free.length > 0 ? "serial" : "listen");

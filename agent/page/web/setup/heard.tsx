@@ -6,7 +6,7 @@ import { Bytes } from "./bytes.tsx";
 import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
-/** Shows the devices that the bytes may come from, and asks which one it is. Nothing is chosen without the user. */
+/** Shows the devices that the bytes may come from. The user decides which one it is. */
 export function Heard({ step, say }: { step: HeardStep; say: Say }) {
   const { candidates, profiles, problem, advice, bytes, shown } = step;
   const [candidate, setCandidate] = useState(candidates.length > 0 ? 0 : -1);

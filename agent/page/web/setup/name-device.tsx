@@ -5,7 +5,7 @@ import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
 import { t } from "./texts.ts";
 
-/** Asks for the device's name and who may send, beside the study as it would be filed. */
+/** Prompts for the device's name and allowed senders, next to the study as it would be filed. */
 export function NameDevice({ step, say }: { step: DeviceStep; say: Say }) {
   const { profile, setting, id, allow, callers, studies } = step;
   const submit = (event: SubmitEvent) => {

@@ -47,7 +47,7 @@ export function Server({ step: { name }, say }: { step: ServerStep; say: Say }) 
   );
 }
 
-/** Asks for the clinic's time zone and the data folder. */
+/** Prompts for the clinic's time zone and the data folder. */
 export function Place({ step: { clinic, warnings, timeZone, data }, say }: { step: PlaceStep; say: Say }) {
   const submit = (event: SubmitEvent) => {
     const typed = formValues(event);
