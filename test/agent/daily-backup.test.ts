@@ -45,7 +45,7 @@ test("agent.yaml names folder, time and number of the backups, and the log file"
   expect(() => configured({ backup: { folder: "backups", at: "3 pm" } })).toThrow("backup.at");
 });
 
-test("a backup has agent.yaml and the files beside it, and tells of others", () => {
+test("a backup has agent.yaml and the files of its folder, and lists the others", () => {
   const config = configured({});
   const elsewhere = { ...config, server: { ...config.server, keyFile: "/etc/vetwire/agent.key" } };
   expect(backupSource(config, false).files.map(({ name }) => name)).toEqual(["config/agent.yaml", "config/agent.key"]);
@@ -53,7 +53,7 @@ test("a backup has agent.yaml and the files beside it, and tells of others", () 
   expect(configFiles(elsewhere)).toEqual({ inside: [config.file], outside: ["/etc/vetwire/agent.key"] });
 });
 
-test("metrics and heartbeat tell the last failure and the last success", async () => {
+test("metrics and heartbeat report the last failure and the last success", async () => {
   const config = configured({ backup: { folder: "backups" } });
   recordBackup(config.data, made);
   recordBackup(config.data, failed);
@@ -88,7 +88,7 @@ test("metrics and heartbeat tell the last failure and the last success", async (
   expect(sent[0]?.backup).toEqual({ at: failed.at, succeeded_at: at, bytes: made.bytes, error });
 });
 
-test("status says in words how the backups are", () => {
+test("status describes the backups in words", () => {
   expect(backupLine(null, false)).toBe("backups: none are scheduled, add backup: { folder: ... } to agent.yaml");
   expect(backupLine(null, true)).toBe("backups: none yet, the first is made within minutes of the start");
   expect(backupLine({ last: made, succeeded: made }, true)).toBe(
@@ -100,7 +100,7 @@ test("status says in words how the backups are", () => {
   );
 });
 
-test("status says how long messages stay, and when the oldest goes", () => {
+test("status shows how long messages stay, and when the oldest is removed", () => {
   const counts = { kept_days: 30, bytes: 2_500_000, settled: 40 };
   expect(retentionLines({ ...counts, unsettled: 2, next_removal_at: at })).toEqual([
     `messages stay 30 days: 40 settled, 2.5 MB in the spool; the oldest is removed from ${local} on`,

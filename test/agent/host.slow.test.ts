@@ -7,7 +7,7 @@ import { markOf } from "../../agent/config/config-file.ts";
 import { freePort } from "../support/processes.ts";
 import { type TestAgent, useAgent } from "../support/running-agent.ts";
 
-// Goal: a new configuration is applied whole, or the earlier one goes on.
+// Goal: a new configuration is applied completely, or the earlier one goes on.
 
 let agent: TestAgent;
 useAgent((made) => {
@@ -43,7 +43,7 @@ function isOpen(place: string): Promise<boolean> {
   });
 }
 
-test("an applied configuration serves its devices and is stored, with the earlier text beside it", async () => {
+test("an applied configuration serves its devices and is stored, and the earlier text is kept", async () => {
   const { host, text, first, second } = await started();
   const next = withListeners(text, second, first);
   expect(await host.apply(next, markOf(text))).toEqual({ outcome: "applied" });

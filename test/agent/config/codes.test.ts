@@ -14,7 +14,7 @@ beforeAll(() => {
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
-/** Checks a configuration whose only device has these keys besides the usual ones. */
+/** Checks a configuration whose only device has these keys in addition to the usual ones. */
 function check(keys: string, profile = "generic-astm") {
   const text = `
 server: { url: "http://127.0.0.1:8080", keyFile: ./agent.key }
@@ -62,7 +62,7 @@ test("an analyte that the catalogue lacks is an error with the nearest analytes,
   ]);
 });
 
-test("a code that stands twice is an error, also in another case or as a number and a text", () => {
+test("a duplicate code is an error, also in another case or as a number and a text", () => {
   expect(problemsOf("codes: { gli: GLU, GLI: GLU }")).toEqual([
     '9: devices[0].codes.GLI is the same code as "gli", expected each code once',
   ]);

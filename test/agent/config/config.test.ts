@@ -107,7 +107,7 @@ test("an imaging device must not have an ackMode", () => {
   expect(problemsOf(good + xray)).toEqual(["10: devices[3].ackMode is for HL7 devices, profile dicom is not HL7"]);
 });
 
-test("all problems are reported at once by line, with the nearest known key", () => {
+test("one check reports all problems by line, with the nearest known key", () => {
   const faulty = `server: { url: "ftp://x", keyfile: ./agent.key }
 data: ./data
 timezone: Europe/Istanbul
@@ -462,7 +462,7 @@ describe("destinations of images", () => {
   });
 });
 
-test("alerts of an earlier version's agent.yaml is valid, whatever is in it, and a warning says to remove it", () => {
+test("alerts of an earlier version's agent.yaml is valid with any content, and a warning recommends its removal", () => {
   for (const part of ["alerts: { email: { to: [nurse@clinic.example] } }", "alerts: 1"]) {
     const checked = checkConfig(`${good}\n${part}\n`, folder);
     expect(checked).toMatchObject({

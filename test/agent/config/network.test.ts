@@ -86,7 +86,7 @@ test("a certificate that is cut off is refused", () => {
   ]);
 });
 
-test("a password that other users can read is told with the remedy", () => {
+test("a password that other users can read is reported with the remedy", () => {
   fs.chmodSync(path.join(folder, "proxy.password"), 0o644);
   const result = checkConfig(complete("proxy: http://vet@p.example\nproxyPasswordFile: proxy.password"), folder);
   expect("config" in result && exposures(result.config).map(({ fault }) => fault)).toEqual([

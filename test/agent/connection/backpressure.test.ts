@@ -115,7 +115,7 @@ describe("a flood of one device", () => {
   const CHUNK = new Uint8Array(65_536).fill(0x41);
   const header = "MSH|^~\\&|||||||ORU^R01|1|P|2.3\r";
 
-  test("over closed connections is stored up to 16 MiB at once, and a further connection is read after that", async () => {
+  test("over closed connections is stored up to 16 MiB immediately, and a further connection is read after that", async () => {
     const { wire, transport } = connect({ profile: genericHl7 });
     const flooded = [wire];
     for (let read = 0; read <= DEVICE_PENDING_BYTES_MAX; read += 4 * CHUNK.length) {
@@ -155,7 +155,7 @@ describe("a flood of one device", () => {
 });
 
 describe("a link's timer", () => {
-  test("does not run while the agent has paused the wire, and counts anew once it reads again", async () => {
+  test("does not run while the agent has paused the wire, and restarts once it reads again", async () => {
     const { wire, clock, warnings, messages } = connect({ profile: genericHl7 });
     const message = (id: number) => `\x0bMSH|^~\\&|||||||ORU^R01|${id}|P|2.3\r\x1c\r`;
     const count = 1_500;
@@ -178,7 +178,7 @@ describe("a link's timer", () => {
 describe("the memory budget of all devices", () => {
   const bulk = (number: number) => encodeFrame(number, Buffer.from(`C|1|I|${"x".repeat(600_000)}\r`), ETX);
 
-  /** @returns a device in the middle of a message of 1.2 MB */
+  /** @returns a device that is within a message of 1.2 MB */
   async function halfway(memory: MemoryBudget) {
     const harness = connect({ memory });
     harness.wire.send(Uint8Array.of(ENQ));
@@ -263,7 +263,7 @@ describe("an HL7 device", () => {
     expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
   });
 
-  test("an HL7 message beyond the memory budget is answered with AE and frees its memory", async () => {
+  test("an HL7 message beyond the memory budget gets AE and frees its memory", async () => {
     const memory = new MemoryBudget(2_000_000);
     const [first, second] = [1, 2].map((each) => {
       const harness = connect({ memory, profile: genericHl7 });

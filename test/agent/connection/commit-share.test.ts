@@ -10,7 +10,7 @@ function startShare() {
   return { share, appended, add };
 }
 
-test("events are appended at once while the device's uncommitted bytes are below the bound, and in order after commits", () => {
+test("events below the bound of uncommitted bytes are appended immediately, others in order after commits", () => {
   const { share: shared, appended, add } = startShare();
   add("a", UNCOMMITTED_BYTES_MAX - 1);
   add("b", UNCOMMITTED_BYTES_MAX);

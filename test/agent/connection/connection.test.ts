@@ -45,7 +45,7 @@ describe("durability before acknowledgement", () => {
     expect(onDisk).toEqual(sent);
   });
 
-  test("a message is stored whole and reported once", async () => {
+  test("a message is stored completely and reported once", async () => {
     const { id, wire, messages } = connect();
     wire.send(session(records));
     await until("the message", () => messages.length);
@@ -157,7 +157,7 @@ describe("a half-closed connection", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("a connection half-closed without bytes closes at once", () => {
+  test("a connection half-closed without bytes closes immediately", () => {
     const { wire } = connect();
     wire.end();
     expect(wire.isClosed).toBe(true);
@@ -170,7 +170,7 @@ describe("recovery after a crash", () => {
     const before = await Spool.open(own);
     const { id, wire, messages } = connect({ spool: before });
     const whole = frames(records);
-    // A complete message, and the beginning of another one in the same session without EOT between them.
+    // A complete message, and the start of another one in the same session without EOT between them.
     wire.send(Uint8Array.of(ENQ));
     for (const frame of whole) wire.send(frame);
     wire.send(encodeFrame(5, Buffer.from(`${records[0]}\r`), ETX));
@@ -217,7 +217,7 @@ describe("a full disk", () => {
     };
   });
 
-  test("a refused frame is answered with NAK, and a later frame completes the message", async () => {
+  test("a refused frame gets NAK, and a later frame completes the message", async () => {
     const { id, wire, messages, warnings, refusals } = connect({ spool: small });
     const [header, ...rest] = frames(records);
     wire.send(Uint8Array.of(ENQ));

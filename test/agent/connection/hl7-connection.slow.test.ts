@@ -17,7 +17,7 @@ import { listenTransport } from "../../../agent/transport/tcp.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 
-// Method: the connection and the spool of the agent behind a real socket. The test reads the disk through its own connection.
+// Method: the agent's connection and spool on a real socket. The test reads the disk through its own connection.
 
 let folder: string;
 let spool: Spool;
@@ -196,7 +196,7 @@ describe("a crash between commit and acknowledgement", () => {
   });
 });
 
-test("an invalid message is answered with AR, stored, and keeps the connection open", async () => {
+test("an invalid message gets AR, is stored, and keeps the connection open", async () => {
   await listen();
   const device = await connect();
   device.send(Buffer.concat([frameOf(["noise"]), frameOf(count("1"))]));

@@ -78,7 +78,7 @@ test("the acknowledgement leaves before any other work on its message", async ()
   expect(answered).toEqual(["ACK AA 10"]);
 });
 
-test("a continuous connection is split into sessions that begin with HELLO, and a restart finds the same messages", async () => {
+test("a continuous connection is split into sessions that start with HELLO, and a restart finds the same messages", async () => {
   const { id, wire, messages } = connect();
   await begin(wire);
   const [rounds, first] = [Math.max(IDLE_AFTER_DOCUMENTS, SESSION_MESSAGES_MAX) * 2 + 10, 10];
@@ -167,7 +167,7 @@ describe("announcements to the device", () => {
     refused: (reason: string) => void told.push(`${command} refused: ${reason}`),
   });
 
-  test("an announcement reaches a connected device at once, and only once", async () => {
+  test("an announcement reaches a connected device immediately, and only once", async () => {
     const { connection, wire, transport } = connect();
     const told: string[] = [];
     await begin(wire);
@@ -239,7 +239,7 @@ describe("announcements to the device", () => {
 });
 
 describe("a full disk", () => {
-  test("observations are answered with AE while the disk is full, and a restart keeps their patient", async () => {
+  test("observations get AE while the disk is full, and a restart keeps their patient", async () => {
     const smallFolder = temporaryFolder();
     const small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
     try {

@@ -100,7 +100,7 @@ describe("Horiba Pentra", () => {
     expect(report).not.toHaveProperty("withdrawn");
   });
 
-  test("garbled units are no units", () => {
+  test("garbled units are dropped", () => {
     expect(printed(reportOf("horiba-pentra/garbled-units")).slice(0, 3)).toEqual([
       ["WBC", "10.4", null, null],
       ["RBC", "6.14", null, null],
@@ -108,7 +108,7 @@ describe("Horiba Pentra", () => {
     ]);
   });
 
-  test("unit codes of a chemistry analyzer are no units, and the laboratory's names are labels", () => {
+  test("unit codes of a chemistry analyzer are not units, and the laboratory's names are labels", () => {
     const report = reportOf("horiba-pentra/chemistry");
     expect(printed(report)).toEqual([
       ["211", "0.88", "15", null],
@@ -118,7 +118,7 @@ describe("Horiba Pentra", () => {
   });
 });
 
-test("ABL80: typed values are comments, ? is a doubt, and a saturation without unit is no percentage", () => {
+test("ABL80: typed values are comments, ? is a doubt, and a saturation without unit is not a percentage", () => {
   const report = reportOf("radiometer-abl/blood-gas");
   expect(printed(report)).toEqual([
     ["pH", "7.391", "[pH]", null],
@@ -165,12 +165,12 @@ describe("VITROS", () => {
     expect(report.comments).toEqual(["950: 51"]);
   });
 
-  test.each(["vitros/query", "vitros/withdrawn-query"])("%s is no result and no alarm", (fixture) => {
+  test.each(["vitros/query", "vitros/withdrawn-query"])("%s is neither a result nor an alarm", (fixture) => {
     expect(only(readingsOf(fixture))).toEqual({ is: "not-for-patients", reason: "host query" });
   });
 });
 
-test("EM-200: one-test messages of a named sample are one study, and patient 0 is nobody", () => {
+test("EM-200: one-test messages of a named sample are one study, and patient 0 names nobody", () => {
   const reports = readingsOf("transasia-em200/one-test-per-message").map((reading) => only(reportsOf(reading)));
   expect(reports.map(printed)).toEqual([[["GLU", "101.5", "mg/dL", null]], [["ALTT", "52.0", "mg/dl", null]]]);
   const [first, second] = reports;

@@ -12,20 +12,20 @@ describe("Vcheck F200", () => {
     expect(report.acquired_at).toBe("2026-11-21T08:30:15.000Z");
   });
 
-  test("each answer of a combined test is a result", () => {
+  test("a combined test gives one result per code", () => {
     expect(rowsOf(reportOf("bionote-vcheck/two-answers"))).toEqual([
       ["BN0330-1", "Positive", null],
       ["BN0330-2", "Negative", null],
     ]);
   });
 
-  test("an answer keeps its titre step, and the interpretation is a comment", () => {
+  test("a word keeps its titre step, and the interpretation is a comment", () => {
     const report = reportOf("bionote-vcheck/titre-step");
     expect(rowsOf(report)).toEqual([["BN0340", "Positive,VN4", null]]);
     expect(report.comments).toContain("CAV Ab: interpretation=High");
   });
 
-  test("a note Z leaves out each answer of the run", () => {
+  test("a note Z leaves out each result of the run", () => {
     const reading = readingOf("bionote-vcheck/invalid-by-note");
     expect(reading).toMatchObject({ is: "quarantined" });
     expect(JSON.stringify(reading).match(/the run is invalid/g)).toHaveLength(2);
@@ -33,7 +33,7 @@ describe("Vcheck F200", () => {
 });
 
 describe("Vcheck M10", () => {
-  test("an answer and its Ct value are results, the internal control is none", () => {
+  test("a word and its Ct value are results, the internal control is not", () => {
     const report = reportOf("bionote-vcheck-m10/two-targets");
     expect(rowsOf(report)).toEqual([
       ["SDB-M1002-00", "Positive", null],
@@ -66,7 +66,7 @@ describe("Vcheck M10", () => {
     });
   });
 
-  test("a message cut behind the Ct value of its last target is quarantined", () => {
+  test("a message cut after the Ct value of its last target is quarantined", () => {
     expect(readingOf("bionote-vcheck-m10/cut-curve")).toEqual({
       is: "quarantined",
       reason: "the message lacks row 1.0.2.3",

@@ -9,7 +9,7 @@ import { soakCount } from "../../support/soak.ts";
 import { context } from "../records.ts";
 
 // The number of rows that a device sends is the number of rows published and rows listed with a reason, for every profile and
-// any code, value and unit. Each row has a number of its own, which its value begins with, so that none can hide another.
+// any code, value and unit. Each value starts with a number of its own, so that no row can hide another.
 
 const RUNS = soakCount(400);
 
@@ -42,7 +42,7 @@ function accounted(reading: Reading): { rows: number; listed: number; text: stri
 function faultsOf(sent: readonly Row[], reading: Reading): string[] {
   const { rows: published, listed, text: words } = accounted(reading);
   const values = sent.map(valueOf);
-  // A value in words may stand in several rows. A number stands in one.
+  // Several rows may have the same word. A number is unique.
   const lost = values.filter((value) => /^\d{4}\.5$/.test(value) && !words.includes(value));
   const isMore = reading.is === "reports" && published + listed > sent.length;
   return isMore ? [...lost, `${published} rows and ${listed} listed, of ${sent.length} sent`] : lost;

@@ -81,7 +81,7 @@ describe("a row", () => {
   test.each([
     ["a value column that is too short", GLU.replace("5.31 ", "531 "), /has 14 characters, expected 15$/],
     ["an unknown sign", fujiTest("GLU-PS", "5.31", "mmol/l", { sign: "~" }), /the sign is "~", expected =, < or >$/],
-  ])("with %s is listed, and the others stand", (_, odd, reason) => {
+  ])("with %s is listed, and the others stay", (_, odd, reason) => {
     const report = reportOf(fujiRecord([odd, fujiTest("ALB-PS", "32", "g/l")]));
     expect(report.rows.map(({ code }) => code)).toEqual(["ALB"]);
     expect(only(report.leftOut)).toMatch(reason);
@@ -100,7 +100,7 @@ describe("urine", () => {
     ]);
   });
 
-  test("beside serum leaves the serum as it is, and a calculated row is in doubt", () => {
+  test("with serum leaves the serum as it is, and a calculated row is in doubt", () => {
     const { rows } = reportOf(
       fujiRecord([fujiTest("CRE-PS", "82", "umol/l"), fujiTest("TP-W", "70", "g/l"), ...urine]),
     );
@@ -180,7 +180,7 @@ describe("a run that is not a patient's", () => {
   });
 });
 
-test("T has the kind of interval behind the marks; R of the immunoassay has none", () => {
+test("T has the kind of interval after the marks; R of the immunoassay has none", () => {
   const hormone = fujiTest("v-T4", " 1.23", "ng/mL", { range: ["1.10", "4.20"], marks: { 5: "w" } });
   for (const text of [fujiRecord([hormone]), fujiRecord([`${hormone},3`], { type: "T" })]) {
     expect(only(reportOf(text, fujiAu).rows)).toMatchObject({

@@ -59,7 +59,7 @@ describe.skipIf(!existsSync(folder))("every row of a capture", () => {
     expect([rows.length, reports.flatMap((report) => report.leftOut).length]).toEqual([read, leftOut]);
     const sent = valuesSent(name);
     expect(sent).toHaveLength(read + leftOut + rest);
-    // A value that no row has stands in a reason or a comment. Pictures and unset values are named by their rows.
+    // A value that no row has is in a reason or a comment. Pictures and unset values are named by their rows.
     const texts = new Set(rows.map(({ text }) => text));
     const others = reports.flatMap((report) => [...report.leftOut, ...report.comments, ...report.notes]).join("\n");
     const isListed = (value: string) => texts.has(value) || others.includes(value);
@@ -67,7 +67,7 @@ describe.skipIf(!existsSync(folder))("every row of a capture", () => {
     expect(sent.filter((value) => !isEmpty(value) && !/Base64/.test(value) && !isListed(value))).toEqual([]);
   });
 
-  test("a URIT-5160 with a year 0111 has the header's time, and its percentages are no counts", () => {
+  test("a URIT-5160 with a year 0111 has the header's time, and its percentages are not counts", () => {
     const report = only(played("urit-5160__vendor-example", "urit-5160").reports);
     expect(report.acquired_at).toBe("2011-06-27T11:44:58.000Z");
     const codes = report.rows.map(({ code, value }) => [code, value]);

@@ -38,7 +38,7 @@ describe("Boule Exigo", () => {
     });
   });
 
-  test("a mark doubts its value: HH is no high value, and the value gets no flag", () => {
+  test("a mark doubts its value: HH is not a high value, and the value gets no flag", () => {
     const marks = "boule-exigo/marks-of-doubt";
     expect(
       reportOf(marks).rows.map(({ device_code, device_flag, comment }) => [device_code, device_flag, comment]),
@@ -53,7 +53,7 @@ describe("Boule Exigo", () => {
     expect(flags.map(({ flag }) => flag)).toEqual([null, null, null, null, "normal"]);
   });
 
-  test("alert limits and histograms are no results", () => {
+  test("alert limits and histograms are not results", () => {
     expect(reportOf("boule-exigo/marks-of-doubt")).toMatchObject({
       leftOut: [],
       notes: ["kept in the message, not read: HGRAM"],
@@ -64,7 +64,7 @@ describe("Boule Exigo", () => {
 describe("EDAN H30", () => {
   const path = "edan-h30/one-sample";
 
-  test("names stand in OBX-4, and 0, 1, 2 are normal, high, low", () => {
+  test("names are in OBX-4, and 0, 1, 2 are normal, high, low", () => {
     expect(printed(path)).toEqual(["WBC 18.21", "NEUT# 13.04", "NEUT% 71.6", "MXD# 1.02", "RBC 4.97", "RDW_CV 14.8"]);
     expect(flagsOf(path)).toEqual(["H", "H", "N", "N", "L", "N"]);
     expect(reportOf(path).rows[0]).toMatchObject({
@@ -83,7 +83,7 @@ describe("EDAN H30", () => {
     });
   });
 
-  test("an order that is no sample gives no study", () => {
+  test("an order without a sample gives no study", () => {
     const reason = "order EDANLAB^H30Pro^Background is not for a patient";
     expect(readingOf("edan-h30/not-a-sample")).toEqual({ is: "not-for-patients", reason });
   });
@@ -123,7 +123,7 @@ describe("Siemens Clinitek Status", () => {
     expect(reportOf(path).rows.map(({ code }) => code)).not.toContain("CHOL");
   });
 
-  test("a control is told by its role, its notes, or the missing patient", () => {
+  test("a control is recognised by its role, its notes, or the missing patient", () => {
     expect(readingOf("siemens-clinitek/control-strip").is).toBe("not-for-patients");
     const order = (role: string) => `OBR|1||213|Multistix 10 SG${"|".repeat(11)}ORH^^^^^^${role}`;
     const read = (...segments: readonly string[]) =>
@@ -169,7 +169,7 @@ describe("BioSystems BA", () => {
   });
 });
 
-test("iChroma III: T is a patient's, R is final, and the unit stands behind the value", () => {
+test("iChroma III: T is a patient's, R is final, and the unit follows the value", () => {
   const report = reportOf("ichroma-iii/two-units");
   expect(report.identifier).toBe("4711");
   expect(report.rows).toMatchObject([

@@ -9,7 +9,7 @@ import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
 import { context, only, reportsOf } from "../records.ts";
 
-// Facts that the fixtures of these devices do not state in a sentence: the rows that stand, and the lines that stop a text.
+// Facts that the fixtures of these devices do not state in a sentence: the rows that stay, and the lines that stop a text.
 
 function readText(text: string, profile: Profile): Reading {
   return read(Buffer.from(text, "latin1"), profile, context);
@@ -81,7 +81,7 @@ test("SPOTCHEM EZ: the results of a run are one study, and the counters of two r
   expect(counted).toMatchObject({ identifier: null, sampleIds: ["0021"] });
 });
 
-test.each(["1", "2", "E"])("SPOTCHEM EZ: a run with the error digit %s has zeros that are no results", (error) => {
+test.each(["1", "2", "E"])("SPOTCHEM EZ: a run with the error digit %s has zeros that are not results", (error) => {
   expect(readText(twoLines("BUN      0.0 mmol/L 0", { error }), arkraySpotchemEz)).toEqual({
     is: "quarantined",
     reason: `no result could be read: BUN has no final value: the device reports error ${error}`,
@@ -107,7 +107,7 @@ test.each([
 
 const elLine = (specimen: string, results: string) => `26/11/21 11:30 ID# 4711       [${specimen}] ${results}`;
 
-test("SPOTCHEM EL: electrolytes of urine are not those of blood", () => {
+test("SPOTCHEM EL: electrolytes of urine are separate from blood", () => {
   const results = "Na   148 mmol/L K    3.1 mmol/L";
   expect(rowsOf(readText(elLine("B. Plasma", results), arkraySpotchemEl)).map(([code]) => code)).toEqual(["NA", "K"]);
   const urine = only(reportsOf(readText(elLine("Urine", results), arkraySpotchemEl)));
@@ -159,7 +159,7 @@ test.each([
   expect(rowsOf(readText(abl9(record), radiometerAbl9))).toEqual([row]);
 });
 
-test("ABL9: a status one place early says that there is no final value", () => {
+test("ABL9: a status one place early means no final value", () => {
   const records = ["R|1|^^^pH^M|||||X", "C|1|I|1009^Value below reportable range|I", "R|2|^^^pCO2^M|41.2|mmHg||N||F"];
   const report = only(reportsOf(readText(abl9(...records), radiometerAbl9)));
   expect(report.rows.map(({ code }) => code)).toEqual(["PCO2"]);
@@ -175,7 +175,7 @@ test("ABL9: temperature, FIO2 and age that a user typed in are remarks", () => {
   expect(report.notes).toContain("of the run: Age: 4");
 });
 
-// Every row is published or listed with its reason, whatever its name and value.
+// Every row is published or listed with its reason, for any name and value.
 const name = fc.stringMatching(/^[A-Z][A-Za-z]{1,3}$/).filter((text) => !/^(?:ID|No|TIME)/i.test(text));
 const value = fc.oneof(
   fc.integer({ min: 0, max: 9_999 }).map(String),
@@ -198,7 +198,7 @@ const LAYOUTS: readonly (readonly [Profile, (sent: readonly Row[]) => string])[]
   [diruiH100, (sent) => strip(...h100Head, ...sent.map(([code, text]) => `${code}  ${text}`))],
 ];
 
-test.each(LAYOUTS)("$id publishes a row or lists it, or keeps the whole text back", (profile, textOf) => {
+test.each(LAYOUTS)("$id publishes a row or lists it, or keeps the complete text back", (profile, textOf) => {
   let published = 0;
   const property = fc.property(rows, (sent) => {
     const reading = readText(textOf(sent), profile);

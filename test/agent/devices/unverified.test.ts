@@ -3,7 +3,7 @@ import { reportOf, rowsOf } from "./fixture.ts";
 
 // Devices known by other programs' parsers only.
 
-test("a Seamaty value may stand in OBX-7, and the species in PID-10", () => {
+test("a Seamaty value may be in OBX-7, and the species in PID-10", () => {
   const report = reportOf("seamaty-smt/panel");
   expect(rowsOf(report)).toEqual([
     ["Crea", 88, expect.any(String)],

@@ -92,7 +92,7 @@ describe("URIT-8030", () => {
       ["ALT", 52, "U/L"],
     ]);
     expect(report.unmapped).toEqual([expect.stringContaining("GLI"), expect.stringContaining("BIL")]);
-    // BIL is no urine pad here, so the sample is not urine.
+    // BIL is not a urine pad here, so the sample is not urine.
     expect(report.rows[2]).toMatchObject({ code: "ALT" });
     expect(report.modality).toBe("BIOCHEMISTRY");
   });

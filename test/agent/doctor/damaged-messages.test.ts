@@ -57,7 +57,7 @@ async function backUp(): Promise<string> {
 
 const SENTENCE = "the disk changed 1 row of messages: M0 of chem-1";
 
-test("the doctor names damaged messages with the remedy, and a whole spool none", async () => {
+test("the doctor reports damaged messages with the remedy, and nothing for an undamaged spool", async () => {
   expect((await doctored()).map(({ id }) => id)).toEqual(["database.whole"]);
   damage();
   expect(await doctored()).toMatchObject([
@@ -70,7 +70,7 @@ test("the doctor names damaged messages with the remedy, and a whole spool none"
   ]);
 });
 
-test("a backup with damaged messages succeeds and warns with the remedy, and one of whole messages does not", async () => {
+test("a backup with damaged messages succeeds and warns with the remedy, and one without them does not warn", async () => {
   expect(await backUp()).not.toContain("the disk changed");
   damage();
   const said = await backUp();

@@ -69,7 +69,7 @@ test("the newest 50 studies are listed, and the images of a large one are counte
   expect(studies[1]!.shown).toHaveLength(12);
 });
 
-test("no query reads a whole table of images, messages or forwards", () => {
+test("no query scans a table of images, messages or forwards", () => {
   const opened = openOperations();
   const { db, spool } = opened;
   spool.setDestinations(["pacs"]);

@@ -14,7 +14,7 @@ import { useSpool } from "../../support/spool.ts";
 const MEGABYTE = 1024 * 1024;
 const used = useSpool();
 
-test("a long instance is synced in parts while it is received, and falls behind a slow disk", async () => {
+test("a long instance is synced in parts while it is received, and lags on a slow disk", async () => {
   await recoverImageFolder(used.folder, used.spool);
   const store = new ImageStore(used.folder, used.spool, new HeaderReader());
   onTestFinished(() => store.close());

@@ -54,7 +54,7 @@ test("an image and a header that need gigabytes end no agent; the picture is set
     [{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, quietSeconds: 1 } as never],
     respond,
   );
-  // Its study stands in a header that nobody can read.
+  // Its study is in an unreadable header.
   expect(await store(port, DEFLATED, deflateRawSync(manyValues(60_000_000)))).not.toBe(0);
   expect(await store(port, JPEG, blankJpeg().bytes)).toBe(0);
   const images = () => readSpool(`${agent.folder}/data`, newestImageStudies).studies.flatMap(({ shown }) => shown);

@@ -15,7 +15,7 @@ test("an image that ended the agent twice while it was drawn is set aside, and t
       position + 1,
     );
   }
-  // Each start begins to draw, and never comes back.
+  // Each start draws, and never returns.
   for (const _ of [0, 1]) expect(operations.beginTry("draw", "cds_1 M1", 2)).toBe(true);
   const run = operations as unknown as Record<string, (...values: unknown[]) => unknown>;
   const call = async (name: string, ...values: unknown[]) => run[name]!(...values);

@@ -6,7 +6,7 @@ import { freePort, until } from "../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
 import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";
 
-// Method: the simulator sends images to a complete agent. A scripted server takes the study and answers the pictures.
+// Method: the simulator sends images to a complete agent. A scripted server takes the study and responds to the pictures.
 
 let agent: TestAgent;
 useAgent((created) => (agent = created));
@@ -16,7 +16,7 @@ interface Taken {
   readonly png: Buffer;
 }
 
-/** Runs an agent whose server answers each picture with the next step, at last always with 200. @returns the pictures */
+/** Runs an agent whose server responds to each picture with the next step, at last always with 200. @returns the pictures */
 async function send(kinds: readonly StudyKind[], ...steps: (Step | ((url: string) => Step))[]): Promise<Taken[]> {
   const taken: Taken[] = [];
   let hasStudy = false;
@@ -79,7 +79,7 @@ test.each([
   ["a missing record", notFound("RECORD.NOT_FOUND")],
   ["another program's success", { status: 200, body: {} }],
   ["another picture", outcomeOf("/agent/v1/previews/cds_other/1")],
-])("after an answer about %s the picture is sent again", async (_, step) => {
+])("after a response about %s the picture is sent again", async (_, step) => {
   const taken = await send(["cr"], step);
   await until("two requests", () => taken.length === 2);
   expect(positions(taken)).toEqual([1, 1]);

@@ -278,7 +278,7 @@ describe("reprocess", () => {
     return reassess(used.folder, { states: wanted, since: 0 }, known, false, () => undefined);
   };
 
-  test("reprocess shows the diff for a corrected patient and files the whole study", async () => {
+  test("reprocess shows the diff for a corrected patient and files the complete study", async () => {
     await receive({ patientId: "4711" }, { patientId: "4711" });
     await file();
     expect(await send()).toEqual([null]);

@@ -227,7 +227,7 @@ describe.skipIf(!present)("field captures", () => {
     expect(files.length).toBeGreaterThanOrEqual(11);
     for (const profile of profiles.filter(({ id }) => !id.startsWith("generic-"))) {
       const vendor = profile.id.split("-")[0] ?? "";
-      // A device that several vendors sell has the name of its layout behind the model.
+      // A device that several vendors sell has the name of its layout after the model.
       for (const file of files.filter((name) => !name.startsWith(vendor) && !name.includes(`__${vendor}`))) {
         for (const bytes of [capture(file), session(capture(file))]) {
           expect(play(bytes, profile).messages.filter(({ reading }) => reading.is === "reports")).toEqual([]);

@@ -41,7 +41,7 @@ test("the standard's place is not read where the profile reads another field", (
   expect(hint(celercare, { 5: "Canine" })).toMatchObject({ species: "Canine", name: null });
 });
 
-test("a device that has no species has none, whatever stands in PID-35", () => {
+test("a device without species has none, even if PID-35 is filled", () => {
   expect(hint(mindrayBs, { 2: "4711", 35: "Canine" })).toMatchObject({ species: null });
 });
 

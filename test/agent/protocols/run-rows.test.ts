@@ -60,7 +60,7 @@ test("age and weight by LOINC are remarks", () => {
   expect(rowsOf(readHl7(msh(), PID, OBR, ...rows, ALT_ROW))).toEqual(["ALT"]);
 });
 
-test("a word of the run beside an analyte's name describes its result", () => {
+test("a word of the run with an analyte's name describes its result", () => {
   const hl7 = readHl7(msh(), PID, OBR, obx("GLU^Glucose", "95", { 4: "Repeat", 6: "mg/dL" }));
   const astm = readAstm(["P|1|4711", "O|1|S-1", resultRecord("^^^GLU^Repeat", "95", "mg/dL")]);
   expect([rowsOf(hl7), rowsOf(astm)]).toEqual([["GLU"], ["GLU"]]);
@@ -72,13 +72,13 @@ test("a blood type is a result", () => {
 });
 
 test.each(["* QUALITY CONTROL REPORT *: 4300D", "Quality Control", "Quality control report of lot 7"])(
-  "an M record that begins with %s makes its order a control",
+  "an M record that starts with %s makes its order a control",
   (text) => {
     expect(readAstm(["P|1|4711", "O|1|S-1", ALT, `M|1|${text}`])).toMatchObject({ is: "not-for-patients" });
   },
 );
 
-test("a control that is mentioned beside a patient's tests takes none of the results", () => {
+test("a control among a patient's tests takes none of the results", () => {
   const readings = [
     readAstm(["P|1|4711", "O|1|S-1", ALT, "M|1|Quality control passed"]),
     readAstm(["P|1|4711", "O|1|S-1||^^^ALT\\^^^QC", ALT]),
@@ -156,7 +156,7 @@ test("rows of a control alone are not for a patient, and the message keeps their
   });
 });
 
-test("a long text of many levels is read at once", () => {
+test("a long text of many levels is read without delay", () => {
   const text = "level 1 ".repeat(100_000);
   const begin = performance.now();
   readHl7(msh(), PID, OBR, obx("SED", text, { 2: "TX" }), ALT_ROW);

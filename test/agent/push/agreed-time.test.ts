@@ -22,7 +22,7 @@ function machine(notBefore = 0) {
     pass: (ms: number) => (running += ms),
     /** Sets this machine's clock that far ahead of the true time. */
     set: (ms: number) => (ahead = ms),
-    /** The server answers with a clock that far ahead of the true time. */
+    /** The server responds with a clock that far ahead of the true time. */
     answer: (serverAhead = 0) => {
       const date = new Date(NOON + running + serverAhead).toUTCString();
       time.heard({ date, sentAt: wall(), receivedAt: wall() });
@@ -30,7 +30,7 @@ function machine(notBefore = 0) {
   };
 }
 
-test("there is no agreed time before the server has answered with a date", () => {
+test("there is no agreed time before a response with a date", () => {
   const { time, set, answer } = machine();
   expect(time.now()).toBeNull();
   time.heard({ date: undefined, sentAt: NOON, receivedAt: NOON });
@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("without an earlier agreement the clock that is behind a known time is wrong, else the earlier one counts", () => {
+test("without an earlier agreement a clock earlier than a known time is wrong, else the earlier one counts", () => {
   const known = machine(NOON - DAY);
   known.set(-YEARS);
   expect(known.time.best()).toBe(NOON - DAY);

@@ -10,7 +10,7 @@ test.each([
   ["SELF_SIGNED_CERT_IN_CHAIN", /^this PC does not know the authority of the server's certificate/],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /^this PC does not know the authority of the server's certificate/],
   ["ECONNREFUSED", /^the server cannot be reached: .* then try again with the same code$/],
-])("a pairing that fails with %s says what to do", (code, expected) => {
+])("a pairing that fails with %s has a remedy", (code, expected) => {
   const cause = Object.assign(new Error("words of the library"), { code });
   const fault = pairingFault(new SendError("transient", "the server cannot be reached", { cause }), "https://x", NOW);
   expect([fault.answer, fault.message]).toEqual(["server", expect.stringMatching(expected)]);

@@ -45,11 +45,11 @@ describe("unknown callers of a heartbeat", () => {
     expect(JSON.stringify(callers)).not.toContain("4D");
   });
 
-  test("bytes before the last message are no caller", () => {
+  test("bytes before the last message are not a caller", () => {
     expect(unknownCallers([{ id: "chem-1", noise, lastMessageAt: 6_000 }])).toEqual([]);
   });
 
-  test("the latest 20 callers of many are told, and the server takes them", () => {
+  test("the latest 20 callers of many are reported, and the server takes them", () => {
     const refused = (from: number) =>
       Array.from({ length: 20 }, (_, index) => ({ address: `10.0.0.${from + index}`, count: 1, at: from + index }));
     const callers = unknownCallers([

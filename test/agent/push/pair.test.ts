@@ -15,7 +15,7 @@ import { clinic, startServer, temporaryFolder } from "../../server/harness.ts";
 import { freePort } from "../../support/processes.ts";
 import { scriptedServer, type Step } from "../../support/scripted-server.ts";
 
-// Method: the agent's side against the real server, and against servers that answer as other programs do.
+// Method: the agent's side against the real server, and against servers that respond as other programs do.
 
 const fp = newFp("clinic");
 const CODE = "7KQM-X2HD-9FVT";
@@ -74,11 +74,11 @@ test("a code gives a private key file that works, and the address is taken from 
   expect((await get(key, "/agent/v1/ranges")).status).toBe(200);
 });
 
-test("a lost answer is made good by the same code, and no second key is made", async () => {
+test("a repeated code replaces a lost response, and no second key is made", async () => {
   const { url, makeCode, store, get } = await startDesk();
   const code = await makeCode();
   const keyFile = keyFileIn();
-  // A proxy that passes the request on and loses the first answer.
+  // A proxy that passes the request on and loses the first response.
   let lost = 0;
   const { createServer } = await import("node:http");
   const proxy = createServer((request, response) => {
@@ -120,7 +120,7 @@ test("a PC that is paired again keeps its old key until the new one works", asyn
   expect((await get(second, "/agent/v1/ranges")).status).toBe(200);
 });
 
-test("wrong and ended codes say where a new one is made", async () => {
+test("the fault of a wrong or ended code names the place for a new one", async () => {
   const { url, makeCode, clock } = await startDesk();
   const code = await makeCode();
   expect(await faultOf(url, "hello")).toEqual(["code", expect.stringContaining("Add a clinic PC")]);
@@ -130,7 +130,7 @@ test("wrong and ended codes say where a new one is made", async () => {
   expect(await faultOf(url, code)).toEqual(["code", expect.stringContaining("Make a new one")]);
 });
 
-test("addresses that are none, that nobody serves, or that another program serves are told apart", async () => {
+test("invalid addresses, addresses without a server and those of another program are distinguished", async () => {
   for (const url of ["", "vetwire.example.com", "ftp://vetwire.example.com", "http://", "http://a b"])
     expect(await faultOf(url)).toEqual(["server", expect.stringContaining("expected the address of the dashboard")]);
   expect(await faultOf(`http://127.0.0.1:${await freePort()}`)).toEqual([
@@ -150,7 +150,7 @@ test("addresses that are none, that nobody serves, or that another program serve
     expect(await faultOf((await scripted(() => step)).url)).toEqual(["server", expect.stringContaining(another)]);
 });
 
-test("a server that is too old, busy or full says so in its own words", async () => {
+test("a server that is too old, busy or full is reported in its own words", async () => {
   const envelope = (status: number, code: string, message: string) => ({
     status,
     body: { success: false, error: { code, message, severity: "error" } },
@@ -171,7 +171,7 @@ test("a wrong clock and plain http beyond this machine are warnings", async () =
   expect(warnings).toEqual([expect.stringMatching(/clock is \d+ s ahead of .* set the one that is wrong$/)]);
 });
 
-test("a key that cannot be written is told before the server hears of it", async () => {
+test("a key that cannot be written is reported before the first request", async () => {
   const server = await scripted(() => ({ status: 200 }));
   const folder = temporaryFolder();
   const inFile = path.join(folder, "file", "agent.key");

@@ -54,7 +54,7 @@ const fault = (work: Promise<unknown>) =>
     (error: Error) => error.message,
   );
 
-/** Another machine that answers in the server's place. It keeps what it is sent. */
+/** Another machine that responds in the server's place. It keeps what it receives. */
 async function middle(respond: (body: string, key: string) => Promise<{ status: number; body: object }>, port = 0) {
   const authority = makeAuthority(own, Date.now());
   const { cert, key } = issueCertificate(authority, ["localhost"], Date.now());
@@ -100,7 +100,7 @@ test("a renewed certificate needs nothing, and neither does a restart of the age
   expect(await client().get("/agent/v1/ranges")).not.toBe(null);
 });
 
-test("a machine in the middle gets no code, cannot pass the pairing on, and cannot answer it", async () => {
+test("a machine in the middle gets no code, cannot pass the pairing on, and cannot respond to it", async () => {
   const desk = await startDesk();
   const { code } = await desk.makeCode();
   const keyFile = keyFileIn();
@@ -200,7 +200,7 @@ test("with a certificate of the clinic the last one that the server sends is pin
   expect(await fault(single.client().get("/agent/v1/ranges"))).toContain("another certificate than that of the paired");
 });
 
-test("a lost answer is repeated with the same key, and pairs once", async () => {
+test("a request with a lost response is repeated with the same key, and pairs once", async () => {
   const desk = await startDesk();
   const { code } = await desk.makeCode();
   const folder = temporaryFolder();

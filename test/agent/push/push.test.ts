@@ -173,7 +173,7 @@ test("a deferred study stays queued with its reason and is sent again until the 
   expect(await used.spool.call("outbox")).toEqual({ depth: 0, oldestAt: null, reason: null });
 });
 
-test("new studies that the server defers hold up no revision behind them", async () => {
+test("new studies that the server defers hold up no later revision", async () => {
   const fps = await queue(250);
   const { push, server } = await pushTo([full, full, full]);
   push.wake();
@@ -238,7 +238,7 @@ const refusing =
     return studies.some(({ fp }) => fps.includes(fp)) ? { status: 400, body: refusal("TEST.REFUSED") } : filed(request);
   };
 
-test("a study whose requests are refused stays queued behind the others, with the reason", async () => {
+test("a study whose requests are refused stays queued after the others, with the reason", async () => {
   const fps = await queue(5);
   const { push } = await pushTo(Array.from({ length: 20 }, () => refusing([fps[2]])));
   push.wake();
@@ -288,7 +288,7 @@ test("studies during whose request the agent ended are sent one by one", async (
   expect(sent).toEqual([[3, 4], [0], [1], [2]]);
 });
 
-test("a study that is alone in its refused request is behind the later ones, too", async () => {
+test("a study that is alone in its refused request waits after the later ones, too", async () => {
   await queue(1);
   const { push } = await pushTo([{ status: 413, body: refusal("TEST.REFUSED") }]);
   push.wake();

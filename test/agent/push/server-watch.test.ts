@@ -31,6 +31,9 @@ test("a server that lacks a route of a later version stays reached", async () =>
   expect(await statesAfter({}, null, {})).toEqual(["reached"]);
 });
 
-test.each([400, 404, 405, 409, 413, 422])("a server that answers %i does not count as reached", async (status) => {
-  expect(await statesAfter(failure(status))).toEqual(["does not work"]);
-});
+test.each([400, 404, 405, 409, 413, 422])(
+  "a server that responds with %i does not count as reached",
+  async (status) => {
+    expect(await statesAfter(failure(status))).toEqual(["does not work"]);
+  },
+);

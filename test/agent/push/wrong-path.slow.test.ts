@@ -7,8 +7,8 @@ import { freePort, until } from "../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
 import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";
 
-// Goal: results that the agent acknowledged wait for their server, whoever answers in its place. Method: a complete agent; one
-// program answers every request of it, until the server is back.
+// Goal: results that the agent acknowledged wait for their server while other programs respond in its place. Method: a complete
+// agent; one program responds to every request of it, until the server is back.
 
 let agent: TestAgent;
 useAgent((created) => (agent = created));

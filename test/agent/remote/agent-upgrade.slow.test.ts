@@ -10,7 +10,7 @@ import { writeUpgrades } from "../../../shared/platform/upgrade/version-store.ts
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
 
-// The running agent without a launcher: the test stands in for it, and notes what it is asked.
+// The running agent without a launcher: the test replaces it, and notes the requests.
 
 let agent: TestAgent;
 useAgent((created) => (agent = created));
@@ -48,7 +48,7 @@ afterEach(() => {
 test.each<[number, boolean]>([
   [119, true],
   [121, false],
-])("a server whose last answer is %i s old has to answer the new version: %s", async (seconds, heartbeat) => {
+])("a server whose last response is %i s old has to acknowledge the new version: %s", async (seconds, heartbeat) => {
   upgrade.answered(null);
   const now = performance.now();
   vi.spyOn(performance, "now").mockReturnValue(now + seconds * 1_000);
@@ -66,7 +66,7 @@ test("a version that was rolled back is tried again for a person, and not for th
   expect(asked).toEqual([{ version: "0.3.0", heartbeat: true, byPerson: true }]);
 });
 
-test("a change of the configuration is no fault of the version, and a missing configuration is one", () => {
+test("a change of the configuration is not a fault of the version, and a missing configuration is one", () => {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   upgrade.start(agent.host);

@@ -19,7 +19,7 @@ const LATER = "99.0.0";
 let agent: TestAgent;
 useAgent((created) => (agent = created));
 
-/** Starts the agent under a launcher that notes the versions it is asked for. */
+/** Starts the agent under a launcher that notes the requested versions. */
 async function start() {
   const port = await freePort();
   await agent.run([{ profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }]);
@@ -77,7 +77,7 @@ test("a refused version is tried again after the pause, while the server wants i
   fs.rmdirSync(path.join(folder, LATER));
   upgrade.answered(LATER);
   await until("the version is refused", () => refused.length === 1);
-  // The refusal is told before the pause begins.
+  // The refusal is reported before the pause starts.
   await new Promise((resolve) => setImmediate(resolve));
   upgrade.answered(LATER);
   const now = performance.now.bind(performance);

@@ -10,7 +10,7 @@ import { useSpool } from "../../support/spool.ts";
 
 const used = useSpool();
 const DEVICES = '- { id: chem-1, profile: generic-astm, connection: { listen: "127.0.0.1:4001" } }';
-/** Returns the report after the server at `url` named a version, and the paths that the agent asked for. */
+/** Returns the report after the server at `url` named a version, and the paths of the agent's requests. */
 async function reportFrom(url: string, outcome: object = { outcome: "applied" }) {
   fs.writeFileSync(path.join(used.folder, "agent.key"), "sk_live_test", { mode: 0o600 });
   const asked: string[] = [];
@@ -33,7 +33,7 @@ async function reportFrom(url: string, outcome: object = { outcome: "applied" })
   return { asked, problems, later };
 }
 
-test("devices of a server are not taken over plain http beyond this machine, and the sentence says what to do", async () => {
+test("devices of a server are not taken over plain http beyond this machine, and the sentence has the remedy", async () => {
   expect(await reportFrom("http://192.0.2.1:8080")).toEqual({
     asked: [],
     // With https, the server names the version again.

@@ -41,7 +41,7 @@ async function startDesk() {
     const { devices: edited } = await read();
     expect((await admin.call("PUT", await devicesPath(), { devices, edited })).status).toBe(200);
   }
-  /** Tells the server of the devices, as a first run of the agent would. */
+  /** Reports the devices to the server, as a first run of the agent would. */
   async function introduce(devices: string) {
     const payload = { configuration: { managed: true, version: null, problems: [], devices } };
     await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key }, payload });
@@ -80,7 +80,7 @@ async function testAgent(key: string): Promise<TestAgent> {
   return agent;
 }
 
-test("devices that an admin saved run at the agent, which tells it, also after a restart", async () => {
+test("devices that an admin saved run at the agent, which reports it, also after a restart", async () => {
   const desk = await startDesk();
   const [first = "", second = ""] = await places(2);
   await desk.introduce(stringify([device("chem-1", first)]));
@@ -133,7 +133,7 @@ test("faulty devices and taken ports leave the agent with the last good ones, an
   }
 });
 
-test("an agent with managed: false takes nothing and says so", async () => {
+test("an agent with managed: false takes nothing and reports that", async () => {
   const desk = await startDesk();
   const [first = "", second = ""] = await places(2);
   await desk.introduce("[]\n");

@@ -28,7 +28,7 @@ describe("generic-hl7 collects", () => {
     expect(collected(order, ALT)).toBeUndefined();
   });
 
-  test("no panel: its time tells it from the next one of the sample", () => {
+  test("no panel: its time distinguishes it from the next one of the sample", () => {
     const key = (time: string) => reportOf(genericHl7, `OBR|1|LAB-000123|||||${time}`, ALT, CREA).dedupe_key;
     expect(collected("OBR|1|LAB-000123", ALT, CREA)).toBeUndefined();
     expect(key("20261121113015")).not.toBe(key("20261121123015"));
@@ -43,7 +43,7 @@ describe("generic-hl7 collects", () => {
   });
 });
 
-test("a specimen's number (SPM-2) names a sample beside the device's own", () => {
+test("a specimen's number (SPM-2) names a sample in addition to the device's own", () => {
   const read = (specimen: string, own: string) =>
     only(reportsOf(readWith(biosystemsBa, msh({ 3: "BA200", 9: "OUL^R22" }), specimen, `OBR|1||${own}`, ALT))).collect;
   expect(read("SPM|1|Zeytin", "7")).toEqual(read("SPM|1|Zeytin", "8"));

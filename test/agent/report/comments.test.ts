@@ -5,7 +5,7 @@ import { study } from "../../../agent/study/study.ts";
 import { msh, OBR, ALT as ALT_ROW, PID, readGeneric as readHl7 } from "../protocols/hl7/segments.ts";
 import { ALT, only, readGeneric as readAstm, reportOf, reportsOf, vetscanReport, WBC } from "../records.ts";
 
-// What the analyzer says of the sample reaches the pushed study.
+// The analyzer's comments on the sample reach the pushed study.
 
 const source = { device_id: "chem-1", message_id: "message-1" };
 const bodyOf = (report: Report) => study(report, null, source).body;

@@ -25,7 +25,7 @@ const potassium = (value: string, fields: Parameters<typeof obx>[2] = {}) =>
   obx("K", value, { 6: "mmol/L", ...fields });
 const doubted = (comment: string, value = 5.5) => [{ value, reference_range: null, flag: null, comment }];
 
-test.each(["5.5*", "5.5 *", "*5.5", "?5.5", "5.5?", "5.5!", "5.5#", "5.5@"])("a mark beside %s doubts it", (text) => {
+test.each(["5.5*", "5.5 *", "*5.5", "?5.5", "5.5?", "5.5!", "5.5#", "5.5@"])("a mark next to %s doubts it", (text) => {
   const mark = text.replace(/[\d. ]/g, "");
   const words = `the device marks the value with ${mark}`;
   expect(shown(hl7(potassium(text)))).toEqual(doubted(words));
@@ -38,14 +38,14 @@ test("a value without a doubt keeps its range and its flag", () => {
   expect(shown(hl7(potassium("4.5", { 8: "*" })))).toMatchObject(normal);
 });
 
-test("a note explains a flag outside table 0078, behind its row or once for all", () => {
+test("a note explains a flag outside table 0078, after its row or once for all", () => {
   const own = hl7(potassium("5.5", { 8: "*" }), "NTE|1||* Low sample volume");
   expect(shown(own)).toEqual(doubted("* Low sample volume"));
   const legend = hl7(potassium("5.5", { 8: "!" }), obx("NA", "148", { 6: "mmol/L" }), "NTE|1||! = clot suspected");
   expect(shown(legend)).toMatchObject([{ flag: null, comment: "! = clot suspected" }, { flag: "normal" }]);
 });
 
-test("a note behind a row doubts its value", () => {
+test("a note after a row doubts its value", () => {
   expect(shown(hl7(potassium("5.5"), "NTE|1||Sample hemolysed"))).toEqual(doubted("Sample hemolysed"));
 });
 
@@ -64,17 +64,17 @@ test("a note that holds the value does not doubt it", () => {
   expect(report.rows.map(({ value, comment }) => [value, comment])).toEqual([[0.57, undefined]]);
 });
 
-test.each(["E", "edited by hand", "Manual", "modified"])("OBX-13 %s says that a person changed the value", (check) => {
+test.each(["E", "edited by hand", "Manual", "modified"])("OBX-13 %s means that a person changed the value", (check) => {
   expect(shown(hl7(potassium("5.5", { 13: check })))).toEqual(
     doubted(`the value was changed by hand (OBX-13 is ${check})`),
   );
 });
 
-test.each(["H", "Pass", "0.1234", "Aydin"])("OBX-13 %s says nothing of the value", (check) => {
+test.each(["H", "Pass", "0.1234", "Aydin"])("OBX-13 %s means nothing for the value", (check) => {
   expect(shown(hl7(potassium("4.5", { 13: check })))).toMatchObject([{ flag: "normal" }]);
 });
 
-test("a comment of the instrument behind an R record doubts its value", () => {
+test("a comment of the instrument after an R record doubts its value", () => {
   const record = ["P|1|4711", "O|1|S-1", resultRecord("^^^K", "5.5", "mmol/L")];
   for (const type of ["I", "G", ""]) {
     expect(shown(reportOf([...record, `C|1|I|Clot detected|${type}`]))).toEqual(doubted("Clot detected"));
@@ -91,7 +91,7 @@ test("a result whose validity is questionable (R-9 is W) is doubtful", () => {
   );
 });
 
-test("an MCHC of 0 beside a hemoglobin of 14 is doubtful, the hemoglobin is not", () => {
+test("an MCHC of 0 with a hemoglobin of 14 is doubtful, the hemoglobin is not", () => {
   const report = hl7(obx("HGB", "14", { 6: "g/dL" }), obx("MCHC", "0", { 6: "g/dL" }));
   expect(shown(report)).toMatchObject([
     { value: 14, flag: "normal" },

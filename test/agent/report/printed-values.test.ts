@@ -8,7 +8,7 @@ import { soakCount } from "../../support/soak.ts";
 import { msh, obx, PID, readGeneric as readHl7 } from "../protocols/hl7/segments.ts";
 import { only, readGeneric as readAstm, reportOf, reportsOf, resultRecord } from "../records.ts";
 
-// Whatever stands in a result field is a row, or is named as a placeholder.
+// The content of a result field is a row, or is named as a placeholder.
 
 const URINE = "OBR|1||U-1|UA|||20261120101200||||||||Urine";
 const source = { device_id: "hema-1", message_id: "message-1" };
@@ -26,7 +26,7 @@ test("a coding system without code and text is not a value", () => {
   }
 });
 
-test("values that are no single number reach the study as they were sent", () => {
+test("values other than a single number reach the study as they were sent", () => {
   const report = hl7(
     obx("WBC", "5-10", { 2: "ST", 6: "/HPF" }),
     obx("SQEP", "0-5", { 2: "ST", 6: "/HPF" }),

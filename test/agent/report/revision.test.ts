@@ -41,7 +41,7 @@ describe("news", () => {
     expect(results({ results: [row] })).toEqual([row, creatinine]);
   });
 
-  test("an analyte measured twice is replaced as a whole", () => {
+  test("an analyte measured twice is replaced completely", () => {
     const twice = revise(
       studyDraft({ results: [alt(1), creatinine, alt(2)] }),
       studyDraft({ results: [alt(3), alt(4)] }),
@@ -137,7 +137,7 @@ describe("news", () => {
     expect(revised?.body).toMatchObject({ patient_fp: studyDraft().body.patient_fp, results: [alt(50)] });
   });
 
-  test("the time of the first message stands, and the source is that of the last", () => {
+  test("the time is the first message's, and the source the last one's", () => {
     const late = { results: [alt(51)], acquired_at: "2027-01-01T00:00:00.000Z" };
     const revised = revise(held, studyDraft({ ...late, source: { device_id: "chem-1", message_id: "M2" } }));
     expect(revised?.body).toMatchObject({ acquired_at: held.body.acquired_at, source: { message_id: "M2" } });

@@ -45,7 +45,7 @@ const alt = (value = "52"): DeviceResult => ({ ...BARE, names: ["ALT"], value, u
 const wbc: DeviceResult = { ...BARE, names: ["WBC"], value: "9.8", unit: "10*9/L" };
 const unknown = (value = "1"): DeviceResult => ({ ...BARE, names: ["413"], value });
 
-test("the code and the name that a device gives itself are those of the row, not the names for the lookup", () => {
+test("a row has the device's own code and name, not the names for the lookup", () => {
   const [report] = readOne([{ ...BARE, names: ["9999-9", "X-new^99MRC"], code: "15001", label: "X new", value: "1" }]);
   expect(only(report!.rows)).toMatchObject({ code: "15001", device_code: "15001", device_label: "X new" });
 });
@@ -73,7 +73,7 @@ test("a withdrawn unknown code is withdrawn under the device's code", () => {
   expect(report).toMatchObject({ withdrawn: ["413"], leftOut: ["413 has no final value: deleted (OBX-11 is D)"] });
 });
 
-test("a withdrawn value may stand under the device's code, if it was a word of a numeric analyte", () => {
+test("a withdrawn value may be under the device's code, if it was a word of a numeric analyte", () => {
   const alanine = { ...alt(), code: "1742-6" };
   const [word] = readOne([{ ...alanine, value: "Positive" }]);
   expect(only(word!.rows)).toMatchObject({ code: "1742-6", codeSource: "device" });
@@ -151,7 +151,7 @@ test("every result is a row or is listed with its reason, and no value changes",
   fc.assert(property, { numRuns: 500 });
 });
 
-test("results behind the most that a study may have are counted, and do not cost the others", () => {
+test("results beyond the limit of a study are counted, and do not cost the others", () => {
   const results = Array.from({ length: RESULTS_MAX + 3 }, (_, index) => ({ ...unknown(), names: [`X${index}`] }));
   const { rows, leftOut } = only(readOne(results));
   expect(rows).toHaveLength(RESULTS_MAX);

@@ -49,25 +49,25 @@ test("a value that its unit makes impossible keeps value and unit, has a comment
   ]);
 });
 
-test("the device's own doubt stands before that of the unit", () => {
+test("the device's own doubt precedes the unit's", () => {
   const report = vetscanReport("Dog", resultRecord("4544-3", "43.1*", "L/L"));
   expect(report.rows[0]?.comment).toMatch(/^(?!43).+; 43\.1 L\/L is above 1 L\/L: /);
 });
 
-test("the number of a device's unit system is no unit", () => {
+test("the number of a device's unit system is not a unit", () => {
   expect(rowsOf(ORDER, resultRecord("^^^HCT", "0.43", "1"))).toEqual([
     { analyte: "HCT", value: 0.43, unit: "1", reference_range: null, flag: null },
   ]);
 });
 
-test("a strip's grade keeps its pad beside a unit, and a number beside the unit is the amount", () => {
+test("a strip's grade with a unit keeps its pad, and a number with the unit is the amount", () => {
   expect(rowsOf(URINE, resultRecord("^^^URO", "norm", "mg/dL"))).toMatchObject([{ analyte: "UBG", value: 0 }]);
   expect(rowsOf(URINE, resultRecord("^^^URO", "3.2", "umol/L"))).toMatchObject([
     { analyte: "UUBGN", value: 3.2, unit: "umol/L" },
   ]);
 });
 
-test("a LOINC of urine beside a blood mnemonic makes a row under the device's code", () => {
+test("a LOINC of urine with a blood mnemonic makes a row under the device's code", () => {
   expect(
     rowsOf(ORDER, resultRecord("2350-7^^^GLU", "250", "mg/dL"), resultRecord("^^^ALT", "50", "U/L")),
   ).toMatchObject([
@@ -83,7 +83,7 @@ test("a LOINC of urine beside a blood mnemonic makes a row under the device's co
   ]);
 });
 
-test("rapid tests answer in words", () => {
+test("rapid tests have results in words", () => {
   expect(
     rowsOf(
       ORDER,

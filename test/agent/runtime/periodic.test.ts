@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { runPeriodically } from "../../../agent/runtime/periodic.ts";
 
-test("a task runs at once, after each interval, and earlier after a failure", async () => {
+test("a task runs immediately, after each interval, and earlier after a failure", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const outcomes = [null, "away", "away", "refused", null, "away"];

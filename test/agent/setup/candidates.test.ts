@@ -9,7 +9,7 @@ import { candidatesOf, looksLike, misfit, readingOf } from "../../../agent/setup
 import { recording, recordings } from "../../support/fixtures.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
-// The profile that the set-up proposes for heard bytes, and the one that it argues against.
+// The profiles that the set-up proposes for heard bytes, and excludes.
 
 const heard = (sample: Uint8Array) => candidatesOf([{ bytes: sample, line: null, caller: null }]);
 const proposed = (sample: Uint8Array) => heard(sample)[0]?.shown.profile;
@@ -37,7 +37,7 @@ function readBy(sample: Uint8Array): ReadonlyMap<string, number> {
   return new Map(counts.filter(([, count]) => count > 0));
 }
 
-/** Profiles of recordings whose folder has another name: of another device's dialect, or of bytes that nothing can be told of. */
+/** Profiles of recordings whose folder has another name: of another device's dialect, or of bytes that prove nothing. */
 const OTHERS: Readonly<Record<string, string | undefined>> = {
   "abaxis-vetscan-vs2/wrong-sender.astm": "generic-astm",
   "dirui-h100/unknown-line.astm": undefined,
@@ -59,7 +59,7 @@ test.each(recordings.map(({ name, bytes: sample }) => [name, sample] as const))(
   },
 );
 
-/** Recordings whose own profile knows that a value is none, or that a whole message is no patient's. */
+/** Recordings whose own profile knows that a value is invalid, or that a message is not a patient's. */
 const HELD_BACK = [
   ...["bionote-vcheck-m10/cut-curve.hl7", "bionote-vcheck-m10/half-tree.hl7", "edan-h30/not-a-sample.hl7"],
   ...["bionote-vcheck-m10/internal-control-failed.hl7", "edan-i15/blood-gas.hl7", "epoc/without-patient.astm"],
@@ -68,7 +68,7 @@ const HELD_BACK = [
 ];
 
 test.each(all.map(({ name, bytes: sample }) => [name, sample] as const))(
-  "%s: no other profile that the bytes speak for reads more, and none that reads as much is argued against by a general one",
+  "%s: no other suggested profile reads more, and a general one excludes none that reads as much",
   (name, sample) => {
     const counts = readBy(sample);
     const candidates = heard(sample);
@@ -84,7 +84,7 @@ test.each(all.map(({ name, bytes: sample }) => [name, sample] as const))(
   },
 );
 
-/** Profiles of the captures, by the beginning of their names. Captures without frames are of records alone. */
+/** Profiles of the captures, by the prefix of their names. Captures without frames are of records alone. */
 const CAPTURED: Readonly<Record<string, string>> = {
   ...{
     "abaxis-vetscan-vs2": "abaxis-vetscan-vs2",

@@ -127,7 +127,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
     );
   });
 
-  test("bytes at a wrong speed ask for the result again, with the next speed", async () => {
+  test("bytes at a wrong speed prompt for the result again, with the next speed", async () => {
     const wizard = await started({ ...TIMES, silenceMs: 20_000 });
     const [port, device] = (await cable()).ends;
     await wizard.say({ to: "line", line: { kind: "serial", path: port } });
@@ -167,7 +167,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
   });
 });
 
-test("a port that cannot be opened says why", async () => {
+test("a port that cannot be opened is reported with the reason", async () => {
   const wizard = await started();
   await wizard.say({ to: "line", line: { kind: "serial", path: "/dev/no-such-port" } });
   expect((await wizard.on("heard")).problem).toContain("no such port /dev/no-such-port");
@@ -202,7 +202,7 @@ test("an HL7 device shows its study before it is saved, and only its address may
   await until("the first message", async () => (await wizard.on("first")).message);
 });
 
-test("a message of another profile is told, and a changed profile reads it again", async () => {
+test("a message of another profile is reported, and a changed profile reads it again", async () => {
   const wizard = await started();
   const port = await freePort();
   await wizard.say({ to: "line", line: { kind: "listen", port } });

@@ -19,7 +19,7 @@ function createQueue() {
   return { queue, log, push };
 }
 
-test("short callbacks run in one slice, in order and at once", () => {
+test("short callbacks run in one slice, in order and immediately", () => {
   const { queue, log, push } = createQueue();
   push("first");
   push("second");
@@ -51,7 +51,7 @@ test("callbacks that are added during a slice run after all earlier ones, withou
   expect(log.filter((entry) => entry !== "slice")).toEqual(["slow", "added", "empty"]);
 });
 
-test("an empty queue reports at once that it is empty", () => {
+test("an empty queue reports immediately that it is empty", () => {
   const { queue, log } = createQueue();
   queue.run();
   expect(log).toEqual(["slice", "empty"]);

@@ -52,7 +52,7 @@ describe("flushSoon, while 16 devices are busy", () => {
     expect(log).toEqual(["post"]);
   });
 
-  test("a batch is posted at once when half of the busy devices have an uncommitted event", async () => {
+  test("a batch is posted immediately when half of the busy devices have an uncommitted event", async () => {
     const { batcher, target, log } = createBatcher(16);
     target.events = 7;
     batcher.flushSoon();
@@ -114,7 +114,7 @@ describe("saveMessages", () => {
     expect(log).toEqual(["messages", "post"]);
   });
 
-  test("flushAll posts delayed messages at once with all other work", async () => {
+  test("flushAll posts delayed messages immediately with all other work", async () => {
     const { batcher, log } = createBatcher();
     batcher.saveMessages();
     batcher.flushAll();

@@ -11,7 +11,7 @@ describe("a pause", () => {
     return pause;
   }
 
-  test("a pause is over at once if no device has sent data", async () => {
+  test("a pause is over immediately if no device has sent data", async () => {
     const pause = startPause(new DeviceActivity());
     await vi.advanceTimersByTimeAsync(0);
     expect(pause.isOver).toBe(true);
@@ -61,7 +61,7 @@ describe("the number of busy devices", () => {
     expect(activity.busyDevices).toBe(1);
   });
 
-  test("the number of busy devices is 0 after a silence of a whole period", () => {
+  test("the number of busy devices is 0 after a silence of one period", () => {
     const activity = new DeviceActivity();
     vi.advanceTimersByTime(1_000);
     activity.note("chem-1");

@@ -74,7 +74,7 @@ test("a message that the disk refused is stored before the later messages", asyn
   expect([await first, await second]).toEqual(["M1", "M2"]);
 });
 
-test("messages that wait for the commit of earlier ones follow it at once", async () => {
+test("messages that wait for the commit of earlier ones follow it immediately", async () => {
   const { thread, save } = await openSpool();
   const saved = [save("M1")];
   await until("the first batch", () => thread.batches.length === 1);

@@ -150,7 +150,7 @@ describe("events", () => {
     expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M1", "M3"]);
   });
 
-  test("a pause ends shortly after an event, or at once if no device is active", async () => {
+  test("a pause ends shortly after an event, or immediately if no device is active", async () => {
     const spool = await openSpool();
     const session = spool.openSession("chem-1", "generic-astm");
     const speak = () => append(spool, session, "chunk", Uint8Array.of(1));

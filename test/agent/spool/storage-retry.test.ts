@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
 import { retryStorage } from "../../../agent/spool/storage-retry.ts";
 
-/** Fires each timer at once and notes its delay. */
+/** Fires each timer immediately and notes its delay. */
 function instantTimer() {
   const delays: number[] = [];
   const setTimer = (ms: number, fire: () => void) => {

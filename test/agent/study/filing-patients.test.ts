@@ -101,7 +101,7 @@ describe("a result with an accession of the agent", () => {
     expect(await file(patient, specimen)).toEqual({ filedTo: dog.fp, reason: null, order: "resulted" });
   });
 
-  test("an accession beside another patient's fp files to neither, and the order stays open", async () => {
+  test("an accession with another patient's fp files to neither, and the order stays open", async () => {
     const reason = "accession V34679AC was issued for another patient than the identifiers name";
     expect(await file(cat.fp, "V34679AC")).toEqual({ filedTo: null, reason, order: "sent" });
   });

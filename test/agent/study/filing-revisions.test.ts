@@ -16,7 +16,7 @@ const resultsOf = (body: string) =>
 test.each([
   ["an unknown device", false],
   ["a device without cut messages", true],
-])("a cut message of %s is quarantined until a whole one completes it", async (_, started) => {
+])("a cut message of %s is quarantined until another completes it", async (_, started) => {
   if (started) await clinic.filing.acceptStored();
   await clinic.filing.idle();
   const cut = await clinic.store("chem-1", dog.fp, 5, "the connection closed before the L record");

@@ -201,7 +201,7 @@ describe("generic-hl7 collects one-test messages of one number", () => {
   ];
   const results = async () => (await studies()).map((study) => study.results);
 
-  test("each point of a glucose curve is a study, also of equal value, and its resend is none", async () => {
+  test("each point of a glucose curve is a study, also of equal value, and its resend is not", async () => {
     const curve = [
       single("GLU", 95, "20261121100000"),
       single("GLU", 240, "20261121103000"),

@@ -70,12 +70,12 @@ describe("an accession of the agent", () => {
   const ofDog = { ...order, state: "sent" as const };
   const scanned = reportOf(["P|1", "O|1|V34679AC", ALT]);
 
-  test("an accession matches the patient of its order, alone or beside the patient's own number", () => {
+  test("an accession matches the patient of its order, alone or with the patient's own number", () => {
     expect(match(scanned, [dog], [ofDog])).toEqual({ patient: dog, reason: null, candidates: [] });
     expect(match(reportOf(["P|1|4711", "O|1|V34679AC", ALT]), [dog], [ofDog]).patient).toEqual(dog);
   });
 
-  test("an accession beside another patient's number is a contradiction", () => {
+  test("an accession with another patient's number is a contradiction", () => {
     expect(match(report, [dog, cat], [ofDog])).toEqual({
       patient: null,
       reason: { code: "MATCH.ACCESSION_OF_OTHER", values: ["V34679AC"] },
@@ -90,7 +90,7 @@ describe("an accession of the agent", () => {
     });
   });
 
-  test("an accession of a removed patient matches no patient, also beside another patient's number", () => {
+  test("an accession of a removed patient matches no patient, also with another patient's number", () => {
     const reason = { code: "MATCH.ACCESSION_OF_REMOVED", values: ["V34679AC"] };
     expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
     expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });

@@ -46,7 +46,7 @@ test("the agent counts as filed, waiting or removed what people did with its stu
   expect(await states()).toEqual(["unmatched", "unmatched", "unmatched"]);
 });
 
-test("changes of one moment are read in several requests, and the next sync begins before the last of them", async () => {
+test("changes of one moment are read in several requests, and the next sync starts before the last of them", async () => {
   const server = await startServer(...clinicEntities);
   const key = await server.makeKey(ours, keyPermissions);
   const fps = Array.from({ length: 250 }, () => newFp("cds"));

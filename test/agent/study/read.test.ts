@@ -115,7 +115,7 @@ describe("purpose of a message", () => {
     });
   });
 
-  test("an omitted result of one order is noted beside the results of another", () => {
+  test("an omitted result of one order is a note of another order's results", () => {
     const reading = readGeneric([PATIENT, "O|1|S-1", resultRecord("^^^XYZ", "HEM"), "O|2|S-2", ALT]);
     expect(reading).toMatchObject({ is: "reports", notes: ['XYZ has no value: "HEM" is not a number'] });
   });
@@ -161,7 +161,7 @@ describe("rows", () => {
     ["^0.17", 0.17],
     ["0.17^", 0.17],
     ['""^0.17', 0.17],
-  ])("a value may stand in either component: %s", (sent, value) => {
+  ])("a value may be in either component: %s", (sent, value) => {
     expect(reportOf([PATIENT, ORDER, resultRecord("^^^CREA", sent, "mg/dL")]).rows[0]?.value).toBe(value);
   });
 
@@ -175,7 +175,7 @@ describe("rows", () => {
     expect(rows[1]).toMatchObject({ code: "CREA", value: null, text });
   });
 
-  test.each(['""', "^", ""])("%j is no value", (sent) => {
+  test.each(['""', "^", ""])("%j is not a value", (sent) => {
     const report = reportOf([PATIENT, ORDER, ALT, resultRecord("^^^CREA", sent, "mg/dL")]);
     expect(report.rows.map(({ code }) => code)).toEqual(["ALT"]);
     expect(report.leftOut).toHaveLength(1);
@@ -218,7 +218,7 @@ describe("rows", () => {
     ["^^K^XYZ", "XYZ", "XYZ"],
     ["99999-9^ABC", "ABC", "99999-9^ABC"],
     ["", "(no code)", "(no code)"],
-  ])("the unknown code %j makes a row of the device's code: its qualifiers are no codes", (code, own, listed) => {
+  ])("the unknown code %j makes a row of the device's code: its qualifiers are not codes", (code, own, listed) => {
     const report = reportOf([PATIENT, ORDER, ALT, resultRecord(code, "1", "mg/dL")]);
     expect(report.rows.map((row) => [row.code, row.codeSource])).toEqual([
       ["ALT", undefined],
@@ -320,7 +320,7 @@ describe("rows", () => {
     );
     expect(others).toEqual([]);
     expect(hematology).toMatchObject({ modality: "HEMATOLOGY", unmapped: ["XYZ"], comments: ["XYZ: lipemic"] });
-    // What the device says of the sample holds for both.
+    // The device's comments on the sample hold for both.
     expect(chemistry).toMatchObject({ modality: "BIOCHEMISTRY", unmapped: [], comments: ["XYZ: lipemic"] });
   });
 

@@ -109,7 +109,7 @@ describe("dedupe_key", () => {
     expect(keysOf("P|1", "O|1", ALT, "P|2", "O|1", other, "P|3", "O|1", ALT)).toEqual(keys);
   });
 
-  test("a resend of one anonymous patient is no correction of another", () => {
+  test("a resend of one anonymous patient does not correct another", () => {
     const other = resultRecord("^^^ALT", "9", "U/L", { 13: "20261121113015" });
     const together = keysOf("P|1", "O|1", ALT, "P|2", "O|1", other);
     expect(together).not.toContain(keyOf("P|1", "O|1", other));
@@ -322,7 +322,7 @@ describe("contains()", () => {
     ["sent under an earlier header", message(HEADER.replace("120000", "115500"), PATIENT, ORDER, ALT)],
     ["its header only", message(HEADER)],
     ["a part of its header", message(HEADER).subarray(0, 9)],
-  ])("a whole message holds what was %s", (_, part) => {
+  ])("a complete message holds what was %s", (_, part) => {
     expect(contains(whole, part)).toBe(true);
   });
 

@@ -18,7 +18,7 @@ function sampleIdsOf(text: string, profile: Profile): readonly string[] | undefi
 }
 
 describe("the numbers of a sample", () => {
-  test("ASTM sends it in O-3, beside rack and position; O-4 is the instrument's own", () => {
+  test("ASTM sends it in O-3, with rack and position; O-4 is the instrument's own", () => {
     expect(reportOf(["P|1", "O|1|S-77^3^12|R1", ALT]).sampleIds).toEqual(["S-77"]);
     expect(reportOf(["P|1", "O|1|^^S-77", ALT]).sampleIds).toEqual(["S-77"]);
     expect(reportOf(["P|1", "O|1", ALT])).not.toHaveProperty("sampleIds");
@@ -49,7 +49,7 @@ describe("the numbers of a sample", () => {
     expect(only(reportsOf(readText(new Uint8Array(), profile, context))).sampleIds).toEqual(["0042"]);
   });
 
-  test("equal numbers stand once, and a long one is cut at 64 characters", () => {
+  test("equal numbers are listed once, and a long one is cut at 64 characters", () => {
     const orders =
       "MSH|^~\\&|LAB|V|||20261121120000||ORU^R01|1|P|2.5.1\rPID|1\rOBR|1|S-1|S-1|X\rOBX|1|NM|ALT||52|U/L\r";
     expect(sampleIdsOf(orders, genericHl7)).toEqual(["S-1"]);
@@ -73,7 +73,7 @@ async function match(device: string, sample: string, patient = "P|1"): Promise<s
   return revision?.body.patient_fp ?? clinic.listed().find((message) => message.id === id)?.reason ?? "";
 }
 
-test("the numbers stand in the source of the study, in the list of messages and in explain", async () => {
+test("the numbers are in the source of the study, in the list of messages and in explain", async () => {
   await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77^1^2||^^^Panel", ALT, "L|1|N"]);
   const { fp, body } = only(await clinic.push());
   expect(body.source).toEqual({ device_id: "plain-1", message_id: "M0", sample_ids: ["S-77"] });
@@ -163,7 +163,7 @@ describe("matching by the number of a sample", () => {
     );
   });
 
-  test("beside a typed identifier a number names nobody", async () => {
+  test("with a typed identifier a number names nobody", async () => {
     await clinic.know(dog, "S-77");
     expect(await match("scan-1", "S-77", "P|1|K-12")).toBe('no patient has the identifier "K-12"');
   });

@@ -186,7 +186,7 @@ test("the grade of a urine pad keeps its words and has no unit", () => {
   ]);
 });
 
-test("the age is that of the day of the sample", () => {
+test("the age is computed for the day of the sample", () => {
   const puppy = { ...dog, date_of_birth: "2026-09-01" };
   const report = generic(resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20261121110000" }));
   const grown = resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20281121110000" });

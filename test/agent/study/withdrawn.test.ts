@@ -149,7 +149,7 @@ describe.each([
     expect(await revisions()).toEqual(["1 NA 147 K 4.1", "2 NA 147"]);
   });
 
-  test("a withdrawal beside a new value of the same analyte is a correction", async () => {
+  test("a withdrawal with a new value of the same analyte is a correction", async () => {
     await receive(
       message([
         ["NA", "147"],
@@ -186,7 +186,7 @@ describe.each([
     const known = { analyzers: new Map([["chem-1", deviceById()]]), imaging: new Map() };
     const [again] = await reassess(used.folder, wanted, known, matchPatientsByName, () => undefined);
     expect(again?.diff).toEqual([]);
-    // Beside a valid result it adds no row.
+    // With a valid result it adds no row.
     await receive(
       message([
         ["NA", "147"],

@@ -15,7 +15,7 @@ import { useSpool } from "../../support/spool.ts";
 import { NO_EVENTS } from "../../support/wire.ts";
 import { soakCount } from "../../support/soak.ts";
 
-// Goal: a real serial port, whatever happens to its cable. Method: the transport opens a name that leads to one end of a
+// Goal: a real serial port, with every fault of its cable. Method: the transport opens a name that leads to one end of a
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
 
 const CYCLES = soakCount(1_000);
@@ -252,7 +252,7 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
     const { send, close } = device();
     send(fixture);
     await until("the message", () => seen.messages.length === 1);
-    // All bytes except ENQ, STX and EOT, with which a sender begins.
+    // All bytes except ENQ, STX and EOT, with which a sender starts.
     const noise = Buffer.from(
       Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => ![2, 4, 5].includes(byte)),
     );

@@ -147,7 +147,7 @@ describe("TCP dialler", () => {
   });
 });
 
-test("a device that closes each connection at once is dialled at growing intervals with jitter", async () => {
+test("a device that closes each connection immediately is dialled at growing intervals with jitter", async () => {
   const at: number[] = [];
   const server = net.createServer((socket) => {
     at.push(performance.now());

@@ -75,7 +75,7 @@ describe("the list of codes", () => {
     expect(listed().map(({ count }) => count)).toEqual([1]);
   });
 
-  test("a mapped code has its analyte, also one that no study has, and says what is not yet reprocessed", async () => {
+  test("a mapped code has its analyte, even without a study, and lists what is not yet reprocessed", async () => {
     await run("chem-1", ["413", "118", "mg/dL"]);
     const codes = { "chem-1": { "413": "GLU", gli: "GLU" } };
     expect(

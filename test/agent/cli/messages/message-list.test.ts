@@ -6,7 +6,7 @@ import { useSpool } from "../../../support/spool.ts";
 import Database from "better-sqlite3";
 import path from "node:path";
 
-// Method: the test writes rows to a real spool beside the feed that reads them.
+// Method: the test writes rows to a real spool while the feed reads them.
 
 const used = useSpool();
 let rows = 0;

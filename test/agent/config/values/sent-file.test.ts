@@ -56,7 +56,7 @@ function problemsWith({ key = "agent.key", token, secret, operators }: Files): s
   return "problems" in checked ? checked.problems.map(({ message }) => message) : [];
 }
 
-test("a file in the folder of agent.yaml is sent, also one of an inner folder and one behind a link that stays inside", () => {
+test("a file in the folder of agent.yaml is sent, also one of an inner folder and the target of a link that stays inside", () => {
   for (const key of ["agent.key", "./secrets/agent.key", "inner.key", path.join(folder, "agent.key")]) {
     expect(problemsWith({ key, token: "token", secret: "token", operators: "operators.yaml" })).toEqual([]);
   }

@@ -31,7 +31,7 @@ test("waiting wires resume in order, each until the count is exceeded again", ()
   expect(resumed).toEqual(["first", "second"]);
 });
 
-test("a wire that waits again is behind the others", () => {
+test("a wire that waits again is last", () => {
   const unfiled = overfull();
   const resumed: string[] = [];
   const first = () => {

@@ -61,7 +61,7 @@ test.each([
   socket.destroy();
 });
 
-test("enquiries that nobody answers add up to a device that waits for ACK", async () => {
+test("unacknowledged enquiries add up to a device that waits for ACK", async () => {
   const socket = await sendTo("generic-hl7", ["\x05", "\x05", "\x05"]);
   const noise = await until("three runs", () => (agent.device()?.noise?.runs === 3 ? agent.device()?.noise : null));
   expect(noise).toMatchObject({ bytes: 3, sample: "05 05 05", protocol: "a device that waits for ACK" });
@@ -95,7 +95,7 @@ test("the log has one line a minute with counts and without bytes", async () => 
   socket.destroy();
 });
 
-test("a lone STX every few seconds is no noise", async () => {
+test("a lone STX every few seconds is not noise", async () => {
   const socket = await sendTo("mindray-bc", ["\x02", "\x02", "\x02"]);
   const device = await until("the bytes", () => (agent.device()?.counters?.bytes === 3 ? agent.device() : null));
   expect([device?.noise, device?.last_warning]).toEqual([undefined, null]);

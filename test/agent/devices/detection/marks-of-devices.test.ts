@@ -18,7 +18,7 @@ test.each([
 });
 
 test.each(["CONNECT;301-000118;9\r", "MYTHIC 22;ADMIN\rRESULT_READY;612\r", "MYTHIC 22;ADMIN\rRESULT\rDATE;1\r"])(
-  "%o of a device that waits for an answer suggests mythic",
+  "%o of a device that waits for a reply suggests mythic",
   (text) => {
     expect(suggest([{ line: null, bytes: Buffer.from(text) }])[0]).toMatchObject({ profiles: ["mythic"], score: 70 });
   },

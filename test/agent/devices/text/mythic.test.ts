@@ -91,11 +91,11 @@ describe("the head", () => {
   test.each([
     ["03/04/2026", "2026-04-03T08:32:05.000Z"],
     ["2026/04/03", "2026-04-03T08:32:05.000Z"],
-  ])("DATE;%s has the year where it stands, else the day first", (date, time) => {
+  ])("DATE;%s is read with the year or the day first", (date, time) => {
     expect(reportOf(...headWith(`DATE;${date}`), WBC).acquired_at).toBe(time);
   });
 
-  test("a date with the month first is told, and not read as another day", () => {
+  test("a date with the month first is noted, and not read as another day", () => {
     const report = reportOf(...headWith("DATE;11/21/2026"), WBC);
     expect(report.notes[0]).toBe('"20262111113205" is no time');
     expect(report.acquired_at).toBe("2026-11-21T13:00:00.000Z");
@@ -115,7 +115,7 @@ test.each(["2026-11-20", "20-11-2026", "20.11.2026", "2026/11/20"])("DATE;%s is 
   expect(reportOf(...headWith(`DATE;${date}`), WBC).acquired_at).toBe("2026-11-20T08:32:05.000Z");
 });
 
-test("words of the device are comments; pictures and places of the tube are none", () => {
+test("words of the device are comments; pictures and places of the tube are not", () => {
   const lines = [
     "RACK;1",
     "ALARMS;L1;N2;a;b;c;d;",

@@ -60,7 +60,7 @@ interface Finding {
   readonly remedy: string | null;
 }
 
-/** Runs the doctor. @returns its findings of the way and of the server, and all of its texts and those of the bundle */
+/** Runs the doctor. @returns its findings of the way and of the server, and all texts of doctor and bundle */
 async function examine(settings: object) {
   fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
   fs.writeFileSync(path.join(folder, "proxy.password"), PASSWORD, { mode: 0o600 });
@@ -76,7 +76,7 @@ async function examine(settings: object) {
   return { found: found.filter(isOfWay).map(({ id, sentence, remedy }) => ({ id, sentence, remedy })), texts };
 }
 
-test("the doctor names the proxy of each target, and asks the server through it", async () => {
+test("the doctor names the proxy of each target, and reaches the server through it", async () => {
   const { port, seen } = await startWorld({ wants: `vet:${PASSWORD}` });
   const destinations = [
     { id: "pacs", stow: "https://pacs.klinik.example/dicom" },

@@ -49,7 +49,7 @@ async function check(changes: object = {}, isOffline = false): Promise<string[]>
   return found.map(({ id, status, sentence }) => `${status} ${id}: ${sentence}`);
 }
 
-test("A bucket that takes uploads is right, and keeps nothing of the check", async () => {
+test("a bucket that takes uploads is right, and keeps nothing of the check", async () => {
   await serve();
   expect(await check()).toEqual(["ok bucket.writable: vault: the bucket images takes images"]);
   expect([server.objects.size, server.uploads.size]).toEqual([0, 0]);
@@ -73,7 +73,7 @@ test.each([
   expect(await check(changes)).toEqual([expect.stringMatching(`^${start}`)]);
 });
 
-test("A wrong clock, a missing right and a store that is away are told apart", async () => {
+test("a wrong clock, a missing right and a store that is away are distinguished", async () => {
   await serve({ now: () => Date.now() + 3_600_000 });
   expect(await check()).toEqual([expect.stringMatching(/^problem bucket.clock: .*RequestTimeTooSkewed/)]);
   await server.stop();

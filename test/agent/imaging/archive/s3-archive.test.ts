@@ -69,7 +69,7 @@ async function counts(): Promise<string[]> {
   return rows.map(({ state, count }) => `${state} ${count}`);
 }
 
-test("An image is stored as its file, under its id and hash", async () => {
+test("an image is stored as its file, under its id and hash", async () => {
   const message = await receive();
   const bytes = fs.readFileSync(imageFile(used.folder, message));
   send();
@@ -79,7 +79,7 @@ test("An image is stored as its file, under its id and hash", async () => {
   expect(server.objects.get(key)?.bytes.equals(bytes)).toBe(true);
 });
 
-test("An image whose bytes the store changed stays queued and is stored by the next attempt", async () => {
+test("an image whose bytes the store changed stays queued and is stored by the next attempt", async () => {
   await receive();
   server.fault = ({ operation, nth }) => (operation === "PutObject" && nth === 1 ? { do: "flip" } : null);
   send();
@@ -91,7 +91,7 @@ test("An image whose bytes the store changed stays queued and is stored by the n
   expect(events.slice(1)).toEqual(["sent", "recovered"]);
 });
 
-test("A refused key is tried again after a minute", async () => {
+test("a refused key is tried again after a minute", async () => {
   await receive();
   fs.writeFileSync(target.secretFile, "wrong\n");
   send();
@@ -100,7 +100,7 @@ test("A refused key is tried again after a minute", async () => {
   expect(clock.pending).toEqual([60_000]);
 });
 
-test("A store that is busy is asked again at its time", async () => {
+test("a busy store gets the next request at its time", async () => {
   await receive();
   server.fault = () => ({ do: "refuse", status: 503, code: "SlowDown", headers: { "retry-after": "7" } });
   send();
@@ -108,7 +108,7 @@ test("A store that is busy is asked again at its time", async () => {
   expect(clock.pending).toEqual([7_000]);
 });
 
-test("A missing secret refuses no image", async () => {
+test("a missing secret refuses no image", async () => {
   await receive();
   fs.rmSync(target.secretFile);
   send();
@@ -117,7 +117,7 @@ test("A missing secret refuses no image", async () => {
   expect(await counts()).toEqual(["queued 1"]);
 });
 
-test("A damaged file is refused and never becomes the copy", async () => {
+test("a damaged file is refused and never becomes the copy", async () => {
   const message = await receive();
   const file = imageFile(used.folder, message);
   const bytes = fs.readFileSync(file);
@@ -129,7 +129,7 @@ test("A damaged file is refused and never becomes the copy", async () => {
   expect(server.calls).toEqual([]);
 });
 
-test("A stop interrupts an upload, which is no failure", async () => {
+test("a stop interrupts an upload without a failure", async () => {
   await receive();
   server.fault = ({ operation }) => (operation === "PutObject" ? { do: "stall" } : null);
   send();

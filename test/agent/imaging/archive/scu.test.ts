@@ -22,7 +22,7 @@ async function connect(responseMs?: number): Promise<{ client: DicomClient; peer
 const echo = (client: DicomClient) =>
   client.request(1, { field: COMMAND.cEchoRequest, sopClass: VERIFICATION, sopInstance: "" }, null);
 
-test("a request after the peer ended the association between two requests fails at once", async () => {
+test("a request after the peer ended the association between two requests fails immediately", async () => {
   const { client, peer } = await connect();
   const first = echo(client);
   peer.respond(await peer.receive(), 0);

@@ -11,7 +11,7 @@ import { environmentProxies } from "../../../../shared/network/proxy.ts";
 import { makeCertificates } from "../../../support/certificates.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 
-// The archive is a real server that redirects, names other URLs or gets an image with hostile bytes. A second server stands for
+// The archive is a real server that redirects, names other URLs or gets an image with hostile bytes. A second server represents
 // any other machine, and each client socket of the process is counted.
 
 const EXPLICIT = "1.2.840.10008.1.2.1";
@@ -68,7 +68,7 @@ const send = (archive: Archive, scheme = "http") =>
   });
 
 test.each([301, 302, 303, 307, 308])(
-  "a redirect %i is retried later, and no other machine is asked",
+  "a redirect %i is retried later, and no other machine gets a request",
   async (status) => {
     const [archive, other] = [await startArchive(), await startArchive()];
     const places = [
@@ -109,10 +109,10 @@ test("a redirect from https to http shows nobody the credentials", async () => {
   expect(other.requests).toEqual([]);
 });
 
-test("URLs in an image and in the archive's answer are never fetched", async () => {
+test("URLs in an image and in the archive's response are never fetched", async () => {
   const [archive, other] = [await startArchive(), await startArchive()];
   const url = `http://127.0.0.1:${other.port}/`;
-  // Retrieve URL (0008,1190), as a device writes it and as an archive answers it.
+  // Retrieve URL (0008,1190), as a device writes it and as an archive returns it.
   fs.writeFileSync(file, Buffer.concat([Buffer.from([8, 0, 0x90, 0x11]), Buffer.from(`UR\0\0\0\0\0\0${url}`)]));
   archive.answer = { status: 200, body: JSON.stringify({ "00081190": { vr: "UR", Value: [url] } }) };
   const sockets = countSockets();
@@ -121,7 +121,7 @@ test("URLs in an image and in the archive's answer are never fetched", async () 
   expect([other.requests, sockets()]).toEqual([[], 1]);
 });
 
-test("an image with the delimiter of an earlier request is sent whole, in one part", async () => {
+test("an image with the delimiter of an earlier request is sent unchanged, in one part", async () => {
   const archive = await startArchive();
   const boundaryOf = (type = "") => /boundary=(\S+)$/.exec(type)?.[1] ?? "none";
   await send(archive);

@@ -5,7 +5,7 @@ import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 
-// Goal: a user changes the configuration in the page, and the agent takes it whole or goes on.
+// Goal: a user changes the configuration in the page, and the agent applies all of it or goes on.
 
 let agent: TestAgent;
 let browser: Browser;

@@ -19,7 +19,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     agent = made;
   });
 
-  test("each device has a card that says what is wrong and what to do", async () => {
+  test("each device has a card with its problem and remedy", async () => {
     const [port, closed] = [await freePort(), await freePort()];
     await agent.run([
       { id: "chem-1", connection: { listen: `127.0.0.1:${port}` } },
@@ -48,7 +48,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     return { page, port };
   }
 
-  test("the bytes of a device appear while they arrive, with the agent's answers", async () => {
+  test("the bytes of a device appear while they arrive, with the agent's replies", async () => {
     const { page, port } = await withDevice();
     await page.getByText(`Set the device to send to this PC, 127.0.0.1:${port}`).waitFor();
     await page.getByRole("button", { name: "Show live bytes" }).click();

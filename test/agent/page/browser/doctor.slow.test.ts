@@ -8,7 +8,7 @@ import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { vetwireAnswer } from "../../../support/wrong-setups/bench.ts";
 
-// The table of wrong-setups.long.test.ts asks the route of the page. Here a person repairs what the screen says.
+// The table of wrong-setups.long.test.ts queries the route of the page. Here a person repairs what the screen shows.
 
 let agent: TestAgent;
 let browser: Browser;
@@ -24,7 +24,7 @@ describe.skipIf(browserProblem() !== null)("the doctor on the agent's page", () 
     agent = made;
   });
 
-  test("the screen says each remedy, and shows the repaired set-up after another check", async () => {
+  test("the screen shows each remedy, and the repaired set-up after another check", async () => {
     const [port, closed] = [await freePort(), await freePort()];
     const connection = { listen: `127.0.0.1:${port}` };
     await agent.run([{ connection }, { id: "blood-1", connection: { dial: `127.0.0.1:${closed}` } }], vetwireAnswer);

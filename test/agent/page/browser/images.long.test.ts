@@ -54,7 +54,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(count);
   }
 
-  test("images appear small, a clip is turned by its frames, and a report says why it has no picture", async () => {
+  test("images appear small, a clip is turned by its frames, and a report explains why it has no picture", async () => {
     const { port, url, listed } = await started();
     const page = await browser.newPage();
     await page.goto(`${url}/`);
@@ -102,7 +102,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     await page.close();
   });
 
-  test("a picture is asked for within bounds, and a missing one says why", async () => {
+  test("a picture is requested within bounds, and a missing one has its reason", async () => {
     const { port, listed, preview } = await started();
     await send(port, ["us", "cr"]);
     const [study] = await until("an image", async () => ((await listed())[0]?.images === 2 ? listed() : null));
@@ -118,7 +118,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([422, 400, 400, 400]);
     expect((await preview("nothing")).status).toBe(404);
 
-    // A browser may ask for many at once: those beyond the bound hear that the agent is busy.
+    // A browser may request many simultaneously: beyond the bound the response is that the agent is busy.
     const crowd = await Promise.all(Array.from({ length: 40 }, () => preview(still!)));
     expect(new Set(crowd.map(({ status }) => status))).toEqual(new Set([200, 503]));
     expect(((await crowd.find(({ status }) => status === 503)!.json()) as { error: object }).error).toMatchObject({
@@ -135,7 +135,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     }
   });
 
-  test.skipIf(!dcmtk)("a lossless JPEG is drawn, and an image whose file is away says so", async () => {
+  test.skipIf(!dcmtk)("a lossless JPEG is drawn, and an image without its file reports that", async () => {
     const { port, url, listed, preview } = await started();
     const plain = path.join(agent.folder, "plain.dcm");
     const study = { patient: REX, uid: "2.25.4711", at: "20260504090000" };

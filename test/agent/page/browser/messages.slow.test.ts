@@ -28,7 +28,7 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     const port = await freePort();
     const connection = { listen: `127.0.0.1:${port}` };
     await agent.run([{ id: "hema-1", profile: "generic-hl7", connection }], takingServer);
-    // A message that comes before the clinic's patients is filed anew when they come, and the change would be stored unseen.
+    // A message that comes before the clinic's patients is filed again when they come, and the change would be stored unseen.
     await until("the clinic's patients", () => agent.status().directory.fetched_at);
     await send(port, hl7Result(HOSTILE, [["XYZ^Own test", "5.1", "mmol/L"]]));
     await settled(agent, 1);
@@ -99,7 +99,7 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await page.close();
   });
 
-  test("the list is filtered by device and state, and says so if nothing fits", async () => {
+  test("the list is filtered by device and state, with a sentence if nothing fits", async () => {
     const page = await opened();
     await page.getByLabel("State").selectOption("filed");
     await page.getByText("No message fits").waitFor();

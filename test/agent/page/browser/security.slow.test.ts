@@ -54,7 +54,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page against others", ()
     const url = `http://127.0.0.1:${agent.host.port}`;
     const overview = (headers: Record<string, string>) => fetch(`${url}/local/v1/overview`, { headers });
     expect((await overview({})).status).toBe(200);
-    // A proxy of this machine stands for the other machine.
+    // A proxy of this machine represents the other machine.
     const forwarded = { "x-forwarded-for": "192.0.2.6" };
     expect((await overview(forwarded)).status).toBe(401);
     expect((await fetch(`${url}/%6cocal/v1/overview`, { headers: forwarded })).status).toBe(401);

@@ -56,7 +56,7 @@ test("after 20 wrong PINs of an address even the right one waits there for 15 mi
   expect(sessions.enter(from, PIN, PIN).is).toBe("right");
 });
 
-test("wrong PINs of strangers shut neither another address, nor one behind the same proxy, nor this machine", () => {
+test("wrong PINs of strangers lock out neither another address, nor one of the same proxy, nor this machine", () => {
   const sessions = new Sessions();
   for (let address = 1; address < 250; address += 1) triesOf(sessions, request(`192.0.2.${address}`));
   expect(sessions.enter(request("192.0.2.250"), PIN, PIN).is).toBe("right");

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Turns } from "../../../../agent/page/routes/turns.ts";
 
-// Goal: however many pictures are asked for, two are drawn at once, and a request waits for a bounded time.
+// Goal: for any number of requests, two pictures are drawn simultaneously, and a request waits for a bounded time.
 
 const BUSY = "the agent draws other pictures: try it again in a moment";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that ends when the test says so. */
+/** Work that the test ends. */
 function bench() {
   const turns = new Turns();
   const begun: number[] = [];
@@ -23,7 +23,7 @@ function bench() {
   return { ask, begun, end };
 }
 
-test("two run at once, and the others run in their order, also after one that failed", async () => {
+test("two run simultaneously, and the others in their order, also after a failure", async () => {
   const { ask, begun, end } = bench();
   const asked = [1, 2, 3, 4].map((number) => ask(number).catch((problem: Error) => problem.message));
   await vi.advanceTimersByTimeAsync(0);
@@ -38,7 +38,7 @@ test("two run at once, and the others run in their order, also after one that fa
   expect(await Promise.all(asked)).toEqual([1, "damaged", 3, 4]);
 });
 
-test("a request beyond those that may wait is refused at once, and one that waits too long later", async () => {
+test("a request beyond the queue is refused immediately, and one that waits too long later", async () => {
   const { ask, begun } = bench();
   const asked = Array.from({ length: 22 }, (_, number) => ask(number));
   const outcomes = Promise.allSettled(asked.slice(2));

@@ -4,7 +4,7 @@ import type { AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
 import { FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS } from "../../../../agent/protocols/astm/receiver.ts";
 import { checksumOf, complete, frame, sessionOf, station } from "./wire.ts";
 
-// Declared departures from the standard, each beside the behavior without the declaration.
+// Declared departures from the standard, each compared with the behavior without the declaration.
 
 const H = "H|\\^&|||Analyzer^1.0";
 const R = "R|1|^^^GLU|95|mg/dL";

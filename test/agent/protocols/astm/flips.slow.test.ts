@@ -6,8 +6,7 @@ import { frames, vetScanRecords } from "../../../support/astm.ts";
 import { dog } from "../../../support/fixtures.ts";
 import { receiver } from "./wire.ts";
 
-// Damages every byte of a session in turn: each bit, and each control character. `npm test` tries every value of the bytes of
-// frames.
+// Damages every byte of a session in turn: each bit, and each control character. `npm test` tries every value of a frame's bytes.
 
 const RECORDS = vetScanRecords({ patient: "4711", species: "Dog", collected: "20261121093000", alt: 31 });
 const FRAMES = frames(RECORDS);

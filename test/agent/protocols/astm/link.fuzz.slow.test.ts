@@ -135,7 +135,7 @@ function recovers(dice: Dice, link: AstmLink): string | null {
     if (wrong !== null) return wrong;
   }
   for (let waits = 0; !link.isIdle; waits++) {
-    // The timers of a frame end or refused frame, the 30 s, and those of a waiting message expire in turn.
+    // The timers of a frame end, of a refused frame, of 30 s and of a waiting message expire in turn.
     if (waits === 4) return `${link.state} after four timeouts`;
     const wrong = fault(link.timeout());
     if (wrong !== null) return wrong;
@@ -193,7 +193,7 @@ function roundFault(seed: number, link: AstmLink, frames: number): string | null
 test(`${FRAMES} frames with faults throw nothing, and the next good session is received`, () => {
   expect(GOOD_ACTIONS.match(/"deliver"/g)).toHaveLength(1);
   expect(SENT_ACTIONS.match(/"sent"/g)).toHaveLength(1);
-  // One link receives all sessions, so that each begins in the state that the last one leaves.
+  // One link receives all sessions, so that each starts in the state that the last one leaves.
   const sessions = fc.array(fc.nat(), { minLength: SESSIONS, maxLength: SESSIONS });
   const property = fc.property(sessions, (seeds) => {
     const [first = 0] = seeds;

@@ -33,7 +33,7 @@ describe("establishment", () => {
     ["a frame", ["<ENQ>"], frame(1, "H|"), true],
     ["ENQ and the beginning of a frame", [], "<ENQ><STX>", true],
     ["the last byte of a frame", ["<ENQ>", frame(1, "H|").slice(0, -"<LF>".length)], "<LF>", true],
-  ] as const)("%s: mayAccept tells whether it may accept a frame", (_, before, chunk, may) => {
+  ] as const)("%s: mayAccept returns whether it may accept a frame", (_, before, chunk, may) => {
     const device = receiver();
     for (const earlier of before) device.receive(earlier);
     expect(device.link.mayAccept(bytes(chunk))).toBe(may);
@@ -70,7 +70,7 @@ describe("establishment", () => {
     expect(device.timer()).toBe(null);
   });
 
-  test("ENQ and silence behind the L record begin a session, because not every device sends EOT", () => {
+  test("ENQ and silence after the L record start a session, because not every device sends EOT", () => {
     const device = receiver();
     for (let session = 0; session < 3; session++) {
       device.receive("<ENQ>");
@@ -93,7 +93,7 @@ describe("establishment", () => {
     ],
     ["two frames", frame(1, `${H}<CR>`), []],
   ])(
-    "ENQ and silence within %s begin a session, because a device that waits sends nothing else",
+    "ENQ and silence within %s start a session, because a device that waits sends nothing else",
     (_, begun, warnings) => {
       const device = receiver();
       device.receive(`<ENQ>${begun}<ENQ>`);
@@ -115,7 +115,7 @@ describe("establishment", () => {
     expect([device.replies(), device.timer()]).toEqual(["<ACK>", RECEIVE_TIMEOUT_MS - FRAME_END_TIMEOUT_MS]);
   });
 
-  test("a damaged byte that reads as ENQ within a frame begins no session, and the frame gets NAK", () => {
+  test("a damaged byte that reads as ENQ within a frame starts no session, and the frame gets NAK", () => {
     const device = receiver();
     device.receive(`<ENQ><STX>1H|<ENQ>`);
     device.receive(`^&<CR><ETX>E5<CR><LF>`);
@@ -174,7 +174,7 @@ describe("checksums", () => {
     });
   });
 
-  test("a rejected ETB frame leaves nothing behind", () => {
+  test("a rejected ETB frame leaves no trace", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>R|1|^^^GLU|9`, "ETB")}${frame(2, `9|mg/dL<CR>`, "ETB", "00")}${frame(2, `5|mg/dL<CR>`, "ETB")}${frame(3, `${L}<CR>`)}<EOT>`;
     expect(received(session)).toEqual({
       replies: "<ACK><ACK><NAK><ACK><ACK>",
@@ -210,7 +210,7 @@ describe("frame numbers", () => {
     });
   });
 
-  test("frame 1 behind frame 7 is rejected", () => {
+  test("frame 1 after frame 7 is rejected", () => {
     const frames = Array.from({ length: 7 }, (_, index) => frame(index + 1, `C|${index}<CR>`)).join("");
     expect(received(`<ENQ>${frames}${frame(1, "C|7<CR>")}`)).toEqual({
       replies: "<ACK>".repeat(8) + "<NAK>",
@@ -276,7 +276,7 @@ describe("frame numbers", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("the last frame of a session is no repetition in the next", () => {
+  test("the last frame of a session does not count as repeated in the next", () => {
     // One below "0": no frame precedes the first.
     for (const number of ["/", "1"]) {
       const device = receiver();
@@ -301,7 +301,7 @@ describe("frame ends", () => {
     ["CR LF", "<CR><LF>"],
     ["LF alone", "<LF>"],
     ["LF CR", "<LF><CR>"],
-  ])("%s ends a frame at once", (_, end) => {
+  ])("%s ends a frame immediately", (_, end) => {
     const device = receiver();
     device.receive(`<ENQ>${frame(1, `${H}<CR>`).replace(/<CR><LF>$/, end)}`);
     device.receive(frame(2, `${L}<CR>`).replace(/<CR><LF>$/, end));
@@ -340,7 +340,7 @@ describe("frame ends", () => {
     });
   });
 
-  test("a frame that continues behind its checksum gets NAK, because its ETX was a damaged byte", () => {
+  test("a frame that continues after its checksum gets NAK, because its ETX was a damaged byte", () => {
     const cut = "1H|\\^&|||<ETX>";
     const session = `<ENQ><STX>${cut}${checksumOf(cut)}nalyzer<CR><ETX>00<CR><LF>${frame(1, `${H}<CR>`)}`;
     expect(received(session)).toEqual({
@@ -503,7 +503,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("records that only begin with L or H are neither", () => {
+  test("records that only start with L or H are neither", () => {
     const session = sessionOf(H, "LOT|5", "Hb|5", "L2|1", "H0|1", L);
     expect(received(session).deliveries).toEqual([complete(H, "LOT|5", "Hb|5", "L2|1", "H0|1", L)]);
   });
@@ -533,7 +533,7 @@ describe("messages", () => {
       deliveries: [complete(H, GLU, L), complete(H, GLU, L)],
       warnings: [],
     });
-    // The LF may begin the next frame.
+    // The LF may start the next frame.
     const split = `<ENQ>${frame(1, `${H}<CR>`, "ETB")}${frame(2, `<LF>${L}<CR>`, "ETB")}${frame(3, "<LF>")}<EOT>`;
     expect(received(split).deliveries).toEqual([complete(H, L)]);
   });
@@ -565,7 +565,7 @@ describe("messages that are cut short", () => {
     });
   });
 
-  test("EOT behind an ETB frame cuts a message within a record", () => {
+  test("EOT after an ETB frame cuts a message within a record", () => {
     expect(received(`${begun}${frame(3, "R|2|^^^CRE|1.", "ETB")}<EOT>`).deliveries).toEqual([
       {
         message: `${H}<CR>${GLU}<CR>R|2|^^^CRE|1.`,
@@ -596,7 +596,7 @@ describe("messages that are cut short", () => {
     ["text", "<STX>3R|2"],
     ["the checksum", "<STX>3R|2<CR><ETX>"],
     ["the second digit", "<STX>3R|2<CR><ETX>0"],
-  ])("silence before %s cuts a message without the begun frame", (_, head) => {
+  ])("silence before %s cuts a message without its unfinished frame", (_, head) => {
     const device = receiver();
     device.receive(begun + head);
     device.wait(RECEIVE_TIMEOUT_MS);
@@ -743,7 +743,7 @@ describe("refused bytes", () => {
     });
   });
 
-  test("a refused part refuses its whole frame", () => {
+  test("a refused part refuses its complete frame", () => {
     const wire = bytes(frame(2, `${GLU}<CR>`));
     for (let from = 0; from < wire.length; from++) {
       for (let to = from + 1; to <= wire.length; to++) {
@@ -867,14 +867,14 @@ describe.each(STREAMS)("segmentation: %s", (_, text) => {
   const whole = receiver();
   whole.receiveBytes(stream);
 
-  test("byte by byte gives the same as whole", () => {
+  test("byte by byte gives the same as one chunk", () => {
     const single = receiver();
     for (const byte of stream) single.receiveBytes(Uint8Array.of(byte));
     expect(single.actions).toEqual(whole.actions);
     expect(single.timer()).toEqual(whole.timer());
   });
 
-  test("random cuts give the same as whole", () => {
+  test("random cuts give the same as one chunk", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length), { maxLength: 12 }), (cuts) => {
         const pieces = receiver();

@@ -42,8 +42,8 @@ function actionsOf(link: Link, step: Step) {
 }
 
 /**
- * Plays streams of these pieces in any order: whole, byte by byte and in random cuts. Returns a stream with different actions
- * or a link that is not idle at its end; null if there is none.
+ * Plays streams of these pieces in any order: as one chunk, byte by byte and in random cuts. Returns a stream with different
+ * actions or a link that is not idle at its end, or null.
  */
 export function segmentationCounterexample(newLink: () => Link, pieces: readonly string[]): unknown {
   const stream = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 }).map((some) => some.join(""));
@@ -66,7 +66,7 @@ export function segmentationCounterexample(newLink: () => Link, pieces: readonly
 
 /**
  * Refuses chunks of a live link, and replaces them by gaps in a replay. Returns chunks after which the two deliver different
- * complete messages; null if there are none.
+ * complete messages, or null.
  */
 export function gapCounterexample(newLink: () => Link, pieces: readonly string[]): unknown {
   const chunks = fc.array(fc.tuple(fc.constantFrom(...pieces), fc.boolean()), { minLength: 1, maxLength: 12 });

@@ -95,7 +95,7 @@ describe("order queries", () => {
     expect(asked(`Q|1|^A1||ALL||||||||${status}`)).toMatchObject({ resultsOnly: false });
   });
 
-  test("the components behind patient and specimen are kept as rack position", () => {
+  test("the components after patient and specimen are kept as rack position", () => {
     expect(asked("Q|1|2^1^     V34679AC^B||ALL").samples).toEqual([
       { patient: "2", specimen: "1", rackPosition: ["2", "1", "V34679AC", "B"] },
     ]);
@@ -110,7 +110,7 @@ describe("order queries", () => {
     expect(asked("Q|1|^A1||ALL||||Dr. Yilmaz|555|x|y|O")).toEqual(plain);
   });
 
-  test("a message without Q is no query", () => {
+  test("a message without Q is not a query", () => {
     expect(queryOf("P|1", "O|1|A1", "R|1|^^^GLU|5")).toBeNull();
   });
 

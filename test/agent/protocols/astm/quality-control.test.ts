@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { HEADER, only, readGeneric, readWith, reportsOf, VETSCAN_HEADER } from "../../records.ts";
 
-// Control material in ASTM messages: it makes no study, wherever the device says it.
+// Control material in ASTM messages: it makes no study, in whichever field the device names it.
 
 const ALT = "R|1|^^^ALT|52|U/L||N||F||||20261121113015";
 
@@ -87,7 +87,7 @@ test("words of the profile in an M record make its order quality control", () =>
   });
 });
 
-test("an M record behind its results hides them alone, not a patient's order of the same time", () => {
+test("an M record after its results hides them alone, not a patient's order of the same time", () => {
   const panel = "O|1|||^^^Panel||20261121110000";
   const control = [panel, ALT.replace("|52|", "|99|"), "M|1|* QUALITY CONTROL REPORT *"];
   const reading = readWith(abaxisVetscanVs2, VETSCAN_HEADER, "P|1|4711", panel, ALT, ...control, "L|1|N");

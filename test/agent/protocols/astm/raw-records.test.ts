@@ -40,7 +40,7 @@ test("other lines between messages give one warning per run", () => {
   expect(play(device, `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
 });
 
-test("frame numbers before records are removed if the profile says so", () => {
+test("frame numbers before records are removed if the profile declares them", () => {
   const digits = [H, R, L].map((line, index) => `${index + 1}${line}<CR>`).join("");
   expect(play(new RawRecordsLink(true), digits).deliveries).toEqual([complete(H, R, L)]);
   expect(play(new RawRecordsLink(true), `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
@@ -92,7 +92,7 @@ describe("a message without L is incomplete", () => {
   });
 });
 
-test("a message with unstored bytes is incomplete; the next one is whole", () => {
+test("a message with unstored bytes is incomplete; the next one is complete", () => {
   for (const lost of [{ refused: R }, "gap()"] as const) {
     const { deliveries } = play(link(), `${H}<CR>`, lost, `${L}<CR>${H}<CR>${L}<CR>`);
     expect(deliveries).toEqual([

@@ -52,7 +52,7 @@ describe("header", () => {
     expect(only(reportsOf(reading))).toMatchObject({ device_name });
   });
 
-  test("a header time that is none never refuses the results", () => {
+  test("an invalid header time never refuses the results", () => {
     const header = HEADER.replace("20261121120000", "202645102825");
     const report = only(reportsOf(readWith(genericAstm, header, "P|1|4711", ORDER, ALT, "L|1|N")));
     expect(report.acquired_at).toBe("2026-11-21T08:30:15.000Z");
@@ -88,7 +88,7 @@ describe("R-4", () => {
     expect(report.comments).toEqual(["5/1/not: grade -1"]);
   });
 
-  test("two values in another unit are no number", () => {
+  test("two values in another unit are not a number", () => {
     const report = reportOf(["P|1|4711", ORDER, result("^^^ALT", "1^52", "U/L")]);
     expect(only(report.rows)).toMatchObject({ value: null, text: "1^52" });
   });
@@ -130,7 +130,7 @@ describe("doubt and status", () => {
 });
 
 test.each([["L|1|N"], ["C|1|I|ALIVE", "L|1|N"], ["P|1", "L|1|N"], ["S|1", "L|1"]])(
-  "a message of %j alone is a sign of life, whatever its sender",
+  "a message of %j alone is a sign of life, from any sender",
   (...records) => {
     const strict: AstmProfile = { ...genericAstm, sender: /^ABAXIS/ };
     expect(readWith(strict, HEADER, ...records)).toEqual({
@@ -145,7 +145,7 @@ describe("queries", () => {
   test.each([
     ["Q-13 A", "Q|1|^1068799||ALL||||||||A", "L|1|N"],
     ["L-3 T", "Q|1|^1068799||ALL||||||||O", "L|1|T"],
-  ])("a query withdrawn by %s is no alarm and gets no reply", (_how, query, end) => {
+  ])("a query withdrawn by %s raises no alarm and gets no reply", (_how, query, end) => {
     const bytes = message(HEADER, query, end);
     expect(readWith(genericAstm, HEADER, query, end)).toEqual({ is: "not-for-patients", reason: "host query" });
     const parsed = parseRecords(bytes);

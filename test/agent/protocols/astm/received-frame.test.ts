@@ -34,13 +34,13 @@ test("a wrong checksum is named with the computed one, and digits that are not h
   expect(frame.checksumProblem()).toBe("checksum is not two hex digits, computed 75");
 });
 
-test("the offset behind the read bytes leaves the checksum to the caller", () => {
+test("the offset after the read bytes leaves the checksum to the caller", () => {
   const frame = new ReceivedFrame();
   frame.begin(DIGIT_1);
   expect(frame.readText(bytes("AB<ETB>75"), 0)).toBe(3);
 });
 
-test("EOT ENQ within text begins a new session", () => {
+test("EOT ENQ within text starts a new session", () => {
   expect(read("A<EOT><ENQ>").textEnd).toBe("new session");
 });
 

@@ -24,7 +24,7 @@ function append(texts: readonly string[], digitBeforeRecords = false) {
 }
 
 describe("a message", () => {
-  test("ends with its L record, whatever frames the records come in", () => {
+  test("ends with its L record, for any division into frames", () => {
     const whole = [["H|\\^&<CR>L|1|N<CR>", null]];
     expect(append(["H|\\^&<CR><ETX>", "L|1|N<CR><ETX>"]).deliveries()).toEqual(whole);
     expect(append(["H|\\^&<CR>L|1|N<CR><ETX>"]).deliveries()).toEqual(whole);

@@ -16,7 +16,7 @@ function parsed(lines: readonly string[], encoding: "utf8" | "latin1" = "utf8"):
   return result;
 }
 
-/** Parses a record behind a standard header. */
+/** Parses a record after a standard header. */
 function record(line: string, header = "H|\\^&"): AstmRecord {
   const found = parsed([header, line]).records[1];
   if (found === undefined) throw new Error("no record");
@@ -157,7 +157,7 @@ describe("escapes", () => {
     ["&&F&", "&|"],
     ["&F&&", "|&"],
     ["&Z&F&", "&Z|"],
-  ])("a lone mark beside an escape stays: %j is %j", (sent, text) => {
+  ])("a lone mark next to an escape stays: %j is %j", (sent, text) => {
     expect(record(`C|1|I|${sent}|G`).field(4)).toBe(text);
   });
 
@@ -197,7 +197,7 @@ describe("fields", () => {
     expect(line.length).toBe(4);
   });
 
-  test('"" asks to delete and is not the same as nothing', () => {
+  test('"" deletes a value, which differs from an empty field', () => {
     const line = record('P|1||""|x');
     expect([3, 4].map((number) => line.field(number))).toEqual(["", '""']);
   });
@@ -251,7 +251,7 @@ describe("text", () => {
     ["windows-1251", "\xc1\xe8\xec", "Бим"],
     ["windows-1253", "\xd1\xdd\xee", "Ρέξ"],
     ["windows-1257", "R\xfbdis", "Rūdis"],
-  ] as const)("other text is %s if the profile says so, escapes included", (charset, sent, text) => {
+  ] as const)("other text is %s if the profile declares it, escapes included", (charset, sent, text) => {
     const hex = Buffer.from(sent, "latin1").toString("hex");
     const result = parseRecords(Buffer.from(`H|\\^&\rP|1|${sent}|&X${hex}&|\r`, "latin1"), charset);
     const fields = "problem" in result ? [] : [3, 4].map((number) => result.records[1]?.field(number));
@@ -297,7 +297,7 @@ describe("messages", () => {
     ["1H|\\^&\rL|1|N\r", '"1H|\\^&"'],
     ["\x02H|\\^&\r", '"?H|\\^&"'],
     ["L|1|N and a long text behind it\r", '"L|1|N and a long tex..."'],
-  ])("%j does not begin with H", (text, quoted) => {
+  ])("%j does not start with H", (text, quoted) => {
     expect(read(text)).toEqual({ problem: `the first record is ${quoted}, expected H` });
   });
 

@@ -51,7 +51,7 @@ export function transmit(messages: readonly (readonly Frame[])[], line: Line = {
     for (let attempt = 0; attempt < FRAME_ATTEMPTS_MAX; attempt++) {
       const reply = exchange(text);
       if (reply === "") return false;
-      // EOT in place of ACK: the frame is accepted, and the sender is asked to stop (§6.3.5). It may continue.
+      // EOT in place of ACK: the frame is accepted and the sender interrupted (§6.3.5). It may continue.
       if (reply === "<ACK>" || reply === "<EOT>") return true;
     }
     return false;

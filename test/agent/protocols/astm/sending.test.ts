@@ -16,7 +16,7 @@ const H = "H|\\^&|||Vetwire";
 const O = "O|1|4711||^^^GLU";
 const L = "L|1|N";
 const MESSAGE = [H, O, L].map((record) => `${record}<CR>`).join("");
-/** Frames of MESSAGE behind the ACK of ENQ. */
+/** Frames of MESSAGE after the ACK of ENQ. */
 const FRAMES = [frame(1, `${H}<CR>`), frame(2, `${O}<CR>`), frame(3, `${L}<CR>`)] as const;
 
 /** A host that is sending: its ENQ and `acknowledged` frames are acknowledged. */
@@ -28,7 +28,7 @@ function sending(acknowledged: number, options: Parameters<typeof station>[0] = 
 }
 
 describe("a message is sent", () => {
-  test("ENQ comes first, then frame by frame behind each ACK, then EOT", () => {
+  test("ENQ comes first, then one frame after each ACK, then EOT", () => {
     const host = station();
     host.send(MESSAGE);
     expect(host.replies()).toBe("<ENQ>");
@@ -152,7 +152,7 @@ describe("missing and wrong replies", () => {
     }
   });
 
-  test("bytes behind a reply in its chunk are ignored", () => {
+  test("bytes after a reply in its chunk are ignored", () => {
     for (const replies of ["<ACK><ACK><ACK>", "<NAK><ACK>"]) {
       const host = sending(0);
       host.receive(replies);
@@ -197,7 +197,7 @@ describe("a busy receiver", () => {
     expect(host.replies()).toBe("<ENQ>".repeat(ENQUIRIES_MAX + 1));
   });
 
-  test("a session of the other side delays ENQ to 10 s behind it", () => {
+  test("a session of the other side delays ENQ to 10 s after it", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<NAK>");
@@ -291,7 +291,7 @@ describe("interrupts", () => {
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT><ENQ>${FRAMES[0]}`);
   });
 
-  test("the end of the receiver's session resumes with ENQ at once", () => {
+  test("the end of the receiver's session resumes with ENQ immediately", () => {
     const host = sending(1);
     host.receive("<EOT>");
     host.receive(sessionOf(H, L));

@@ -6,10 +6,10 @@ import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
 import { bytes } from "./wire.ts";
 import { soakCount } from "../../../support/soak.ts";
 
-// Goal: two links deliver every message in order and unchanged over a bad line. Method: a host and an instrument send each
-// other messages over a line that loses, changes, doubles and delays bytes. A "sent" message arrived whole once in that
-// sending. An unsent one may have arrived too, because its last ACK was lost; then it arrives again. A fault changes one
-// byte, so that the checksum detects it.
+// Goal: two links deliver every message in order and unchanged over a bad line. Method: a host and an instrument send each other
+// messages over a line that loses, changes, doubles and delays bytes. A "sent" message arrived completely once in that sending. An
+// unsent one may have arrived too, because its last ACK was lost; then it arrives again. A fault changes one byte, so that the
+// checksum detects it.
 
 /** A fault of one chunk. Chunks are counted over both directions. */
 interface Fault {
@@ -33,7 +33,7 @@ interface Station {
   /** Complete messages that arrived, and incomplete ones. */
   readonly whole: string[];
   readonly begun: string[];
-  /** Number of whole messages that the other side had received when send() was called. */
+  /** Number of complete messages that the other side had received when send() was called. */
   wholeBefore: number;
   busy: boolean;
   dueAt: number | null;
@@ -181,7 +181,7 @@ function messagesOf(name: string, bodies: readonly (readonly string[])[]): strin
   return bodies.map((body, index) => `H|\\^&|||${name} ${index}\r${body.join("")}L|1|N\r`);
 }
 
-test("over any bad line every message arrives whole, in order and unchanged", () => {
+test("over any bad line every message arrives completely, in order and unchanged", () => {
   const bodies = fc.array(records, { maxLength: 3 });
   fc.assert(
     fc.property(
@@ -212,7 +212,7 @@ test("over any bad line every message arrives whole, in order and unchanged", ()
   );
 });
 
-test("without faults each message arrives once, whichever side begins", () => {
+test("without faults each message arrives once, whichever side starts", () => {
   for (const [ofHost, ofInstrument] of [
     [2, 0],
     [0, 2],

@@ -143,7 +143,7 @@ export function receiver(beforeTimeout?: () => void): Receiver {
   return station({}, beforeTimeout);
 }
 
-/** Feeds the whole text to a fresh link. */
+/** Feeds the complete text to a fresh link. */
 export function received(text: string) {
   const session = receiver();
   session.receive(text);

@@ -27,7 +27,7 @@ const sequence: Element = [
 ];
 const pixels: Dataset = [[0x7fe0_0010, "OW", new Uint8Array(1_000)]];
 
-describe("identity and pixel offset of a whole dataset", () => {
+describe("identity and pixel offset of a complete dataset", () => {
   test.each([EXPLICIT, IMPLICIT, BIG_ENDIAN, JPEG])(
     "both are found in transfer syntax %s, in any segmentation",
     (transferSyntax) => {

@@ -4,7 +4,7 @@ import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { reportsOf } from "../../records.ts";
 import { ALT, msh, OBR, obx, PID, readGeneric, readWith, segment } from "./segments.ts";
 
-// Each place where HL7 or a device says that a result is not a patient's.
+// Each place where HL7 or a device marks a result as not a patient's.
 
 const rowsOf = (reading: ReturnType<typeof readGeneric>) =>
   reportsOf(reading).map(({ identifier, rows }) => [identifier, rows.map(({ code }) => code)]);
@@ -15,7 +15,7 @@ describe("roles of the specimen", () => {
   const order = (role: string) => segment("OBR", { 1: "2", 3: "143", 4: "Multistix", 15: `ORH^^^^^^${role}` });
 
   test.each(["Q", "q", "C", "V", "Q&Control&HL70369"])(
-    "OBR-15.7 %s is a control; the patient beside it stays",
+    "OBR-15.7 %s is a control; the patient's order stays",
     (role) => {
       expect(readGeneric(msh(), order(role), ALT)).toEqual({
         is: "not-for-patients",
@@ -41,7 +41,7 @@ describe("words of orders and notes", () => {
   });
 
   test.each(["QCName:Negative", "QCResult:PASS", "QCRResult:P", "QCName:x QCLevel:1", "qclot : 12"])(
-    "the note %s makes its order a control, wherever it stands",
+    "the note %s makes its order a control, at any place",
     (text) => {
       const note = `NTE|1||${text}`;
       const reason = "a note says quality control: not for a patient";
@@ -106,7 +106,7 @@ describe("profiles", () => {
     expect(readGeneric(msh({ 11: "T" }), PID, OBR, ALT).is).toBe("not-for-patients");
   });
 
-  test("an order without PID is a control if the profile says so, but not with a patient's role", () => {
+  test("an order without PID is a control if the profile declares it, but not with a patient's role", () => {
     const profile = withOption({ controlWithoutPatient: true });
     const reason = "without a PID it is a control: not for a patient";
     expect(readWith(profile, msh(), OBR, ALT)).toEqual({ is: "not-for-patients", reason });

@@ -22,7 +22,7 @@ describe("MSH-10", () => {
   const key = (fields: Readonly<Record<number, string>>, ...segments: readonly string[]) =>
     duplicateKey({ bytes: message(msh(fields), ...segments), incomplete: null }, genericHl7);
 
-  test.each(["", "0001"])("messages under the id %j are told by content and sample time", (id) => {
+  test.each(["", "0001"])("messages under the id %j are distinguished by content and sample time", (id) => {
     const first = key({ 10: id }, PID, OBR, ALT);
     expect(key({ 10: id, 7: "20261122120000" }, PID, OBR, ALT)).toBe(first);
     expect(key({ 10: id }, PID, OBR, ALT.replace("52", "53"))).not.toBe(first);
@@ -33,7 +33,7 @@ describe("MSH-10", () => {
     ["no time", "OBR|1|7|7"],
     ["a date alone", "OBR|1|7|7||||20261121"],
     ["a birth date with a clock", "OBR|1|7|7", "PID|1||4711||Zeytin||19820123000000"],
-  ])("with %s of its own, a sample is told from the next day's by MSH-7", (_, order, pid = PID) => {
+  ])("with %s of its own, a sample is distinguished from the next day's by MSH-7", (_, order, pid = PID) => {
     const sent = { 7: "20261121120000" };
     expect(key(sent, pid, order, ALT)).toBe(key(sent, pid, order, ALT));
     expect(key({ 7: "20261122120000" }, pid, order, ALT)).not.toBe(key(sent, pid, order, ALT));
@@ -101,7 +101,7 @@ test.each([
   ["X10^9/L", "10*9/L"],
   ["x 10^9/L", "10*9/L"],
   ["*10^9/L", "10*9/L"],
-])("the caret of the unit %s is no delimiter", (sent, unit) => {
+])("the caret of the unit %s is not a delimiter", (sent, unit) => {
   const [known, unknown] = reportOf(obx("^WBC", "9.8", { 6: sent }), obx("^Xyz", "1", { 6: sent })).rows;
   expect([known?.unit, unknown?.unit]).toEqual([unit, sent]);
 });
@@ -143,7 +143,7 @@ describe("states, marks and doubts of a profile", () => {
     expect(report?.rows.map(({ device_flag }) => device_flag)).toEqual(["N", "H", "L", "H", null, "x"]);
   });
 
-  test("a mark of doubt becomes the row's comment, beside the mark", () => {
+  test("a mark of doubt stays, and becomes the row's comment", () => {
     const profile = withOption({ doubts: { HL: "hemoglobin is doubtful", ML: "below the measuring range" } });
     const rows = [obx("^ALT", "52", { 8: "HL~ML" }), obx("^CREA", "1", { 8: "H" })];
     expect(reportsOf(readWith(profile, msh(), PID, OBR, ...rows))[0]?.rows).toMatchObject([
@@ -164,7 +164,7 @@ describe("times", () => {
     expect(report).toMatchObject({ acquired_at: "2026-11-21T08:30:15.000Z", rows: [{ value: 52 }] });
   });
 
-  test("the time of the run may stand in a field of the profile", () => {
+  test("the time of the run may be in a field of the profile", () => {
     const profile = withOption({ runTime: 22 });
     const order = `OBR|1||46${"|".repeat(19)}202611212037`;
     expect(reportsOf(readWith(profile, msh(), order, ALT))).toMatchObject([
@@ -173,7 +173,7 @@ describe("times", () => {
   });
 });
 
-test('the null `""` is no value anywhere', () => {
+test('the null `""` is never a value', () => {
   const report = reportOf(ALT, obx("^CREA", '""', { 6: '""', 7: '""', 8: '""' }));
   expect(report).toMatchObject({ rows: [{ code: "ALT" }], leftOut: ["CREA has no value: no value"] });
   const [row] = reportOf(obx("Xyz", "1", { 6: '""', 7: '""', 8: '""' })).rows;

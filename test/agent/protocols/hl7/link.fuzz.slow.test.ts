@@ -121,7 +121,7 @@ function roundFault(seed: number, link: Hl7Link): string | null {
 
 test(`${FRAMES} frames with faults throw nothing, and the next good frame is received`, () => {
   expect(GOOD_ACTIONS.match(/"deliver"/g)).toHaveLength(1);
-  // One link receives all streams, so that each begins in the state that the last one leaves.
+  // One link receives all streams, so that each starts in the state that the last one leaves.
   const streams = fc.array(fc.nat(), { minLength: STREAMS, maxLength: STREAMS });
   const property = fc.property(streams, (seeds) => {
     const link = newLink();

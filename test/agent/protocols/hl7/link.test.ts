@@ -81,7 +81,7 @@ describe("end of a frame", () => {
 });
 
 describe("VT within a frame", () => {
-  test("VT drops the frame without a reply and begins the next one", () => {
+  test("VT drops the frame without a reply and starts the next one", () => {
     expect(play(newLink(), `<VT>MSH|^~\\&|BC<CR>PID|${GOOD}`)).toMatchObject({
       deliveries: [
         { message: "MSH|^~\\&|BC<CR>PID|", incomplete: CUT },
@@ -120,7 +120,7 @@ describe("frames that end before their end", () => {
     expect(refused.deliveries.map(({ message }) => message)).toEqual(["a", "d"]);
   });
 
-  test("an empty frame behind one leaves the link busy until the row is reported", () => {
+  test("an empty frame after one leaves the link busy until the row is reported", () => {
     const link = newLink();
     expect(play(link, "<VT>a<VT>b<VT><FS><CR>")).toMatchObject({ timer: NOISE_TIMEOUT_MS });
     expect(link.isIdle).toBe(false);
@@ -184,7 +184,7 @@ describe("segmentation", () => {
     expect(fc.check(property, { numRuns: 1_000 }).counterexample).toBe(null);
   });
 
-  test("a frame without its CR is accepted, whatever happens to the CR", () => {
+  test("a frame without its CR is accepted, even if the CR is lost", () => {
     const link = newLink();
     link.receive(bytes(`<VT>${result()}<FS>`));
     expect(saidOf(link.refuse(bytes("<CR>")))).toMatchObject({
@@ -297,7 +297,7 @@ describe("bytes that could not be stored", () => {
   });
 });
 
-test("a frame that began before a gap is not joined with the bytes after it", () => {
+test("a frame that started before a gap is not joined with the bytes after it", () => {
   const link = newLink();
   link.receive(bytes(`<VT>${result("1")}`));
   link.gap();

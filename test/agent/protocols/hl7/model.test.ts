@@ -25,7 +25,7 @@ const CONNECTIONS = 3;
 interface Sent {
   readonly connection: number;
   readonly sample: number;
-  /** Few, for analyzers begin again at 1. */
+  /** Few, for analyzers restart at 1. */
   readonly id: number;
   readonly wbc: number;
 }
@@ -38,7 +38,7 @@ function wireOf({ sample, id, wbc }: Sent, hour = 10): Uint8Array {
   );
 }
 
-/** The device's messages end here, as a connection and the filing behind it take them. */
+/** The device's messages end here, as a connection and its filing take them. */
 class Agent {
   readonly #db = new Database(":memory:");
   readonly #operations: Operations;
@@ -118,7 +118,7 @@ class Line {
       case 0: // noise and heartbeats between frames
         this.#feed(Buffer.from("\x02noise\r\n\x00"));
         return;
-      case 1: // cut, and begun again
+      case 1: // cut, and started again
         this.#feed(wire.subarray(0, this.#dice(wire.length - 2)));
         return;
       case 2: // cut by silence

@@ -252,7 +252,7 @@ test("names stay in their field, in the query's charset and delimiters", () => {
   expect(standard!.segments).toContain("DSP|3||a\\F\\b\\S\\c\\R\\d\\E\\e\\T\\f\\X0D\\PID");
 });
 
-describe("other messages are acknowledged and are no query", () => {
+describe("other messages are acknowledged and are not queries", () => {
   test.each([
     ["ORU^R01", "ACK^R01"],
     ["OUL^R22", "ACK^R22"],

@@ -71,7 +71,7 @@ describe("results in every message structure", () => {
     expect(codes(readGeneric(msh({ 9: type }), ...segments))).toEqual([patient]);
   });
 
-  test("a specimen's or container's number identifies the sample, before or behind its order", () => {
+  test("a specimen's or container's number identifies the sample, before or after its order", () => {
     const first = reportsOf(
       readGeneric(
         msh({ 9: "OUL^R22" }),
@@ -108,11 +108,11 @@ describe("results in every message structure", () => {
     ["a query", "QRY^Q02", "no results (MSH-9 is QRY^Q02)"],
     ["an order query", "ORM^O01", "no results (MSH-9 is ORM^O01)"],
     ["an acknowledgement", "ACK^R01", "no results (MSH-9 is ACK^R01)"],
-  ])("%s gives no study, whatever it holds", (_, type, reason) => {
+  ])("%s gives no study, with any content", (_, type, reason) => {
     expect(readGeneric(msh({ 9: type }), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
   });
 
-  test("a sign of life is no study and no fault, whatever its sender", () => {
+  test("a sign of life is neither a study nor a fault, from any sender", () => {
     const strict: Hl7Profile = { ...genericHl7, sender: /^LAB/ };
     for (const type of ["ZHB^H00", "HEARTBEAT", "ORU^R01", "LSU^U12"]) {
       const reading = readWith(
@@ -158,13 +158,13 @@ describe("control, calibration and training give no study", () => {
       expect(readGeneric(msh({ 16: asked }), PID, OBR, ALT).is).toBe("reports");
   });
 
-  test("an order of a control program is omitted, and the patient's beside it kept", () => {
+  test("an order of a control program is omitted, and the patient's order kept", () => {
     const reading = readGeneric(msh(), PID, OBR, ALT, "OBR|2||QC|00003^LJ QCR^99MRC", obx("^CREA", "9"));
     expect(codes(reading)).toEqual([["4711", ["ALT"]]]);
     expect(reading).toMatchObject({ notes: ["order 00003^LJ QCR^99MRC is quality control: not for a patient"] });
   });
 
-  test.each(["B", "C", "E", "F", "O", "Q", "V"])("a specimen of role %s is omitted wherever it stands", (role) => {
+  test.each(["B", "C", "E", "F", "O", "Q", "V"])("a specimen of role %s is omitted at any place", (role) => {
     const control = `SPM|2|CTRL|||||||||${role}`;
     const order = ["OBR|2", obx("^CREA", "9")];
     const before = readGeneric(msh({ 9: "OUL^R22" }), PID, "SPM|1|S-9|||||||||P", "OBR|1", ALT, control, ...order);
@@ -176,7 +176,7 @@ describe("control, calibration and training give no study", () => {
 });
 
 describe("patients and samples", () => {
-  test("two PIDs stay separate, whatever they share", () => {
+  test("two PIDs stay separate, even with the same fields", () => {
     const shared = ["OBR|1|P-1|F-1|CHEM|||20261121113015", "SPM|1|S-1"];
     const reading = readGeneric(
       msh(),
@@ -384,7 +384,7 @@ describe("values, comparators, ranges and flags", () => {
     ]);
   });
 
-  test("a value in a note is read if the profile says so, and never replaces OBX-5", () => {
+  test("a value in a note is read if the profile declares it, and never replaces OBX-5", () => {
     const header = msh({ 4: "BioNote" });
     const note = "NTE|1||Cut Off Index,Value=0.57";
     const row = (value: string) => obx("BN0010^Canine CRP^LN", value, { 6: value === "" ? "" : "mg/L" });

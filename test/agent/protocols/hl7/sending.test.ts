@@ -5,7 +5,7 @@ import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 
-// Messages to the device. A query reply is "sent" at once; a display or order is "sent" after its acknowledgement.
+// Messages to the device. A query reply is "sent" immediately; a display or order is "sent" after its acknowledgement.
 
 const reply = textOf(header({ 9: "QCK^Q02", 10: "V-1" }), "MSA|AA|4711");
 const display = textOf(header({ 9: "DSR^Q03", 10: "V-2" }), "MSA|AA|4711");
@@ -16,7 +16,7 @@ const acknowledged = (code: string, id: string, type = "ACK^Q03") =>
 const doneOf = (actions: readonly LinkAction[]) =>
   actions.filter((action) => action.do !== "deliver").map((action) => ("reason" in action ? action.reason : action.do));
 
-test("a query's reply is sent in its frame and settled at once", () => {
+test("a query's reply is sent in its frame and settled immediately", () => {
   const link = newLink();
   const actions = link.send(bytes(reply));
   expect(actions).toEqual([{ do: "reply", bytes: expect.anything() }, { do: "sent" }, { do: "timer", ms: null }]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { reportsOf } from "../../records.ts";
 import { msh, obx, PID, readGeneric } from "./segments.ts";
 
-// Specimens of a message: urine beside blood, and blood with a mnemonic of urine pads.
+// Specimens of a message: urine and blood, and blood with a mnemonic of urine pads.
 
 const ordered = (type: string) => `OBR|1||S-1|CHEM|||20261121113015||||||||${type}`;
 const crea = (value: string) => obx("^CREA", value, { 6: "mg/dL" });
@@ -18,7 +18,7 @@ describe("orders of one number, the specimen by OBR-15", () => {
   test.each([
     ["serum first", [ordered("SER"), urea, crea("1.2"), ordered("UR^Urine"), crea("120")]],
     ["urine first", [ordered("UR^Urine"), crea("120"), ordered("SER"), urea, crea("1.2")]],
-  ])("%s: urine's creatinine is no blood's, and blood's stays", (_, segments) => {
+  ])("%s: urine's creatinine is never blood's, and blood's stays", (_, segments) => {
     expect(rowsOf(...segments).toSorted((one, other) => other.length - one.length)).toEqual([
       [
         ["BUN", undefined, 20],
@@ -34,7 +34,7 @@ describe("orders of one number, the specimen by OBR-15", () => {
 });
 
 test.each(["WB^Whole blood^HL70487", "SER", "serum"])(
-  "ketones in %s make no urine of the glucose beside them",
+  "ketones in %s make no urine of the glucose with them",
   (type) => {
     const rows = [obx("^KET", "1.2", { 6: "mmol/L" }), obx("^GLU", "5.2", { 6: "mmol/L" })];
     expect(rowsOf(ordered(type), ...rows)).toEqual([

@@ -13,7 +13,7 @@ import { fixedContext } from "../../../support/wire.ts";
 import { show } from "../astm/wire.ts";
 import { STAMP } from "./wire.ts";
 
-// Order queries of each model: its link receives fixtures/<profile>/query.hl7, and the whole reply is compared.
+// Order queries of each model: its link receives fixtures/<profile>/query.hl7, and the complete reply is compared.
 
 const ORDER = { specimen: "VDAG0001", report: "Q", orderedAt: "20261121085000" } as const;
 const ULID = dog.fp.slice("patient_".length);
@@ -116,7 +116,7 @@ describe("bionote-vcheck-h6", () => {
   test.each([
     ["bionote-vcheck-h6", ["reply", "sent"]],
     ["mindray-bs", ["reply"]],
-  ])("%s gets a display, which is settled at once only if the QCK^Q02 follows", (id, expected) => {
+  ])("%s gets a display, which is settled immediately only if the QCK^Q02 follows", (id, expected) => {
     const { link } = linkOf(id);
     const display = Buffer.from("MSH|^~\\&|||||||DSR^Q03|V-2|P|2.3.1\rMSA|AA|8\r");
     expect(link.send!(display).map((action) => action.do)).toEqual([...expected, "timer"]);

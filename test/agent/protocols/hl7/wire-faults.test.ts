@@ -76,7 +76,7 @@ test.each<[number, string, readonly string[], Said]>([
 });
 
 describe("several links, and large messages", () => {
-  test("two connections at once keep their frames apart", () => {
+  test("two simultaneous connections keep their frames apart", () => {
     const [one, other] = [newLink(), newLink()];
     const said: string[][] = [[], []];
     for (let at = 0; at < frame(A).length; at += 10) {
@@ -86,7 +86,7 @@ describe("several links, and large messages", () => {
     expect(said).toEqual([["AA A"], ["AA B"]]);
   });
 
-  test("an image of 5 MB is delivered whole", () => {
+  test("an image of 5 MB is delivered completely", () => {
     const image = textOf(header(), `OBX|1|ED|IMG||^Image^BMP^Base64^${"QUJD".repeat(1_250_000)}`);
     const link = newLink();
     const actions = chunksOf(bytes(frame(image)), 1460).flatMap((chunk) => link.receive(chunk));

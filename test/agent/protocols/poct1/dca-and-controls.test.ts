@@ -45,7 +45,7 @@ test("a control specimen among patients' services loses only itself", () => {
   expect(reading).toMatchObject({ notes: ["not of a patient: control material QC17"] });
 });
 
-test.each(["0", "-", ".", "UNKNOWN"])("the patient %j is nobody", (id) => {
+test.each(["0", "-", ".", "UNKNOWN"])("the patient %j names nobody", (id) => {
   expect(reportsOf(readServices(service(id)))).toMatchObject([{ identifier: null }]);
 });
 

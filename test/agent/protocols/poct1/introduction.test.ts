@@ -17,7 +17,7 @@ function introduction({ directives = [], topics = [] }: { directives?: string[];
   return introductionOf({ ...message.hello, directives, topics }, bytes(hello()));
 }
 
-test("a device without directives gets END behind its status", () => {
+test("a device without directives gets END after its status", () => {
   expect(openingTopics(introduction(), STATUS, NOW)).toEqual([{ is: "end" }]);
 });
 

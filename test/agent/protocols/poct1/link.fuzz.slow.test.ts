@@ -101,7 +101,7 @@ function withoutTimers(actions: readonly LinkAction[]): LinkAction[] {
   return actions.filter((action) => action.do !== "timer");
 }
 
-test(`${SESSIONS} mutated streams throw nothing, and give the same whole, in pieces and byte by byte`, () => {
+test(`${SESSIONS} mutated streams throw nothing, and give the same in one chunk, in pieces and byte by byte`, () => {
   const property = fc.property(fc.nat(), (seed) => {
     const chunks = pieces(diceOf(seed));
     const play = (some: readonly Uint8Array[]) => {

@@ -123,7 +123,7 @@ describe("observations", () => {
     expect(talk.hears(observation(4), endOfTopic(5))).toEqual(["ACK AA 4", "ACK AA 5", "END NRM"]);
   });
 
-  test("events are requested behind observations, and both names of their topic end them", () => {
+  test("events are requested after observations, and both names of their topic end them", () => {
     const talk = new DialogueHarness();
     talk.hears(hello({ directives: [] }));
     expect(talk.hears(status(2, 1, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
@@ -356,7 +356,7 @@ describe("directives", () => {
     expect(talk.link.isIdle).toBe(true);
   });
 
-  test(`a busy device is asked again after 30 s, ${BUSY_TRIES_MAX} times, before the end`, () => {
+  test(`a busy device gets the request again after 30 s, ${BUSY_TRIES_MAX} times, before the end`, () => {
     const talk = requested();
     for (let tries = 0; tries < BUSY_TRIES_MAX; tries++) {
       expect(talk.hears(escape(3 + tries, talk.lastId, "CNC"))).toEqual([]);
@@ -548,7 +548,7 @@ describe("operator lists", () => {
     }
   });
 
-  test("a busy device gets the whole list again; a refusal ends the list only", () => {
+  test("a busy device gets the complete list again; a refusal ends the list only", () => {
     const talk = new DialogueHarness(book());
     talk.hears(offering(["OP_LST"]), status(2, 0));
     expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["EOT OP_LST"]);
@@ -677,7 +677,7 @@ describe("long connections", () => {
     }
     expect(fresh.delivered).toEqual(talk.delivered.slice(before));
     expect(fresh.delivered.map(({ incomplete }) => incomplete)).toEqual([
-      null, // a resend behind the split is delivered again; filing finds its measurement
+      null, // a resend after the split is delivered again; filing finds its measurement
       null,
       "cut short by the end of the connection",
     ]);

@@ -76,7 +76,7 @@ describe("an ACK", () => {
   });
 });
 
-test("a busy device is asked BUSY_TRIES_MAX times again, then the topic is refused", () => {
+test("a busy device gets BUSY_TRIES_MAX retries, then the topic is refused", () => {
   const topics = new OutgoingTopics();
   topics.append(OPERATORS);
   for (let tries = 1; tries <= BUSY_TRIES_MAX; tries++) {

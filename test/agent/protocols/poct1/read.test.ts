@@ -7,7 +7,7 @@ import type { Patient } from "../../../../shared/api/patient.ts";
 import { dog } from "../../../support/fixtures.ts";
 import { bytes, hello, said } from "./wire.ts";
 
-// Reports of a HELLO and the observations behind it.
+// Reports of a HELLO and the observations after it.
 
 const context = { device: "poc-1", timeZone: "Europe/Istanbul", receivedAt: Date.parse("2026-11-21T10:00:00Z") };
 const AT = "2026-11-21T12:55:10+03:00";
@@ -92,7 +92,7 @@ describe("only observations with root, subject and role of a patient become a st
     expect(combinations).toHaveLength(28);
   });
 
-  test("a service with both subjects is a control, and one without is nobody's", () => {
+  test("a service with both subjects is a control, and one without belongs to nobody", () => {
     expect(reading(service({ subject: patient("4711") + control("L-1") }))).toEqual({
       is: "not-for-patients",
       reason: "not of a patient: control material, lot L-1",
@@ -115,7 +115,7 @@ describe("only observations with root, subject and role of a patient become a st
     expect(reading("").is).toBe("quarantined");
   });
 
-  test("controls beside patients are omitted with a note", () => {
+  test("controls among patients are omitted with a note", () => {
     const made = reading(service() + service({ role: "LQC", subject: control("4711"), sequence: "13" }));
     expect(made).toMatchObject({
       is: "reports",
@@ -236,7 +236,7 @@ describe("values", () => {
     expect(values(observation).rows).toMatchObject([{ code: "2823-3", codeSource: "device", value: null, text }]);
   });
 
-  test("a quality beside a number is a comment", () => {
+  test("a quality with a number is a comment", () => {
     const made = values(potassium("4.1", field("OBS.qualitative_value", "POS")));
     expect([rows(made), made.comments]).toEqual([["K 4.1"], ["2823-3: POS"]]);
   });

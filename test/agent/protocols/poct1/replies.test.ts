@@ -15,7 +15,7 @@ test("a device's own ACK and escape are never acknowledged, its end of topic by 
   expect(expectsReply(message(endOfTopic(3)), { ...GENERIC, ackEndOfTopic: false })).toBe(false);
 });
 
-test("an unreadable document is refused REFUSALS_MAX times, then accepted; observations start the count anew", () => {
+test("an unreadable document is refused REFUSALS_MAX times, then accepted; observations restart the count", () => {
   const replies = new DocumentReplies();
   const refusals = () => replies.replyTo(message("<OBS.R01><HDR>"), GENERIC)?.accepted;
   for (let count = 0; count < REFUSALS_MAX; count++) expect(refusals()).toBe(false);

@@ -60,7 +60,7 @@ describe("a recorded device", () => {
 
   test("a dialect that does not match the vendor in HELLO fails", () => {
     const dca = readFileSync(join(folder, "siemens-dca.poct1"));
-    // The device waits for an ACK of its end of topic, which a DCA does not get.
+    // The device waits for an ACK at the end of its topic, which a DCA does not get.
     const waiting = converse(dca, { strict: true, ackEndOfTopic: true });
     expect(waiting.device.outcome).toBe("the dialogue ended with 1 unsent documents");
     const generic = readFileSync(join(folder, "dog.poct1"));
@@ -78,7 +78,7 @@ describe("a recorded device", () => {
 describe("a strict device escapes", () => {
   const small = hello({ directives: ["SET_TIME"] }).replace("<DSC>", '<DSC><DSC.max_message_sz V="600"/>');
 
-  /** Returns its outcome and its reply to the last document, behind a valid start. */
+  /** Returns its outcome and its reply to the last document, after a valid start. */
   function told(...documents: readonly string[]) {
     const device = new Poct1Device(bytes(small + status(2, 1) + observation(3)), { strict: true });
     device.begin();

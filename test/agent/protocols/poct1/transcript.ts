@@ -3,7 +3,7 @@ import type { Word } from "./wire.ts";
 // Rules of every dialogue, checked on its transcript.
 
 export type Line =
-  /** A whole document of the device. `of`: control id of the acknowledged document. */
+  /** A complete document of the device. `of`: control id of the acknowledged document. */
   | { readonly who: "device"; readonly root: string; readonly id: string; readonly of?: string }
   | { readonly who: "we"; readonly word: Word }
   | { readonly who: "timer" };

@@ -6,7 +6,7 @@ import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { fixedContext } from "../../../support/wire.ts";
 
-// Documents of a device as text, and those of the agent in short form: `ACK AA 3`, `REQ ROBS`.
+// Documents of a device as text, and of the agent in short form: `ACK AA 3`, `REQ ROBS`.
 
 export const NOW = fixedContext.now();
 export const XML = '<?xml version="1.0" encoding="utf-8"?>';

@@ -55,7 +55,7 @@ test("a BCC of any value belongs to its text, and the next byte does not", () =>
 });
 
 describe("a wrong BCC", () => {
-  test("makes its text incomplete, and the next text is whole", () => {
+  test("makes its text incomplete, and the next text is complete", () => {
     const right = encodeBccText(bytes("R,1")).at(-1)!;
     const wrong = String.fromCharCode(right ^ 1);
     const hex = [right ^ 1, right].map((byte) => byte.toString(16).toUpperCase());
@@ -68,16 +68,16 @@ describe("a wrong BCC", () => {
     });
   });
 
-  test("begins the next text if it is STX", () => {
+  test("starts the next text if it is STX", () => {
     expect(play(link(), `<STX>R,1<ETX>${framed("R,2")}`).deliveries).toEqual([
       { message: "R,1", incomplete: expect.stringMatching(/^BCC 02, computed/) as string },
       whole("R,2"),
     ]);
-    // The byte was a wrong BCC of the value 02, and the next text begins with an STX of its own.
+    // The byte was a wrong BCC of the value 02, and the next text starts with an STX of its own.
     expect(play(link(), `<STX>R,1<ETX><STX>${framed("R,2")}`).deliveries).toHaveLength(2);
   });
 
-  test("no text with one changed byte is whole", () => {
+  test("no text with one changed byte is complete", () => {
     const original = encodeBccText(bytes("R,4.53     mmol/l"));
     const changes = Array.from({ length: 255 }, (_, index) => index + 1);
     const undetected = [...original.keys()].flatMap((at) =>
@@ -116,7 +116,7 @@ describe("a text without BCC", () => {
   });
 });
 
-test("trouble that the device reports is a warning beside its text", () => {
+test("trouble that the device reports is a warning, and its text is delivered", () => {
   expect(play(link(), framed("E,4102"))).toMatchObject({ deliveries: [whole("E,4102")], warnings: ["trouble 4102"] });
   expect(play(link(), "<STX>E,4102", "close()").warnings).toEqual([]);
 });
@@ -160,7 +160,7 @@ test("other bytes are reported before the next text, or after silence", () => {
   expect(play(device, "timeout()")).toMatchObject({ warnings: ["1 byte outside a text: ignored"], timer: null });
 });
 
-test("a text with unstored bytes is incomplete, and the next one is whole", () => {
+test("a text with unstored bytes is incomplete, and the next one is complete", () => {
   const right = framed("R,12").slice(-1);
   for (const stream of [
     ["<STX>R,", { refused: "1" }, `2<ETX>${right}`],
@@ -178,11 +178,11 @@ describe("a message of the agent", () => {
   const outcomes = (device: BccLink, message: string) =>
     device.send(bytes(message)).map((action) => (action.do === "reply" ? show(action.bytes) : action.do));
 
-  test("leaves at once between two texts", () => {
+  test("leaves immediately between two texts", () => {
     expect(outcomes(link(), "W,1,00")).toEqual([framed("W,1,00"), "sent", "timer"]);
   });
 
-  test("leaves behind the text that the device is sending", () => {
+  test("leaves after the text that the device is sending", () => {
     const device = link();
     device.receive(bytes("<STX>R,1<ETX>"));
     expect(outcomes(device, "W,1,00")).toEqual(["timer"]);

@@ -24,7 +24,7 @@ test("the check number is the CRC-16 of Modbus", () => {
   expect(crc16Of(bytes(""))).toBe(0xffff);
 });
 
-test("a dialogue is answered line by line, and the frame is delivered without its END line", () => {
+test("a dialogue gets a reply to each line, and the frame is delivered without its END line", () => {
   const device = link();
   expect(play(device, "CONNECT;250207;9<CR>")).toMatchObject({ replies: "ACK_CONNECT;9<CR>", deliveries: [] });
   expect(play(device, `${HEADER}RESULT_READY;612<CR>`).replies).toBe("ACK_RESULT_READY<CR>");
@@ -41,7 +41,7 @@ test("a dialogue is answered line by line, and the frame is delivered without it
 describe("a header in the line that names the frame", () => {
   const inLine = "MODEL 1;;RESULT<CR>ID;RESULT<CR>COMMENT;x;RESULT<CR>WBC;6.9<CR>";
 
-  test("begins the frame, and its check number counts from it", () => {
+  test("starts the frame, and its check number counts from it", () => {
     const device = link();
     expect(play(device, "MODEL 1;;CONNECT;900100;9<CR>").replies).toBe("ACK_CONNECT;9<CR>");
     expect(play(device, "MODEL 1;;RESULT_READY;640<CR>").replies).toBe("ACK_RESULT_READY<CR>");
@@ -55,7 +55,7 @@ describe("a header in the line that names the frame", () => {
   });
 
   test.each(["ASK_FOLDER;S-1;4711;\xc5\x9eeker;DOG", "ANALYSE;S-1;4711;\xc5\x9eeker;DOG;12;0", "DISCONNECT;900100"])(
-    "%s is neither answered nor noise",
+    "%s gets no reply and is not noise",
     (words) => {
       for (const header of ["MODEL 1;;", HEADER]) {
         expect(play(link(), `${header}${words}<CR>`)).toEqual({
@@ -68,7 +68,7 @@ describe("a header in the line that names the frame", () => {
     },
   );
 
-  test("of the same model ends a frame without its end, whoever its user is", () => {
+  test("of the same model ends a frame without its end, for any user", () => {
     const { deliveries } = play(link(), inLine, ended(inLine.replace(";;", ";vet;")));
     expect(deliveries).toEqual([
       { message: inLine, incomplete: "a new frame began before its end" },
@@ -114,14 +114,14 @@ describe("a frame with a wrong check number", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("its resend is whole", () => {
+  test("its resend is complete", () => {
     expect(play(link(), ended(run, "END_RESULT", 1), ended(run))).toMatchObject({
       replies: "ACK_RESULT;CRC_ERROR<CR>ACK_RESULT;OK<CR>",
       deliveries: [{ message: run }, whole(run)],
     });
   });
 
-  test("no frame with one changed byte is whole", () => {
+  test("no frame with one changed byte is complete", () => {
     const original = bytes(ended(run));
     const undetected = [...original.keys()].flatMap((at) =>
       [0x01, 0x08, 0x20, 0x80, 0xff].filter((change) => {
@@ -171,7 +171,7 @@ describe("a frame without its end is incomplete", () => {
     ]);
   });
 
-  test("the limit ends it, and the next frame is whole", () => {
+  test("the limit ends it, and the next frame is complete", () => {
     const long = `${run}${"PLT;9<CR>".repeat(TEXT_BYTES_MAX / 6)}`;
     expect(play(link(), long, ended(run)).deliveries.map(({ incomplete }) => incomplete)).toEqual([
       `a frame of more than ${TEXT_BYTES_MAX} bytes`,
@@ -181,7 +181,7 @@ describe("a frame without its end is incomplete", () => {
 });
 
 describe("bytes outside a frame", () => {
-  test("are reported once the next frame begins, without its header", () => {
+  test("are reported once the next frame starts, without its header", () => {
     expect(play(link(), `<ENQ>~<CR>a;b<CR>${ended(run)}`)).toMatchObject({
       deliveries: [whole(run)],
       warnings: ["5 bytes outside a frame: ignored"],
@@ -196,14 +196,14 @@ describe("bytes outside a frame", () => {
     expect(device.isIdle).toBe(true);
   });
 
-  test("are noise at once if their line is too long for a header", () => {
+  test("are noise immediately if their line is too long for a header", () => {
     const device = link();
     expect(play(device, "x".repeat(LINE_BYTES_MAX)).timer).toBe(SILENCE_MS);
     expect(play(device, "x").timer).toBe(NOISE_TIMEOUT_MS);
     expect(play(device, "close()").warnings).toEqual([`${LINE_BYTES_MAX + 1} bytes outside a frame: ignored`]);
   });
 
-  test("line ends and flow control are none", () => {
+  test("line ends and flow control are ignored without a warning", () => {
     expect(play(link(), `<CR><LF><NUL>${ended(run)}<LF>`)).toMatchObject({ deliveries: [whole(run)], warnings: [] });
   });
 });
@@ -216,7 +216,7 @@ describe("when the disk refuses", () => {
     });
   });
 
-  test("a refused END line gets no answer, and the resend is whole", () => {
+  test("a refused END line gets no reply, and the resend is complete", () => {
     const device = link();
     expect(play(device, run, { refused: ended(run).slice(run.length) }).replies).toBe("");
     expect(play(device, ended(run))).toMatchObject({ replies: "ACK_RESULT;OK<CR>", deliveries: [{}, whole(run)] });

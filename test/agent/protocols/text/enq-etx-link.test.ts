@@ -8,7 +8,7 @@ import {
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "../astm/observed-actions.ts";
 
-// Method: a whole body is `A` and four digits.
+// Method: a complete body is `A` and four digits.
 
 const problemOf = (body: Uint8Array) =>
   /^A\d{4}$/.test(Buffer.from(body).toString("latin1")) ? null : `a body of ${body.length} characters, expected 5`;
@@ -50,7 +50,7 @@ test("bytes without ENQ get no reply and are reported", () => {
   expect(play(link(), "A1234<EOT><STX>noise", "<ENQ>").warnings).toEqual(warnings);
 });
 
-test("bytes behind an accepted body are reported, and do not extend the timer", () => {
+test("bytes after an accepted body are reported, and do not extend the timer", () => {
   const device = link();
   expect(play(device, "<ENQ>A1234<EOT><ETX>", "xyz")).toMatchObject({ warnings: [], timer: ANSWER_AGAIN_MS });
   expect(play(device, "timeout()").warnings).toEqual(["3 bytes outside a body: ignored"]);

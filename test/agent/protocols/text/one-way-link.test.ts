@@ -32,7 +32,7 @@ test("a profile with SUB treats ETX as text", () => {
   expect(play(new OneWayLink({ end: SUB }), "<STX>A<ETX>1<SUB>").deliveries).toEqual([whole("A<ETX>1")]);
 });
 
-test.each(["<ETB>", "<ETB><CR><LF>", "<ETB><STX>", "<ETB><LF><STX>"])("a text continues behind %s", (between) => {
+test.each(["<ETB>", "<ETB><CR><LF>", "<ETB><STX>", "<ETB><LF><STX>"])("a text continues after %s", (between) => {
   expect(play(link(), `<STX>one${between}two<ETX>`).deliveries).toEqual([
     whole(`one${between.replace("<STX>", "")}two`),
   ]);
@@ -72,7 +72,7 @@ describe("a text without its end is incomplete", () => {
   });
 });
 
-test("a text with unstored bytes is incomplete; the next one is whole", () => {
+test("a text with unstored bytes is incomplete; the next one is complete", () => {
   for (const lost of [{ refused: "4" }, "gap()"] as const) {
     expect(play(link(), "<STX>12", lost, "56<ETX><STX>two<ETX>").deliveries).toEqual([
       { message: "1256", incomplete: "bytes of it could not be stored" },

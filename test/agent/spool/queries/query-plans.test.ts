@@ -25,7 +25,7 @@ const SELDOM = [
   "UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND code = @code AND json_extract(body, '$.acquired_at') <= @until AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision) RETURNING fp, revision",
 ];
 
-test("no frequent operation reads a whole growing table", () => {
+test("no frequent operation scans a growing table", () => {
   const db = new Database(":memory:");
   migrate(db);
   expect(wholeReads(db).toSorted()).toEqual(SELDOM.toSorted());

@@ -53,7 +53,7 @@ test("making room removes settled sessions of these devices, however young, and 
   expect(db.prepare("SELECT stored_bytes FROM device WHERE id = 'chem-1'").pluck().get()).toBeLessThan(before - 2 * 33);
 });
 
-test("the retention tells what stays, what goes, and when", () => {
+test("the retention reports what stays, what goes, and when", () => {
   const { folder, spool } = openOperations();
   for (const [ordinal, id] of ["M1", "M2", "M3", "M4"].entries()) addMessage(spool, id, ordinal);
   spool.settle(settlement("M1", { state: "quarantined", reason: "unreadable" }));

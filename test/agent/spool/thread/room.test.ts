@@ -8,8 +8,8 @@ import { EventPacker } from "../../../../agent/spool/thread/wire-format.ts";
 import { type Dice, diceOf } from "../../../support/dice.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 
-// Goal: each device gets its share of the room, whatever the others take. Method: several devices fill a small database with
-// events of random sizes, then the last one begins.
+// Goal: each device gets its share of the room, however much the others take. Method: several devices fill a small database with
+// events of random sizes, then the last one starts.
 
 const MB = 1024 * 1024;
 const BYTES_MAX = 16 * MB;
@@ -68,7 +68,7 @@ test("control: without shares the last of four devices is refused", () => {
   expect(lastShare(1, 4, 0)).toBeLessThan(0.1);
 });
 
-test("a device alone may take the whole room", () => {
+test("a device alone may take all of the room", () => {
   const { append } = openStore(1);
   expect(fill((length) => append(0, length), diceOf(1))).toBeGreaterThan(0.9 * BYTES_MAX);
 });

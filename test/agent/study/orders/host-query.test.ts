@@ -163,7 +163,7 @@ describe("a query for some tests of an order (Q-5)", () => {
   });
 });
 
-describe("a sample number behind a tray position", () => {
+describe("a sample number after a tray position", () => {
   test("rack and position name no patient and return with the order", async () => {
     await used.spool.call("setIdentifiers", [{ patientFp: cat.fp, identifiers: ["2"] }], 0);
     expect(await answered("Q|1|2^1^     VDAG0001^B||ALL")).toEqual({
@@ -179,12 +179,12 @@ describe("a sample number behind a tray position", () => {
   });
 });
 
-test("a query for results is answered without information", async () => {
+test("a query for results gets no information", async () => {
   expect(await answered("Q|1|^VDAG0001||ALL||||||||F")).toEqual({ lines: ["L I"], accessions: [] });
   expect(await answered("Q|1|ALL||ALL||||||||F\\C")).toEqual({ lines: ["L I"], accessions: [] });
 });
 
-test("several samples are answered in the order of the query, with the unknown ones", async () => {
+test("the reply has several samples in the order of the query, with the unknown ones", async () => {
   await place("VCAT0001", cat.fp, { tests: ["ALT", "CREA"] });
   expect((await answered(["Q|1|^VDAG0001\\^X9", "Q|2|^VCAT0001"]))?.lines).toEqual([
     `P ${dogUlid}`,
@@ -257,7 +257,7 @@ describe("a query for all samples", () => {
     expect(await answered("Q|1|ALL||||||||||D")).toEqual({ lines: [`P ${dogUlid}`, "L F"], accessions: [] });
   });
 
-  test("Q-7 and Q-8 select the orders placed within them, and a date is a whole day", async () => {
+  test("Q-7 and Q-8 select the orders placed within them, and a date is a full day", async () => {
     await place("VQLD0001", dog.fp, { createdAt: Date.UTC(2026, 0, 15, 23, 30) });
     await place("VQLD0002", dog.fp, { createdAt: Date.UTC(2026, 0, 16, 0, 30) });
     const accessions = async (query: string) => (await answered(query))?.accessions;
@@ -312,7 +312,7 @@ describe("today's appointments", () => {
     return server.requests.map(({ url }) => new URL(url, "http://server"));
   };
 
-  test("appointments are those of the day in the agent's time zone, without cancelled ones", async () => {
+  test("appointments are limited to the day in the agent's time zone, without cancelled ones", async () => {
     const events = [
       event(1),
       event(2, { patient_fp: dog.fp, status: "CANCELLED" }),
@@ -349,7 +349,7 @@ describe("today's appointments", () => {
   });
 });
 
-describe("an HL7 analyzer asks", () => {
+describe("a query of an HL7 analyzer", () => {
   const header = (type: string) => `MSH|^~\\&|BS-240|Mindray|||20261121090000||${type}|7|P|2.3.1`;
   const askedByCode = (code: string) => [header("QRY^Q02"), `QRD|20261121090000|R|D|1|||RD|${code}|OTH|||T|`];
 
@@ -382,7 +382,7 @@ describe("an HL7 analyzer asks", () => {
     ["QBP^Q11 by patient", [header("QBP^Q11"), "QPD|WOS_BY_PATIENT|t|4711"], ["RSP OK", "OML  VDAG0001"]],
     ["QBP^Q11 without a sample", [header("QBP^Q11"), "QPD|WOS|t"], ["RSP NF"]],
     ["a result", [header("ORU^R01"), "OBR|1|VDAG0001"], []],
-  ])("an HL7 query is answered by its kind: %s", async (_, segments, expected) => {
+  ])("gets the reply of its kind: %s", async (_, segments, expected) => {
     expect(await hl7Answers(segments)).toEqual(expected);
   });
 
@@ -393,7 +393,7 @@ describe("an HL7 analyzer asks", () => {
     expect(await hl7Answers(askedByCode("VDAG0001"))).toEqual(["QCK OK", "DSR OK VDAG0001"]);
   });
 
-  test("the link answers a device that takes no orders", async () => {
+  test("gets no reply of the worklist if the device takes no orders", async () => {
     const { orders: _, ...deaf } = genericHl7;
     expect(await hl7Answers(askedByCode("VDAG0001"), deaf)).toEqual([]);
   });

@@ -65,7 +65,7 @@ describe("the chemistry", () => {
     expect(await answered(query, fujiDriChemNx)).toEqual([reply]);
   });
 
-  test("gets the list of open orders (I), at most as many as it asks for, and none counts as sent", async () => {
+  test("gets the list of open orders (I), up to the requested number, and none counts as sent", async () => {
     expect(await answered("I,,10", fujiDriChemNx)).toEqual([
       "I,02,VDAG0001,,Zeytin,,1,999<ETB>VCAT0001,,Lok um  the s,,0,999",
     ]);

@@ -95,7 +95,7 @@ describe("a captured message", () => {
     }
   });
 
-  test("a captured message of an interrupted POCT1-A session begins with the HELLO of its device", async () => {
+  test("a captured message of an interrupted POCT1-A session starts with the HELLO of its device", async () => {
     const documents = readFileSync(join(fixturesFolder, "generic-poct1a/dog.poct1"), "latin1");
     const [hello = ""] = /^[^]*?<\/HEL\.R01>/.exec(documents) ?? [];
     expect(hello).not.toBe("");

@@ -136,7 +136,7 @@ describe("names", () => {
     );
   });
 
-  test("names of a proprietary layout are those that its profile reads", () => {
+  test("names of a proprietary layout are found by its profile", () => {
     const profile = profileOf("fuji-dri-chem-nx");
     const bytes = readFileSync(join(fixturesFolder, "fuji-dri-chem-nx/four-slides.astm"));
     const text = redacted(bytes, profile, [bytes.subarray(1, -2)]);

@@ -6,7 +6,7 @@ import { cat, dog } from "../../../support/fixtures.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
-// Method: the spool is open in its thread, as beside a running agent.
+// Method: the spool is open in its thread, as in a running agent.
 
 const used = useSpool();
 
@@ -50,7 +50,7 @@ test("an order is stored before its accession is returned, and the running agent
   expect(await used.spool.call("ordersByAccession", [order.accession])).toEqual([order]);
 });
 
-test("orders beside a writing agent are all stored, and no write of the agent is lost", async () => {
+test("orders are all stored while an agent writes, and no write of the agent is lost", async () => {
   const session = used.spool.openSession("chem-1", "generic-astm");
   const refused: string[] = [];
   let stored = 0;
@@ -98,7 +98,7 @@ test.each([
   expect(problemsOf(changes)).toEqual(sentences);
 });
 
-test("all problems are reported at once", () => {
+test("one command reports all problems", () => {
   expect(problemsOf({ device: "chem-2", patient: "4711", tests: "CREAA" })).toHaveLength(3);
 });
 
@@ -106,7 +106,7 @@ test.each([
   ["mindray-bs", "2,5", "ALT", "2,5: the numbers that the tests have on the analyzer"],
   ["bionote-vcheck-h6", "CBC,RET", "WBC", "CBC,DIFF"],
   ["bionote-vcheck-c10", "DC001B", "ALT", "DC001B: the code of a rotor"],
-])("%s is told its tests in its own words: %s", (profile, own, ours, example) => {
+])("the error for %s names its tests in its own words: %s", (profile, own, ours, example) => {
   const device = { id: "own", profile, connection: { listen: "127.0.0.1:0" } };
   const place = (tests: string) => placeOrder({ ...config(), devices: [device] }, { ...wish, device: "own", tests });
   expect(place(own)).toMatchObject({ device: "own", tests: own.split(",") });

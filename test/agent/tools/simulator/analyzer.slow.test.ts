@@ -43,7 +43,7 @@ describe("a simulated device", () => {
     await line.close();
     await until("the messages", () => seen.messages.length >= messagesOf(fixture, profile).length);
     expect(seen.messages).toEqual(messagesOf(fixture, profile));
-    // The simulator sends without faults, whatever was recorded.
+    // The simulator sends without faults, even for a recording with faults.
     expect(frames > 0 ? seen.warnings : []).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe("a simulated device", () => {
     expect(written).toEqual([]);
   });
 
-  test("a recording in which a refused frame was sent again is played whole", async () => {
+  test("a recording in which a refused frame was sent again is played completely", async () => {
     const end = dog.indexOf(ETX);
     const bad = Buffer.from(dog.subarray(1, end + 5));
     bad.write("00", bad.indexOf(ETX) + 1, "latin1");
@@ -106,7 +106,7 @@ describe("a simulated device", () => {
     const played = playDevice(dog, device);
     await host.reply(10_000); // ENQ
     host.send(Uint8Array.of(6));
-    await host.reply(10_000); // the first frame begins
+    await host.reply(10_000); // the first frame starts
     await host.close();
     expect(await played).toEqual({ accepted: false, frames: 0, resent: 0, reason: "the connection closed" });
   });

@@ -73,7 +73,7 @@ describe("a simulated HL7 device", () => {
     });
   });
 
-  test("a simulated HL7 device waits for no acknowledgment where MSH-15 and MSH-16 ask for none", async () => {
+  test("a simulated HL7 device waits for no acknowledgment if MSH-15 and MSH-16 request none", async () => {
     const never = frameOf(["MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.5|||NE|NE"]);
     const [, device] = await twoEnds();
     expect(await playHl7Device(never, device, ignored)).toMatchObject({ accepted: true, frames: 1 });

@@ -113,7 +113,7 @@ describe("an object", () => {
   });
 
   test.each([{ algorithm: "AES256" } as const, { algorithm: "aws:kms", kmsKeyId: "key/1" } as const])(
-    "is encrypted by the store with %j, whole or in parts",
+    "is encrypted by the store with %j, in one request or in parts",
     async (encryption) => {
       await serve();
       await storeOf({ encryption }).store("a", "application/dicom", small);
@@ -193,7 +193,7 @@ describe("a large object", () => {
     ],
     ["a key that may not list uploads", "ListMultipartUploads", { do: "refuse", status: 403, code: "AccessDenied" }],
     ["a store without lists", "ListMultipartUploads", { do: "refuse", status: 501, code: "NotImplemented" }],
-  ] as const)("begins anew after %s", async (_, operation, fault) => {
+  ] as const)("starts again after %s", async (_, operation, fault) => {
     await serve();
     server.fault = once("UploadPart", { do: "refuse", status: 500, code: "InternalError" }, 2);
     await expect(storeOf().store("a", "application/dicom", large)).rejects.toThrow("500");
@@ -222,7 +222,7 @@ describe("a large object", () => {
     expect(server.log.filter((line) => line.startsWith("UploadPart"))).toHaveLength(3);
   });
 
-  test("does not count as stored if the store answers 200 without a result", async () => {
+  test("does not count as stored if the store responds with 200 without a result", async () => {
     await serve();
     server.fault = once("CompleteMultipartUpload", { do: "forget" });
     await expect(storeOf().store("a", "application/dicom", large)).rejects.toThrow(
@@ -263,7 +263,7 @@ describe("a store that", () => {
     expect(kept()).toEqual([`clinic/a/a ${small.sha256}`]);
   });
 
-  test("is busy says when to come again", async () => {
+  test("is busy delays the retry to its time", async () => {
     await serve();
     server.fault = () => ({ do: "refuse", status: 503, code: "SlowDown", headers: { "retry-after": "7" } });
     await expect(storeOf().store("a", "x/y", small)).rejects.toMatchObject({ retryAfterMs: 7000, isDenied: false });
@@ -275,7 +275,7 @@ describe("a store that", () => {
     ["another region", { changes: { region: "eu-central-1" } }, "403 AuthorizationHeaderMalformed"],
     ["an unknown bucket", { changes: { bucket: "other" } }, "404 NoSuchBucket: said by the test: create the bucket"],
   ] as const)(
-    "is given %s says so",
+    "is given %s reports it",
     async (_, {
       secret = S3_KEY.secret,
       changes = {},

@@ -176,7 +176,7 @@ test.each<[keyof typeof states, string[]]>([
   expect(words(states[state]().timeout())).toEqual(expected);
 });
 
-test("only whole PDUs restart the timer", () => {
+test("only complete PDUs restart the timer", () => {
   const association = states["open (Sta6)"]();
   const [first, ...rest] = data;
   expect(association.receive(Uint8Array.of(first!))).toEqual([]);

@@ -88,7 +88,7 @@ describe("associations", () => {
     ["a release request", encodeReleaseRequest(), { is: "release-request" }],
     ["a release response", encodeReleaseResponse(), { is: "release-response" }],
     ["an abort", encodeAbort(2, 6), { is: "abort", source: 2, reason: 6 }],
-  ])("%s reads back unchanged, whole and byte by byte", (_, encoded, expected) => {
+  ])("%s reads back unchanged, in one chunk and byte by byte", (_, encoded, expected) => {
     expect(read(encoded)).toEqual([expected]);
     expect(read(...Array.from(encoded, (byte) => Uint8Array.of(byte)))).toEqual([expected]);
   });

@@ -24,13 +24,13 @@ const jpeg2000 = (width: number, height: number, components = 1) =>
   ]);
 
 describe("a codestream", () => {
-  test("states its size in its frame header, behind other segments and fill bytes", () => {
+  test("states its size in its frame header, after other segments and fill bytes", () => {
     expect(jpegSize(jpeg(0xf7, 640, 480))).toEqual({ width: 640, height: 480, components: 1 });
     expect(jpegSize(jpeg(0xc0, 30_000, 2, 3))).toEqual({ width: 30_000, height: 2, components: 3 });
     expect(jpeg2000Size(jpeg2000(640, 480, 3))).toEqual({ width: 640, height: 480, components: 3 });
   });
 
-  test("without a frame header states none, whatever its bytes are", () => {
+  test("without a frame header states no size, for any bytes", () => {
     const whole = [jpeg(0xc3, 640, 480), jpeg2000(640, 480)];
     for (const bytes of whole) {
       for (let end = 0; end < bytes.length; end++) {
@@ -48,7 +48,7 @@ describe("a codestream", () => {
     ["JPEG", JPEG_BASELINE, jpeg(0xc0, 30_000, 30_000)],
     ["lossless JPEG", JPEG_LOSSLESS, jpeg(0xc3, 30_000, 30_000)],
     ["JPEG 2000", JPEG_2000, jpeg2000(30_000, 30_000)],
-  ])("of %s that asks for another size than its header never reaches the decoder", async (_, uid, frame) => {
+  ])("of %s that needs another size than its header never reaches the decoder", async (_, uid, frame) => {
     const format = {
       ...{ rows: 8, columns: 8, frames: 1, bitsAllocated: 8, bitsStored: 8, highBit: 7 },
       ...{ photometric: "MONOCHROME2", planar: false, signed: false },

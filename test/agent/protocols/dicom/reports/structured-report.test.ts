@@ -39,7 +39,7 @@ const GROUP = coded("DCM 125007", "Measurement Group");
 const section = (code: string, meaning: string, ...content: Element[]) =>
   container(FINDINGS, modifier(SITE, coded(code, meaning)), ...content);
 
-/** Reads the short code, the value and the meanings of the modifiers of each measurement. */
+/** Reads short code, value and modifier meanings of each measurement. */
 const read = (...content: Element[]) =>
   readMeasurements(container(coded("DCM 125200", "Adult Echocardiography Procedure Report"), ...content)).map(
     ({ concept, modifiers, value, unit }) => [

@@ -67,7 +67,7 @@ describe("acknowledgment mode", () => {
     expect(answers(asked).map(answeredWith)).toEqual(["CA 4711"]);
   });
 
-  test("a result with MSA behind the software segment gets no reply", () => {
+  test("a result with MSA after the software segment gets no reply", () => {
     const rows = ["PID|||K9-1", "OBR|1", "OBX|1|NM|ALT||40|U/L"];
     expect(answers(textOf(header({ 9: "ORU^R01" }), "SFT|Vendor", "MSA|AA|1", ...rows))).toEqual([]);
     expect(answers(textOf(header({ 9: "ORU^R01" }), "SFT|Vendor", ...rows)).map(answeredWith)).toEqual(["AA 4711"]);

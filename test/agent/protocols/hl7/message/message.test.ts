@@ -124,7 +124,7 @@ describe("segments", () => {
     ]);
   });
 
-  test("a line that does not begin a segment continues the last one", () => {
+  test("a line that does not start a segment continues the last one", () => {
     const { segments } = parsed(textOf(header(), "NTE|1||first", "second line", "dog", "OBX|1"));
     expect(segments.map(({ text }) => text).slice(1)).toEqual(["NTE|1||first\nsecond line\ndog", "OBX|1"]);
   });
@@ -138,7 +138,7 @@ describe("segments", () => {
     expect(parseMessage(bytes(text))).toEqual({ problem });
   });
 
-  test("of a message that reaches a limit the whole segments before it are read, with a note", () => {
+  test("a message that reaches a limit is read up to its last complete segment, with a note", () => {
     const many = parsed(`${header()}${"<CR>OBX|1".repeat(100_005)}`);
     expect(many.segments.length).toBe(100_001);
     expect(many.cutShort).toBe("the message reaches the limit of 100000 segments: what stands behind it is not read");
@@ -167,7 +167,7 @@ describe("segments", () => {
     },
   );
 
-  test("a line without letters and digits behind the header is no part of it", () => {
+  test("a line without letters and digits after the header is not part of it", () => {
     expect(parsed(`${header()}<CR>\\<CR>OBX|1`).segments.map(({ text }) => text)).toEqual([header(), "OBX|1"]);
   });
 
@@ -227,7 +227,7 @@ describe("charsets", () => {
     expect(read("UNICODE", Buffer.from([0x41, 0xff, 0xfe]))).toEqual(["A\ufffd\ufffd", "x", 2]);
   });
 
-  test("a character whose second byte equals a delimiter stays whole", () => {
+  test("a character whose second byte equals a delimiter is not split", () => {
     // U+4E57 is 81 5C, and 5C is the backslash; others end with | ^ or ~.
     const trails = Array.from({ length: 0x5000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).filter((char) =>
       "|^~\\".includes(String.fromCharCode(iconv.encode(char, "gb18030")[1]!)),
@@ -349,7 +349,7 @@ describe("parsing and encoding", () => {
   });
 });
 
-describe("beside hl7-standard, where it is right", () => {
+describe("compared with hl7-standard, where that is right", () => {
   const text = fc.string({ unit: fc.constantFrom(...Array.from("abcXYZ019 .,-_/*<>+()")), minLength: 1, maxLength: 8 });
   const components = fc.array(text, { minLength: 2, maxLength: 4 });
 

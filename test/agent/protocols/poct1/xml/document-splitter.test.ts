@@ -103,17 +103,17 @@ describe("a document that is cut short", () => {
     ["an end tag", "<A.R01><B></B"],
     ["a declaration", '<!DOCTYPE A [<!ENTITY e "'],
     ["an instruction", "<A.R01><?no"],
-  ])("in %s, the next declaration begins a new document", (_, cut) => {
+  ])("in %s, the next declaration starts a new document", (_, cut) => {
     const truncated = cut.startsWith("<!") ? [] : [{ is: "truncated", bytes: cut, by: "the next document" }];
     expect(split(cut, B, A)).toEqual([...truncated, whole(B), whole(A)]);
   });
 
-  test("a declaration in a comment or CDATA begins no document", () => {
+  test("a declaration in a comment or CDATA starts no document", () => {
     const document = `<A><!-- ${XML} --><![CDATA[${XML}<B/>]]></A>`;
     expect(split(document, B)).toEqual([whole(document), whole(B)]);
   });
 
-  test("the end of its MLLP frame cuts a document, and the next frame begins another", () => {
+  test("the end of its MLLP frame cuts a document, and the next frame starts another", () => {
     expect(split("\x0b<A><B", "\x1c\r", `\x0b${A}\x1c\r`)).toEqual([
       { is: "truncated", bytes: "<A><B", by: "the end of its MLLP frame" },
       whole(A),
@@ -136,7 +136,7 @@ describe("a document that is cut short", () => {
     ["a message's root", A],
     ["a root that closes itself", "<KPA.R01/>"],
     ["an MLLP frame", `\x0b${A}`],
-  ])("behind a gap, %s begins a document", (_, next) => {
+  ])("after a gap, %s starts a document", (_, next) => {
     const splitter = new DocumentSplitter();
     splitter.receive(latin1("<A.R01><HDR.control_id"));
     splitter.gap();
@@ -221,7 +221,7 @@ describe("segmentation", () => {
   ];
   const stream = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 15 }).map((some) => some.join(""));
 
-  test("every stream gives the same documents whole, byte by byte and in random cuts", () => {
+  test("every stream gives the same documents in one chunk, byte by byte and in random cuts", () => {
     const property = fc.property(stream, fc.array(fc.nat({ max: 300 }), { maxLength: 8 }), (wire, places) => {
       const edges = [0, ...places.filter((at) => at < wire.length).toSorted((a, b) => a - b), wire.length];
       const cuts = edges.slice(1).map((edge, index) => wire.slice(edges[index], edge));

@@ -27,7 +27,7 @@ test.each([
   expect(endOf(document.slice(0, -1))).toBe(null);
 });
 
-test("the dashes and question mark that begin markup do not end it", () => {
+test("the dashes and question mark that start markup do not end it", () => {
   expect(endOf("<A><!--></A>")).toBe(null);
   expect(endOf("<?><A/>")).toBe(null);
 });
@@ -41,7 +41,7 @@ test("skipped bytes count, and the last two of them may end markup", () => {
   expect([scanner.isEnded, scanner.size]).toEqual([true, "<A><!--xyz--></A>".length]);
 });
 
-test("depth counts open elements, and a reset begins the next document", () => {
+test("depth counts open elements, and a reset starts the next document", () => {
   const scanner = new TagScanner();
   for (const byte of Buffer.from("<A><B><C/>")) scanner.read(byte);
   expect([scanner.depth, scanner.hasRoot, scanner.isOutside]).toEqual([2, true, false]);

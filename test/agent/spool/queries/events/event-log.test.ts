@@ -19,7 +19,7 @@ test("a range that ends with a chunk does not name the next one", () => {
   expect(chunksOf(5, 5, 5).find(5, 5)).toEqual({ firstEvent: 11, lastEvent: 11, start: 0, length: 5 });
 });
 
-test("a range that begins more than 2000 chunks ago is not found", () => {
+test("a range that started more than 2000 chunks ago is not found", () => {
   const chunks = chunksOf(...Array.from({ length: 2_001 }, () => 1));
   expect(chunks.find(999, 1)).toBe(null);
   expect(chunks.find(1_000, 1)).toEqual({ firstEvent: 1_010, lastEvent: 1_010, start: 0, length: 1 });

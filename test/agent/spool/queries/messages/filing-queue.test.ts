@@ -46,7 +46,7 @@ test("an incomplete message is compared only with the message that completed it"
   expect(spool.incompleteMessages("chem-1", "other", 100)).toEqual([]);
 });
 
-test("a message stays joined with what it completed, whatever was cut since", () => {
+test("a message stays joined with the one it completed, after any later cut", () => {
   const { spool } = openOperations();
   addMessage(spool, "part", 0, "the line was cut");
   addMessage(spool, "whole", 1);

@@ -10,7 +10,7 @@ function isPossible(text: string): boolean {
   return text[0] === "V" && text.length === 8 && !numbers.includes(-1) && text[7] === CHARS[sum % 23];
 }
 
-test("an accession has 8 distinct-looking capitals and digits and begins with a letter", () => {
+test("an accession has 8 distinct-looking capitals and digits and starts with a letter", () => {
   for (let n = 0; n < 1_000; n++) {
     const accession = newAccession();
     expect(accession).toMatch(/^V[34679ACDEFHJKMNPQRTVWXY]{7}$/);

@@ -59,7 +59,7 @@ test.each<[string, (spool: Operations) => unknown]>([
   expect(due(spool)).toEqual(["M1"]);
 });
 
-test("a message is due at once if the directory changed between its lookup and its settlement", () => {
+test("a message is due immediately if the directory changed between its lookup and its settlement", () => {
   const { spool } = openOperations();
   addMessage(spool, "M1");
   const { version } = spool.resolveReferences({ accessions: [], fps: [DOG], identifiers: [] });

@@ -52,7 +52,7 @@ test("a message follows its study to a patient, to the desk, and out of the list
   expect(readSpool(folder, listMessages)[0]?.state).toBe("filed");
 });
 
-test("a study that is queued anew keeps its place in the outbox, whatever the desk did with an earlier revision", () => {
+test("a study that is queued again keeps its place in the outbox, whatever the desk did with an earlier revision", () => {
   const { folder, spool } = openOperations();
   addMessage(spool, "M1");
   addMessage(spool, "M2", 1);
@@ -64,7 +64,7 @@ test("a study that is queued anew keeps its place in the outbox, whatever the de
   expect(readSpool(folder, listMessages).map(({ state }) => state)).toContain("pending");
 });
 
-test("the studies that the server answered since a time are queued again, for a server that lost them", () => {
+test("the studies with an outcome since a time are queued again, for a server that lost them", () => {
   const { spool } = openOperations();
   for (const [ordinal, id] of ["M1", "M2"].entries()) {
     addMessage(spool, id, ordinal);
