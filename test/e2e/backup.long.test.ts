@@ -51,7 +51,7 @@ function timed(run: () => string): { output: string; ms: number } {
   return { output: run(), ms: performance.now() - from };
 }
 
-/** Kills backups at moments up to the duration of a whole one. Each leaves no file, or a whole one. */
+/** Kills backups at moments up to the duration of a full one. Each leaves no file, or a complete one. */
 async function killBackups(
   folder: string,
   wholeMs: number,
@@ -80,7 +80,7 @@ async function restoreWithKills(wholeMs: number, script: string, ...args: readon
   for (let kill = 1; kill <= KILLS; kill++)
     await killedAfter((wholeMs * kill) / (KILLS + 1), script, "restore", ...args);
   const { status, stderr } = spawnSync(process.execPath, [script, "restore", ...args], { encoding: "utf8" });
-  // A kill may come after the last step of a restore, which is whole then.
+  // A kill may come after the last step of a restore, which is complete then.
   expect(status === 0 ? "has data already" : stderr).toContain("has data already");
 }
 

@@ -229,7 +229,7 @@ test.skipIf(!dcmtk)(
     expect([...acknowledged].filter((digest) => !kept.has(digest))).toEqual([]);
     const messages = new Set(world.messages().map(({ id }) => `${id}.dcm`));
     expect(files().filter((name) => !messages.has(name))).toEqual([]);
-    // The idle time of the last study began before the kill.
+    // The idle time of the last study started before the kill.
     await until("no message is pending", () => world.messages().every(({ state }) => state !== "pending"), 60_000);
     expect(new Set(world.messages().map(({ state }) => state))).toEqual(new Set(["unmatched"]));
     fs.rmSync(folder, { recursive: true });
@@ -358,7 +358,7 @@ test.skipIf(!mounted)(
       };
       const statuses: (number | string)[] = [];
       for (let number = 1; number <= 4; number++) statuses.push(await store(number));
-      // The disk has 4.2 MB, of which 2 MB stay free. The third instance begins with 2.4 MB free.
+      // The disk has 4.2 MB, of which 2 MB stay free. The third instance starts with 2.4 MB free.
       expect(statuses).toEqual([STATUS.success, STATUS.success, STATUS.success, STATUS.outOfResources]);
       expect(files()).toHaveLength(3);
       fs.unlinkSync(path.join(folder, files()[0]!));

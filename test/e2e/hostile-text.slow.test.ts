@@ -28,7 +28,7 @@ beforeAll(async () => {
   world.writeConfig([{ id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }]);
   await world.startAgent();
   const client = await MllpClient.connect(port);
-  // \X0D0A\ is a line end behind the escape of HL7.
+  // \X0D0A\ is a line end in HL7's escape.
   const name = `${HOSTILE}\\X0D0A\\second line`;
   client.send(
     frameOf([

@@ -7,7 +7,7 @@ import { patiently } from "../support/patience.ts";
 import { type Running, start, until, World } from "../support/processes.ts";
 import { hostileTimeouts } from "./hostile-timeouts.ts";
 
-// Goal: hostile input neither stops the server nor delays other clients. Method: several attacks at once against a server
+// Goal: hostile input neither stops the server nor delays other clients. Method: several simultaneous attacks against a server
 // process, while a well-behaved client sends requests. Afterwards the server must hold no connection of an attacker.
 
 const IDLE = 10_000;

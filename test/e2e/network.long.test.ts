@@ -127,7 +127,7 @@ test("a server that is killed in the middle of a change starts with the old sett
   expect(seen.size).toBe(2);
 });
 
-test("options of the command line win over the stored setting, and the page says which", async () => {
+test("options of the command line win over the stored setting, and the page names them", async () => {
   const data = path.join(temporaryFolder(), "data");
   const port = await freePort();
   const first = await begin(data);
@@ -141,7 +141,7 @@ test("options of the command line win over the stored setting, and the page says
   expect(await verified(port, data)).toMatch(/refused/i);
 });
 
-test("a PC is paired over the network, keeps its pin in agent.yaml, and is told of another authority", async () => {
+test("a PC is paired over the network, keeps its pin in agent.yaml, and reports another authority", async () => {
   const data = path.join(temporaryFolder(), "data");
   const port = await freePort();
   const first = await begin(data);

@@ -10,7 +10,7 @@ import { session, vetScanRecords } from "../support/astm.ts";
 import { AGENT, CLINIC, runAgentCommand, SERVER, start, until, World } from "../support/processes.ts";
 import { dumpSqlite } from "../support/sqlite-dump.ts";
 
-// Goal: a program never uses a database of a newer version, and goes back with it when the launcher asks. Method: a study is
+// Goal: a program never uses a database of a newer version, and goes back with it on the launcher's request. Method: a study is
 // filed, a newer version migrates both databases, and processes of this version run on them.
 
 const SENTENCE = "install version 9.8.7 or newer, or restore a backup from before its update";
@@ -61,7 +61,7 @@ async function ended(script: string, ...args: readonly string[]): Promise<{ code
   return { code, output: running.output() };
 }
 
-test("every command refuses a newer database, says which version it needs, and changes nothing", async () => {
+test("every command refuses a newer database, names the version it needs, and changes nothing", async () => {
   const before = [spoolFile(), serverFile()].map(dumpSqlite);
   const config = ["--config", world.config];
   const data = ["--data", world.serverData];

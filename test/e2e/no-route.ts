@@ -6,7 +6,7 @@ const failures: Record<string, string> = {};
 for (const host of process.argv.slice(2)) {
   for (const name of Object.keys(OUTGOING)) {
     for (const scheme of ["http", "https"] as const) {
-      // Beside one another, as retries and the test button are.
+      // Simultaneous, as retries and the test button are.
       const both = [1, 2].map(() => failureOf(name, { host, port: 4443 }, scheme));
       failures[`${name} ${scheme} ${host}`] = [...new Set(await Promise.all(both))].join(" | ");
     }

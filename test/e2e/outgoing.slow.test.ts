@@ -60,13 +60,13 @@ test.runIf(refused === 0)("a proxy without a route fails in words that name it, 
   expect(JSON.stringify(found)).not.toContain("s3cret");
 });
 
-test("a peer that breaks the connection at any moment gives a failure or an answer, and ends no process", () => {
+test("a peer that breaks the connection at any moment gives a failure or a response, and ends no process", () => {
   const options = { cwd: ROOT, encoding: "utf8", timeout: 120_000 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, ["test/e2e/broken-connections.ts"], options);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const found = Object.entries(JSON.parse(stdout) as Record<string, string>);
   expect(found.length).toBeGreaterThan(200);
-  // The doctor asks an http server in a later step.
+  // The doctor queries an http server in a later step.
   const silent = found.filter(([name, words]) => words === "" && !name.startsWith("doctor's server http"));
   expect(silent).toEqual([]);
 });

@@ -183,7 +183,7 @@ describe("the staged package", { timeout: 180_000 }, () => {
     expect(fs.readdirSync(backups)).toHaveLength(1);
   });
 
-  test("the programs end as they are told, and write no fault", async () => {
+  test("the programs end on request, and write no fault", async () => {
     const outputs = [world.agent, world.server].map(({ output }) => output());
     expect(await world.agent.end()).toBe(0);
     expect(await world.server.end()).toBe(0);

@@ -67,7 +67,7 @@ describe("the commands lock and unlock", () => {
       }),
     );
 
-  test("a connected device gets LOCK from the running agent at once", async () => {
+  test("a connected device gets LOCK from the running agent immediately", async () => {
     const device = await Poct1Client.connect(port, "SN90");
     const from = performance.now();
     expect((await runCommand("lock")).stdout).toBe("poc-1 accepted LOCK\n");

@@ -27,7 +27,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
       const data = path.join(folder, name);
       return { data, running: launch(data, "run", "--port", "0") };
     });
-    // Both start at once on an empty database.
+    // Both start simultaneously on an empty database.
     for (const node of running) {
       const address = await until(
         "the server listens",

@@ -11,7 +11,7 @@ import { useDemoPorts } from "../support/demo-ports.ts";
 
 // Goal: the blocks of README.md work as written. Method: the repository is copied to a temporary folder, and its blocks run in their
 // order: a shell runs the sh blocks, the yaml block becomes agent.yaml, and npm start prints the study of the json block. A free port
-// replaces a port in use. The Debian and Windows blocks are those that test/shared/platform/package installs.
+// replaces a port in use. test/shared/platform/package runs the Debian and Windows blocks.
 
 /** Commands that run until a signal, with the output that shows they are ready. */
 const READY = [

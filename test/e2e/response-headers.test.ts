@@ -10,10 +10,13 @@ import { headersAt, routesOf, startTwoClinics } from "../server/security/two-cli
 import { listen } from "../server/security/wire.ts";
 import { TestAgent } from "../support/running-agent.ts";
 
-// Goal: no answer of either program, at any door, is taken by a browser for anything but what it is. Method: every route, and what
-// no route answers, over real connections.
+// Goal: no browser guesses the type of a response of either program, at any door. Method: every route, and requests without a
+// route, over real connections.
 
-/** Sends bytes, and ends the connection after the head of the answer, because a stream has no end. @returns status and headers */
+/**
+ * Sends bytes, and ends the connection after the head of the response, because a stream has no end.
+ * @returns status and headers
+ */
 function headOf(port: number, text: string): Promise<{ status: number; headers: Map<string, string> }> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, "127.0.0.1", () => socket.write(text));
@@ -48,7 +51,7 @@ function textOf({ method, url, headers = {} }: Asked): string {
   return [`${method} ${url} HTTP/1.1`, ...lines, "", body].join("\r\n");
 }
 
-/** What no route answers. */
+/** Requests without a route. */
 const ODD: readonly string[] = [
   ...[
     "GET /nothing",
@@ -67,7 +70,7 @@ const ODD: readonly string[] = [
   "POST /agent/v1/studies HTTP/1.1\r\nhost: localhost\r\ncontent-length: 999999999\r\n\r\n",
 ];
 
-/** @returns the answers that lack a header, and all statuses */
+/** @returns the responses that lack a header, and all statuses */
 async function lacking(port: number, requests: readonly string[]) {
   const found: string[] = [];
   const statuses = new Set<number>();
@@ -88,7 +91,7 @@ async function assetsOf(port: number, url: string): Promise<string[]> {
   return [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file = ""]) => file);
 }
 
-describe("every answer forbids to load and to guess", () => {
+describe("every response forbids to load and to guess", () => {
   test("of the server: each route with and without its caller, errors, HEAD, 304, files", async () => {
     const { server, ours, theirs } = await startTwoClinics();
     const port = await listen(server.app);

@@ -10,8 +10,8 @@ import { clinic, temporaryFolder } from "../server/harness.ts";
 import { freePort, startProgram, until } from "../support/processes.ts";
 import { releaseProblem, Releases } from "../support/staged-release.ts";
 
-// Goal: the whole way of an update from the dashboard. Method: two staged agents run under their launchers, and fetch a signed
-// release from a real server. The new version does not start on the second PC alone.
+// Goal: the complete roll-out of a version from the dashboard. Method: two staged agents run under their launchers, and fetch a
+// signed release from a real server. The new version does not start on the second PC alone.
 
 /** The probation of the tests. A minute for each upgrade is too long. */
 const PROBATION_MS = 8_000;
@@ -69,7 +69,7 @@ test.skipIf(problem !== null)(
     const release = releases.make(temporaryFolder(), "0.2.0", { code: CRASH });
     const publicKey = fs.readFileSync(path.join(releases.program, "app/release.pub"), "utf8");
     await addRelease(dashboard.releaseFolder, release, publicKey);
-    // What the agents said, if a step takes too long.
+    // The agents' output, if a step takes too long.
     onTestFailed(() => void process.stderr.write(`${pcs.map((pc) => pc.output()).join("\n")}\n`));
     await until("both PCs can be updated", async () => (await read()).plan?.pcs.length === 2);
     expect((await admin.call("POST", "/rollout", { version: "0.2.0" })).status).toBe(200);

@@ -56,7 +56,7 @@ test("the log file has the lines of launcher and program, and the running proces
   expect([messages[0], messages.at(-1)]).toEqual(["starts the server", "closing"]);
 });
 
-test("a server that closes under the launcher answers the slow request that it has, and ends with 0", async () => {
+test("a server that closes under the launcher responds to its slow request, and ends with 0", async () => {
   const service = serviceIn(temporaryFolder(), "server", ["--port", "0"]);
   const log = logFile(service.state);
   const { launcher, ended } = runByHand(service, log);
@@ -75,7 +75,7 @@ test("a server that closes under the launcher answers the slow request that it h
   );
   await sleep(500);
   launcher.kill("SIGTERM");
-  // Longer than the interval at which the server tells the launcher how it is, and shorter than its patience with open requests.
+  // Longer than the interval of the server's reports to the launcher, and shorter than its patience with open requests.
   await sleep(3_500);
   socket.write("}");
   await closed;

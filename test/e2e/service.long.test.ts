@@ -5,7 +5,7 @@ import { ROOT, temporaryFolder } from "../support/processes.ts";
 import { bootSystemd, type Systemd } from "../support/systemd.ts";
 
 // Goal: `vetwire service` installs programs that live, fail and come back under a real systemd. Method: a systemd of its own, as PID 1
-// in namespaces, runs the build with the whole hardening of the unit.
+// in namespaces, runs the build with the full hardening of the unit.
 
 const VETWIRE = `${process.execPath} ${path.join(ROOT, "dist/shared/main.js")}`;
 const WAIT = { timeout: 30_000, interval: 500 };
@@ -54,7 +54,7 @@ echo sk_live_${"a".repeat(40)} > /etc/vetwire/agent.key; chmod 600 /etc/vetwire/
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("vetwire-agent is installed already")]);
   });
 
-  test("tells in words why a refused configuration ended it, and does not start again", async () => {
+  test("reports in words why a refused configuration ended it, and does not start again", async () => {
     writeConfig("server: { url: nonsense, keyFile: agent.key }\ndata: data\ntimeZone: Europe/Istanbul\ndevices: []\n");
     systemd.run("systemctl restart vetwire-agent");
     await vi.waitFor(() => expect(vetwire("status agent").stdout).toMatch(/^vetwire-agent: failed with code 78/), WAIT);
@@ -83,7 +83,7 @@ echo sk_live_${"a".repeat(40)} > /etc/vetwire/agent.key; chmod 600 /etc/vetwire/
     expect(vetwire("status agent").stdout).toMatch(/running since [^]*it was ended by SIGKILL/);
   });
 
-  test("tells of a port that another program has, and gets its own by further options", async () => {
+  test("reports a port that another program has, and gets its own by further options", async () => {
     systemd.run(
       `systemd-run --unit=neighbour ${process.execPath} -e 'require("net").createServer().listen(8080, "127.0.0.1")'`,
     );
@@ -122,7 +122,7 @@ ln -s ${ROOT}/node_modules '${home}/node_modules'; chmod 700 /home/ayse; mkdir -
     expect([code, stderr]).toEqual([1, expect.stringContaining("vetwire-agent is not installed")]);
   });
 
-  test("is not touched by a user who is no administrator", () => {
+  test("cannot be changed by a user who is not an administrator", () => {
     const asNobody = "setpriv --reuid 65534 --clear-groups --inh-caps=-all";
     const { code, stderr } = systemd.run(`cd /; ${asNobody} ${VETWIRE} service install agent --name 'vetwire-x'`);
     expect([code, stderr]).toEqual([

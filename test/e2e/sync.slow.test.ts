@@ -17,7 +17,7 @@ import {
 } from "../support/processes.ts";
 
 // Goal: clients have a copy that equals the lists while other processes import and push. Method: command line and HTTP only. The
-// clock of one of the two servers is half a minute behind.
+// clock of one of the two servers is half a minute late.
 
 const PATIENTS = 600;
 const SKEW_MS = -30_000;
@@ -99,7 +99,7 @@ const keyOptions = [
   ...["--permissions", "clinic.patient.view,clinic.lab.ingest"],
 ];
 
-/** A copy of the names of patients and the devices of studies. `cursorAt` makes the next cursor before a poll; null keeps the server's. */
+/** A copy of patients' names and studies' devices. `cursorAt` makes the next cursor before a poll; null keeps the server's. */
 function copyOf(client: ReturnType<typeof createClient>, cursorAt: (() => string) | null) {
   const names = new Map<string, string>();
   const cursors: { patients: string | null; studies: string | null; removed: string | null } = {

@@ -8,7 +8,7 @@ import { type Running, startProgram, temporaryFolder, until, World } from "../su
 import { canMount, mountDisk } from "../support/small-disk.ts";
 import { type Patch, releaseProblem, Releases } from "../support/staged-release.ts";
 
-// Goal: an upgrade that fails in whatever way leaves a running version, and no acknowledged message is lost or filed twice. Method:
+// Goal: an upgrade that fails in any way leaves a running version, and no acknowledged message is lost or filed twice. Method:
 // the staged program runs under its launcher, while an ASTM device sends without end over TCP. Releases with planted faults are
 // ordered one after the other. At the end every acknowledged message is exactly one study of its patient.
 

@@ -69,7 +69,7 @@ describe("the installed command vetwire", () => {
     });
   });
 
-  test("without files of the folder the programs use the places of the platform, and their help says so", () => {
+  test("without files of the folder the programs use the places of the platform, and their help names them", () => {
     const { config, data } = platformPlaces(process.platform, { HOME: folder }, process.getuid?.() === 0);
     expect(run("agent", "check")).toEqual({
       code: 78,

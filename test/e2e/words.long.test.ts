@@ -153,7 +153,7 @@ describe("agent.yaml", () => {
         // Some sentences name a key without quotes.
         const text = any.replaceAll(/[\\^$]/g, "_");
         const checked = checkConfig(text, folder);
-        // The parser of YAML says what an indentation must be, and an alias must not.
+        // The YAML parser's messages name what an indentation must be, and an alias must not.
         const said =
           "problems" in checked ? checked.problems.map(({ message }) => message.replace(/\bmust (be|not)\b/, "")) : [];
         expect(wrongWords(said)).toEqual([]);

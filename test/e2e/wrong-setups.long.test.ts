@@ -5,8 +5,8 @@ import { DEVICE_SIDE } from "../support/wrong-setups/devices.ts";
 import { endRealServer, SERVER_SIDE } from "../support/wrong-setups/server.ts";
 
 // Goal: each wrong set-up of a clinic's machine gets its remedy in words. Method: a table of set-ups, each made wrong for real
-// (sockets, terminals, disks, certificates, users, a server). The agent's page says the remedy; the command does where the set-up is
-// one of its own user or environment.
+// (sockets, terminals, disks, certificates, users, a server). The agent's page shows the remedy, or the command does if its own
+// user or environment is wrong.
 
 const ALL: readonly WrongSetup[] = [...MACHINE, ...SERVER_SIDE, ...DEVICE_SIDE];
 const IMPOSSIBLE = ALL.flatMap(({ title, cannot = () => null }) => {

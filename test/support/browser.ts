@@ -39,7 +39,7 @@ export async function expectAccessible(page: Page): Promise<void> {
     // The page hears of the system's colours by an event. A user's own choice stays.
     const isShown = `document.documentElement.dataset.theme === (localStorage.theme === "dark" || localStorage.theme === "light" ? localStorage.theme : "${colorScheme}")`;
     await expect.poll(() => page.evaluate(isShown), { message: `${page.url()} turns ${colorScheme}` }).toBe(true);
-    // The content security policy admits no inline script, so axe runs beside the page's own scripts.
+    // The content security policy admits no inline script, so axe runs outside the page's own scripts.
     await page.evaluate(axeSource);
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const tried =

@@ -175,7 +175,7 @@ export class Contract {
   }
 }
 
-/** Headers of the API, without those of HTTP itself. */
+/** Headers of the API, without HTTP's own. */
 const CONTRACT_HEADERS = /^(x-(?!content-type-options$)|ratelimit|retry-after$|www-authenticate$|etag$)/;
 
 /** Forbids undocumented properties. Clients must accept further fields, but the server must document its own. */

@@ -15,7 +15,7 @@ export interface Sample {
   readonly number: number;
 }
 
-/** The recordings by profile. The extension tells `agent simulate` the protocol. */
+/** The recordings by profile. `agent simulate` derives the protocol from the extension. */
 export const CREATININE_RUNS = {
   "generic-astm": {
     extension: "astm",

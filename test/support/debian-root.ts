@@ -12,7 +12,7 @@ const PACKAGES = "libc6,libstdc++6,ca-certificates,passwd";
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 /** Mounts /proc for one command alone: the mount ends with the command. */
 const IN_ROOT = 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"';
-/** Files that are no part of what is installed, such as the copies that useradd makes. */
+/** Files outside the installation, such as the copies that useradd makes. */
 const CHANGING = /^\.\/((proc|dev|tmp|run|var\/log|var\/cache)\/|etc\/(passwd|group|g?shadow)-$)/;
 
 /** @returns why this machine cannot run a Debian of its own; null if it can */

@@ -5,7 +5,7 @@ export interface RecordedPdu {
   readonly bytes: Uint8Array;
 }
 
-/** Reads the lines of a recording; `#` begins a comment. @throws Error for an invalid line */
+/** Reads the lines of a recording; `#` starts a comment. @throws Error for an invalid line */
 export function parseRecording(text: string): RecordedPdu[] {
   return text
     .split(/\r?\n/)

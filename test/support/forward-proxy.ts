@@ -5,9 +5,9 @@ import net from "node:net";
 // A proxy of a clinic on loopback: tunnels (CONNECT) and plain http. It brings every target to one port of this machine.
 
 export interface ProxyBehaviour {
-  /** Answers so in place of its work. */
+  /** Responds so in place of its work. */
   readonly refuse?: { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
-  /** Takes the connection and never answers, or ends it. */
+  /** Takes the connection and never responds, or ends it. */
   readonly end?: "silent" | "cut";
   /** `user:password` that it wants. */
   readonly wants?: string;

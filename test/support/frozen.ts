@@ -1,9 +1,9 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-// A process whose clock and intervals stand and whose random numbers come from a counter, so that each run of it writes the same bytes.
+// A process with stopped clock and intervals, and random numbers from a counter, so that each run of it writes the same bytes.
 
-/** Length of the nonce of a connection to PostgreSQL, whose number differs from run to run. */
+/** Length of a PostgreSQL connection's nonce. The number of connections differs between runs. */
 const NONCE_BYTES = 18;
 
 /** The longest interval of a timer. */
@@ -13,7 +13,7 @@ export interface FrozenClock {
   now: number;
 }
 
-/** Runs the work with a standing clock and counted random numbers. */
+/** Runs the work with a stopped clock and counted random numbers. */
 export async function frozen<Result>(at: number, work: (clock: FrozenClock) => Promise<Result>): Promise<Result> {
   const clock = { now: at };
   const { Date: RealDate, setInterval: realInterval } = globalThis;

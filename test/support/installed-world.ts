@@ -16,7 +16,7 @@ export interface Installation {
   readonly serverData: string;
   /** The command `vetwire`. */
   readonly vetwire: string;
-  /** @returns the words that run a program; those of the server include its port */
+  /** @returns the words that run a program, for the server with its port */
   run(program: Program, serverPort: number): readonly string[];
 }
 

@@ -49,7 +49,7 @@ const stages: Record<string, () => Promise<unknown>> = {
     const { StudyAssembly } = await import("../../agent/imaging/study-assembly.ts");
     // Each start reads the header again.
     const lookup = { ...(await lookupOf()), spool: { call: spool.call.bind(spool), callLater: () => undefined } };
-    const passed = ["then", "toJSON"]; // promises and JSON ask for these
+    const passed = ["then", "toJSON"]; // promises and JSON read these
     const header = new Proxy({}, { get: (_, name) => (passed.includes(String(name)) ? undefined : die()) });
     const read = async ({ file }: { file: string }) => (file.includes("bad") ? { header } : { problem: "none" });
     const device = { timeZone: "UTC", modality: null };

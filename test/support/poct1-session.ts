@@ -1,5 +1,5 @@
 // A POCT1-A session with invented data, based on public notes of vendors. A device acknowledges the agent's control ids, which
-// begin at 1 on every connection.
+// start at 1 on every connection.
 
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
 const SENT_AT = "2026-11-21T13:00:05+03:00";

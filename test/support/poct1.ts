@@ -33,7 +33,7 @@ export type Poct1Reply =
   | { readonly is: "reply"; readonly to: number; readonly accepted: boolean }
   | { readonly is: "directive"; readonly controlId: string; readonly command: string };
 
-/** Finds the whole replies in a text. @returns them, and the rest of the text */
+/** Finds the complete replies in a text. @returns them, and the rest of the text */
 export function repliesIn(text: string): { readonly replies: Poct1Reply[]; readonly rest: string } {
   const end = text.lastIndexOf("</");
   if (end < 0) return { replies: [], rest: text };

@@ -217,7 +217,7 @@ export async function resetDatabase(url: string): Promise<void> {
   );
 }
 
-/** @returns the whole database as SQL text */
+/** @returns the complete database as SQL text */
 export function dump(url: string, ...options: readonly string[]): string {
   return execFileSync(program("pg_dump"), [...options, url], { encoding: "utf8", maxBuffer: 1 << 30 });
 }
@@ -237,7 +237,7 @@ function program(name: string): string {
   return join(postgresBinaries() ?? "", name);
 }
 
-/** @returns the folder of the programs of PostgreSQL; undefined without them */
+/** @returns the folder of PostgreSQL's programs; undefined without them */
 export function postgresBinaries(): string | undefined {
   const versions = "/usr/lib/postgresql";
   const installed = isThere(versions)

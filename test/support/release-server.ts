@@ -24,7 +24,7 @@ import { batch, event, item, soap } from "../server/records.ts";
 import { frozen, type FrozenClock } from "./frozen.ts";
 
 // The server database of a release: what its routes, its import and its alerts write, and what its routes read from it. The clock
-// stands and the random numbers are counted, so that each run writes the same rows.
+// is stopped and the random numbers are counted, so that each run writes the same rows.
 
 export const RELEASE_AT = Date.parse("2026-11-21T12:00:00.000Z");
 const PASSWORD = "seven invented words of a fixture";
@@ -66,7 +66,7 @@ export async function writeReleaseServer(database: string, folder: string, clock
     const agentKey = await addAgent(app, send, entities.ours);
     const studies = await addStudies(app, send, agentKey, entities, clock);
     await addSettings(send, entities);
-    // The webhook is told of a further study.
+    // The webhook gets a further study.
     await sender(app, { "x-api-key": agentKey })("POST", "/agent/v1/studies", {
       studies: [study({ patient_fp: entities.cat.fp })],
     });
@@ -85,7 +85,7 @@ export async function writeReleaseServer(database: string, folder: string, clock
 
 /** Reads a database with the routes, the export and the list of unmatched studies. @returns plain JSON */
 export function readReleaseServer(database: string, access: Access): Promise<Record<string, unknown>> {
-  // While intervals stand, no read is in the audit before the last one.
+  // While intervals are stopped, no read is in the audit before the last one.
   return frozen(READ_AT, () => readAll(database, access));
 }
 

@@ -36,7 +36,7 @@ const LINES = [
   { device: "text-1", profile: "arkray-pu4010", file: "arkray-pu4010/strip.astm" },
 ] as const;
 
-/** What becomes of the messages of each line, in order. */
+/** The outcomes of each line's messages, in order. */
 const OUTCOMES = ["filed", "pending", "unmatched", "not-for-patients", "quarantined", "unprocessed"] as const;
 
 /** Writes the spool of a release into an empty folder. */
@@ -223,7 +223,7 @@ function addDevices(operations: Operations): void {
   operations.placeDeviceCommand({ device: "poc-1", command: "LOCK", at: AT, state: "waiting", reason: null });
 }
 
-/** The heartbeat's answers: state of the server, clock, and the configuration that the dashboard sent. */
+/** The heartbeat's responses: state of the server, clock, and the configuration that the dashboard sent. */
 function addMeta(operations: Operations): void {
   operations.setMeta("server", JSON.stringify({ is: "reached", reason: null, since: AT }));
   operations.setMeta("clock", "3");

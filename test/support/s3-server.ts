@@ -25,7 +25,7 @@ export interface S3Call {
   readonly key: string;
   /** Number of the part; 0 for other operations. */
   readonly part: number;
-  /** How often this operation was asked for, this time included. */
+  /** How often this operation was requested, this time included. */
   readonly nth: number;
 }
 
@@ -34,7 +34,7 @@ export type S3Fault =
   | { readonly do: "refuse"; readonly status: number; readonly code: string; readonly headers?: Record<string, string> }
   /** Responds with 200 and an error in the body. */
   | { readonly do: "error-body"; readonly code: string }
-  /** Stores or returns half of the bytes, and says that all is right. */
+  /** Stores or returns half of the bytes, and reports success. */
   | { readonly do: "truncate" }
   /** Stores or returns the bytes with one changed. */
   | { readonly do: "flip" }
@@ -100,7 +100,7 @@ export class S3Server {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The operations that were asked for, with the numbers of parts. */
+  /** The requested operations, with the numbers of parts. */
   get log(): string[] {
     return this.calls.map(({ operation, part }) => (part === 0 ? operation : `${operation} ${part}`));
   }

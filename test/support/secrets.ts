@@ -21,7 +21,7 @@ export function holdsSecret(key: string, text: string): boolean {
   return text.includes(secret.slice(-length));
 }
 
-/** Number of characters that the list of keys shows of the secret, at its beginning and at its end. */
+/** Number of characters that the list of keys shows of the secret, at its start and at its end. */
 export const CHARS_SHOWN = 4;
 
 /** Longest common part that chance explains in a few megabytes of text, since 62^7 is 3.5e12. */

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Prints the ten slowest files after a run, which are where a faster suite begins. */
+/** Prints the ten slowest files after a run, which are where a faster suite starts. */
 export const slowestFiles: Reporter = {
   onTestRunEnd(modules: readonly TestModule[]) {
     const timed = modules.map((module) => ({

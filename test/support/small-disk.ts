@@ -41,7 +41,10 @@ export function fileDiskProblem(): string | null {
   }
 }
 
-/** An ext4 file system in a file beside `folder`, mounted there. It turns read-only under open files, as after an error of the disk. */
+/**
+ * An ext4 file system in a file next to `folder`, mounted there. It turns read-only under open files, as after an error of the
+ * disk.
+ */
 export class FileDisk {
   readonly #folder: string;
   readonly #image: string;

@@ -2,7 +2,7 @@ import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-// A mail server for tests (RFC 5321): it takes e-mails over plain TCP on this machine, or fails as the test says.
+// A mail server for tests (RFC 5321): it takes e-mails over plain TCP on this machine, or fails as the test requires.
 
 export interface TakenMail {
   readonly to: string;
@@ -15,11 +15,11 @@ export interface SmtpReceiver {
   readonly mails: TakenMail[];
   /** First words of all commands. */
   readonly commands: string[];
-  /** Answers to commands instead of the usual ones, by the command's first word. `DATA.` is the end of the data. */
+  /** Replies to commands instead of the usual ones, by the command's first word. `DATA.` is the end of the data. */
   readonly answers: Map<string, string | null>;
 }
 
-/** Starts the receiver on a free port, or on the given one. An answer null closes the connection, an empty one never comes. */
+/** Starts the receiver on a free port, or on the given one. A null reply closes the connection, an empty one never comes. */
 export async function startSmtpReceiver(port = 0): Promise<SmtpReceiver> {
   const receiver = {
     port,

@@ -24,7 +24,7 @@ export interface Patch {
   readonly code?: string;
   /** Replaces the program that starts as Node. */
   readonly node?: string;
-  /** Bytes of zeros that the release carries besides. */
+  /** Bytes of zeros that the release carries in addition. */
   readonly ballast?: number;
 }
 
@@ -50,7 +50,7 @@ export class Releases {
     return path.join(this.program, "app/shared/main.js");
   }
 
-  /** Makes the archive of a version and its signature. Node is not copied: a script starts the one of version 0.1.0. */
+  /** Makes the archive of a version and its signature. Node is not copied: a script starts version 0.1.0's. */
   make(folder: string, version: string, patch: Patch = {}, program: "agent" | "server" = "agent"): string {
     const archive = archiveName({ version, platform: PLATFORM }).replace("agent", program);
     const file = path.join(folder, archive);
@@ -90,7 +90,7 @@ export class Releases {
     execFileSync("minisign", ["-G", "-f", "-W", "-p", `${keys}.pub`, "-s", `${keys}.sec`], { stdio: "ignore" });
   }
 
-  /** Writes a file of a copy whose files are links to those of the program. */
+  /** Writes a file of a copy whose files are links to the program's. */
   #replace(copy: string, name: string, text: string, mode = 0o644): void {
     const file = path.join(copy, name);
     fs.rmSync(file, { force: true });

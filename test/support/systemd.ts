@@ -51,7 +51,7 @@ export class Systemd {
     this.#init = init;
   }
 
-  /** Runs a script of the shell beside the services. */
+  /** Runs a shell script next to the services. */
   run(script: string): { code: number | null; stdout: string; stderr: string } {
     const words = ["--target", String(this.#init), "--all", "--root", "--wd", "sh", "-c", script];
     const { status, stdout, stderr } = spawnSync("nsenter", words, { encoding: "utf8", timeout: 120_000 });

@@ -38,7 +38,7 @@ export class Windows {
     ...process.env,
     WINEPREFIX: this.#folder,
     WINEDEBUG: "-all",
-    // Neither .NET nor a browser: wine would ask whether to download them.
+    // Neither .NET nor a browser: wine would prompt for their download.
     WINEDLLOVERRIDES: "mscoree=;mshtml=",
     DISPLAY: "",
   };
@@ -54,7 +54,7 @@ export class Windows {
     return windows;
   }
 
-  /** Returns the place on Linux of a path of drive C. */
+  /** Returns the Linux path of a file on drive C. */
   drive(...names: readonly string[]): string {
     return path.join(this.#folder, "drive_c", ...names);
   }

@@ -90,7 +90,7 @@ export class Node {
     for (const pid of this.#postgresProcesses()) signal(pid, "SIGKILL");
   }
 
-  /** Kills Patroni and PostgreSQL at once, as a machine that loses its power. */
+  /** Kills Patroni and PostgreSQL together, as a machine that loses its power. */
   kill(): void {
     for (const pid of this.#processes()) signal(pid, "SIGKILL");
   }
@@ -102,7 +102,7 @@ export class Node {
     }
   }
 
-  /** Freezes the node: its connections stay open and nothing answers, as behind a cut network. */
+  /** Freezes the node: its connections stay open and nothing responds, as in a cut network. */
   freeze(): void {
     for (const pid of this.#processes()) signal(pid, "SIGSTOP");
   }
@@ -197,7 +197,7 @@ export class PatroniCluster {
     }
   }
 
-  /** @returns the node that Patroni calls the primary, if it answers */
+  /** @returns the node that Patroni calls the primary, if it responds */
   async primary(): Promise<Node | undefined> {
     for (const node of this.nodes) if ((await statusOf(node, "primary")) === 200) return node;
     return undefined;
@@ -315,7 +315,7 @@ interface Member {
   readonly timeline: number;
 }
 
-/** The members as Patroni tells them; none if it does not answer in time. */
+/** The members by Patroni; none if it does not respond in time. */
 async function membersOf({ restPort }: Node): Promise<Member[]> {
   try {
     const response = await fetch(`http://127.0.0.1:${restPort}/cluster`, { signal: AbortSignal.timeout(1_000) });

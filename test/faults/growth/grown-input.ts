@@ -14,7 +14,7 @@ import { fixedContext } from "../../support/wire.ts";
 // Inputs of any length from one seed, for each profile and for DICOM: a piece of a fixture, or a run of one meaningful text, is
 // repeated at a random place.
 
-/** The input that a seed grows, and the whole pure path that reads it. */
+/** The input that a seed grows, and the complete pure path that reads it. */
 export interface GrownInput {
   readonly protocol: string;
   /** A profile, or a part of DICOM. */

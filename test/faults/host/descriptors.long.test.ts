@@ -119,7 +119,7 @@ async function statusOfImage(port: number): Promise<number | string> {
   return sender.status();
 }
 
-test.each([AGENT, SERVER])("%s tells that 64 descriptors are too few, and ends", (program) => {
+test.each([AGENT, SERVER])("%s reports that 64 descriptors are too few, and ends", (program) => {
   const { status, stderr } = spawnSync("prlimit", ["--nofile=64", process.execPath, program, "run"], {
     encoding: "utf8",
   });
@@ -182,7 +182,7 @@ test("control: an agent that does not know its limit takes every descriptor", as
   }
 });
 
-/** Asks for a page on an own connection. @returns the status; null if there is no response */
+/** Requests a page on a connection of its own. @returns the status; null without a response */
 function statusOf(port: number, agent: http.Agent, url: string, headers = {}): Promise<number | null> {
   return new Promise((resolve) => {
     const request = http.get({ host: "127.0.0.1", port, path: url, agent, headers }, (response) => {

@@ -131,7 +131,7 @@ async function verdictsOn(store: Store, folder: string): Promise<Verdict[]> {
   return verdicts;
 }
 
-/** SQLite's check of the whole file may find why a study is missing: the log ends at its first damaged frame. */
+/** SQLite's check of the complete file may find why a study is missing: the log ends at its first damaged frame. */
 async function missing(folder: string): Promise<Verdict> {
   const db = new Database(path.join(folder, "vetwire.db"), { readonly: true });
   const found = db.pragma("integrity_check(1)", { simple: true });

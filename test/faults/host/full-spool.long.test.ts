@@ -107,7 +107,7 @@ test("noise of more than the spool's bound leaves the other devices their room, 
   expect(await sendCount(ports.greedy)).toBe("AA");
 });
 
-test("a device that takes its share is refused alone, is told so, and is accepted when its messages are settled", async () => {
+test("a device beyond its share is refused alone, with the reason, and accepted when its messages are settled", async () => {
   await run();
   const answers: string[] = [];
   while (answers.at(-1) !== "AE") answers.push(await sendCount(ports.greedy, MB / 2));
@@ -132,7 +132,7 @@ test("a device that takes its share is refused alone, is told so, and is accepte
   expect(await sendOthers()).toEqual(ACCEPTED);
 
   const own = readSpool(path.join(agent.folder, "data"), listMessages).filter(({ device }) => device === "greedy");
-  // A refused message may have begun with stored chunks.
+  // A refused message may have started with stored chunks.
   expect(own.length).toBeGreaterThanOrEqual(answers.length - 1);
   const settled = { state: "not-for-patients", reason: "sign-on", studies: [], completes: [], at: 1 } as const;
   for (const { id } of own) await spool.call("settle", { message: id, ...settled });

@@ -44,7 +44,7 @@ const spool = () => path.join(world.agentData, "spool.db");
 
 let lastId = 0;
 
-/** Sends a result of another minute each. @returns MSA-1 of the reply; "nothing" if there is none */
+/** Sends a result of another minute each. @returns MSA-1 of the reply, or "nothing" */
 async function send(): Promise<string> {
   const id = (lastId += 1);
   const minute = String(id).padStart(2, "0");

@@ -51,7 +51,7 @@ function harm() {
   return { lost, twice, wrongPatient };
 }
 
-test(`${STARTS} kills at random moments of the start lose nothing and leave no files behind`, {
+test(`${STARTS} kills at random moments of the start lose nothing and leave no files`, {
   timeout: 3_600_000,
 }, async () => {
   const dice = diceOf(SEED);

@@ -5,7 +5,7 @@ import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
 
 // Devices that connect, send one result and leave.
 
-/** Sends a result by ASTM. @returns the byte that the agent replied to its beginning */
+/** Sends a result by ASTM. @returns the byte that the agent replied to its start */
 export async function sendRecords(port: number, value: number): Promise<number> {
   const socket = net.connect(port, "127.0.0.1");
   socket.write(session(["H|\\^&|||Tester", "P|1|9999", `R|1|^^^GLU|${value}|mmol/L`, "L|1|N"]));
@@ -14,7 +14,7 @@ export async function sendRecords(port: number, value: number): Promise<number> 
   return reply[0]!;
 }
 
-/** Sends an image of 1 kB. @returns the status of the C-STORE, or why there is none */
+/** Sends an image of 1 kB. @returns the status of the C-STORE, or why it is missing */
 export async function sendImage(port: number, number: number): Promise<number | string> {
   const uid = `1.2.3.${number}`;
   const peer = await Peer.associate(port);

@@ -9,9 +9,10 @@ import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { AGENT, freePort, start, startProgram, until, World } from "../../support/processes.ts";
 
 // Goal: an expired certificate of the server and a name that does not resolve cost no result and delay no acknowledgement, and
-// both are told. Method: an agent process, in front of the server a proxy with TLS or a machine whose resolver does not answer.
+// both are reported. Method: an agent process, in front of the server a proxy with TLS or a machine whose resolver does not
+// respond.
 
-/** A resolver that does not answer holds a thread of Node's pool for 10 s, where files are read, too. */
+/** A resolver that does not respond holds a thread of Node's pool for 10 s, where files are read, too. */
 const ACKNOWLEDGED_MS_MAX = 5_000;
 
 let world: World;
@@ -114,7 +115,7 @@ const isAllowed = spawnSync("unshare", ["-m", "true"]).status === 0;
 if (!isAllowed) process.stderr.write("a server whose name does not resolve: skipped, unshare -m is not permitted\n");
 
 test.runIf(isAllowed)(
-  "a resolver that does not answer delays no acknowledgement, and the results are filed later",
+  "a resolver that does not respond delays no acknowledgement, and the results are filed later",
   {
     timeout: 180_000,
   },

@@ -9,7 +9,7 @@ import { observation, Poct1Client } from "../../support/poct1.ts";
 import { until } from "../../support/processes.ts";
 import { Line } from "./line.ts";
 
-// Devices that send results as their standard says, and measure the acknowledgements.
+// Devices that send results by their standard, and measure the acknowledgements.
 
 export const PROTOCOLS = ["astm", "hl7", "poct1a", "dicom"] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -82,7 +82,7 @@ export async function connectDevice(protocol: Protocol, port: number, name: stri
 }
 
 async function poct1Device(port: number, name: string): Promise<Device> {
-  // Behind a flood the listener may have no connection left, and the device connects again.
+  // After a flood the listener may have no connection left, and the device connects again.
   const client = await until("a connection", () => Poct1Client.connect(port, name));
   return {
     async send(sequence) {

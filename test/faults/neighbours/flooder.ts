@@ -1,8 +1,8 @@
 import os from "node:os";
 import { beginFlood } from "./floods.ts";
 
-// A hostile client as a process of its own, so that its work does not delay the measurement. It begins the flood that each
-// message names, and ends it at the message "end".
+// A hostile client as a process of its own, so that its work does not delay the measurement. It starts the flood that each message
+// names, and ends it at the message "end".
 
 export type FloodOrder = { readonly flood: string; readonly port: number } | "end";
 

@@ -7,7 +7,7 @@ import { dribble, HostileSockets, ignoreReplies, pump } from "./hostile-sockets.
 
 // Floods of a hostile client, each on the port of one device.
 
-/** As many connections as a listener holds: 16 without a whole message, and 16 with one. */
+/** As many connections as a listener holds: 16 without a complete message, and 16 with one. */
 const ALL = 32;
 export const SOME = 4;
 
@@ -36,7 +36,7 @@ const endless =
     pump(socket, () => bytes);
   };
 
-/** Sends the same whole message over and over. */
+/** Sends the same complete message over and over. */
 const repeated =
   (bytes: Uint8Array): Attack =>
   (socket) =>
@@ -162,7 +162,7 @@ export const FLOODS: readonly Flood[] = [
   ),
 ];
 
-/** Begins the flood with this name on a port. @returns a function that ends it */
+/** Starts the flood with this name on a port. @returns a function that ends it */
 export function beginFlood(name: string, port: number): () => void {
   const flood = FLOODS.find((of) => of.name === name);
   if (flood === undefined) throw new Error(`expected the name of a flood, got ${name}`);

@@ -2,11 +2,11 @@ import net from "node:net";
 
 const REPLY_MS = 30_000;
 
-/** Device side of a connection: bytes out, whole replies in. */
+/** Device side of a connection: bytes out, complete replies in. */
 export class Line {
   readonly #socket: net.Socket;
   readonly #replyMs: number;
-  /** Counts the whole replies in the received bytes. */
+  /** Counts the complete replies in the received bytes. */
   readonly #count: (bytes: Buffer) => number;
   #replies = 0;
   #replied: () => void = () => undefined;

@@ -16,7 +16,7 @@ const SOAK = process.env["ALL"] === "1";
 const SECONDS = SOAK ? 5 : 0.8;
 const ROUNDS = 2;
 const RATIO_MAX = 3;
-/** With the other tests beside it, the 99th percentile of few messages is often that of another process. */
+/** While other tests run, the 99th percentile of few messages often measures another process. */
 const SLOW_MS = SOAK ? 250 : 2_000;
 /**
  * Beyond the calm agent. The budget of unfinished messages is 128 MB, and a buffer that grows takes up to twice its bytes. The
@@ -81,7 +81,7 @@ async function openCalm(agent?: string): Promise<{ clinic: Clinic; base: Stretch
   return { clinic, base };
 }
 
-describe("fifteen good devices beside a hostile client", () => {
+describe("fifteen good devices with a hostile client", () => {
   let clinic: Clinic;
   let base: Stretch;
 

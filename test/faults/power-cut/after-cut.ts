@@ -17,7 +17,7 @@ import type { Acknowledged } from "./recordings.ts";
 
 // Starts on the disk that a cut of the power left, and looks for what was acknowledged before.
 
-/** The marks of the recordings: times of measurement, and those of the upkeep. */
+/** The marks of the recordings: times of measurement and of the upkeep. */
 const MARK = /\d{14}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00|upkeep-\d+-/g;
 
 /** The agent's start, without its devices. @returns what is missing, doubled or damaged */

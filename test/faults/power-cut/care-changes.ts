@@ -255,7 +255,7 @@ const serverRestore: Change = {
   },
   async check(root, told) {
     const data = path.join(root, "server");
-    // The database says which state it is. The other one's key must not work with it.
+    // The database shows which state it is. The other one's key must not work with it.
     finishRestore(data);
     const [isOld, isNew] = await Promise.all(
       [SECOND_KEY, FIRST_KEY].map(async (key) => (await keyProblems(root, key)).length === 0),

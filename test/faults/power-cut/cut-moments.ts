@@ -1,6 +1,6 @@
 import type { DiskCall } from "./disk-call.ts";
 
-/** Something that a program had told by a time, in ms since 1970. */
+/** A program's report, with its time in ms since 1970. */
 export interface Told {
   readonly at: number;
   /** The time from which it may no longer be so; absent if never. */

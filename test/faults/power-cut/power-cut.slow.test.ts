@@ -18,7 +18,7 @@ const SEED = Number(process.env["SEED"] ?? 1);
 const problem = straceProblem();
 if (problem !== null) process.stderr.write(`no power cuts: strace cannot record (${problem})\n`);
 
-/** The load. A cut writes and reads the whole disk, so its duration grows with the load. */
+/** The load. A cut writes and reads the complete disk, so its duration grows with the load. */
 const [AGENT_MS, SERVER_REQUESTS] = process.env["ALL"] === "1" ? [12_000, 200] : [4_000, 80];
 
 /** Removes the syncs that a broken program would not make. */
@@ -129,7 +129,7 @@ function cutsOf(recording: Recording, count: number, dice: Dice): Cut[] {
   return at.map((done) => ({ count: done, acknowledged: moments.toldBefore(done) }));
 }
 
-/** Returns the calls of checkpoints: writes and syncs of the database itself, and those that empty its log. */
+/** Returns the calls of checkpoints: writes and syncs of the database itself, and the writes that empty its log. */
 function checkpointCalls({ calls, initial }: Recording): number[] {
   const names = new Map<number, string>();
   for (const [name, content] of initial) if (content !== null) names.set(names.size + 1, name);

@@ -136,7 +136,7 @@ const releases: Change = {
 
 const OWN = "0.0.1";
 
-/** The files of a version: a program that says that it is well, and orders the next version if that is unpacked. */
+/** The files of a version: a program that reports its health, and orders the next version if that is unpacked. */
 function programOf(version: string, next: string | null): ReadonlyMap<string, string> {
   const main = `
 import fs from "node:fs";

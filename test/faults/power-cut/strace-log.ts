@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { DiskCall, Tree } from "./disk-call.ts";
 
-// Reads the log of `strace -f -ttt -y -xx`: which calls changed a folder. Writes through a map (SQLite's -shm file) are missing; SQLite
-// makes that file anew after a crash.
+// Reads the log of `strace -f -ttt -y -xx`: which calls changed a folder. Writes through a map (SQLite's -shm file) are missing;
+// SQLite makes that file again after a crash.
 
 export const TRACED = [
   ...["openat", "open", "creat", "close", "write", "pwrite64", "writev", "pwritev", "ftruncate", "fsync", "fdatasync"],

@@ -13,7 +13,7 @@ const [, , root, packages] = process.argv as [string, string, string, string];
 const folder = path.join(root, "versions");
 const OWN = "0.0.1";
 const POLL_MS = 10;
-/** A version under strace on a loaded machine says that it is well within this time. */
+/** A version under strace on a loaded machine reports its health within this time. */
 const PROBATION_MS = 5_000;
 const END_MS = 120_000;
 const say = (word: string) => process.stdout.write(`told ${word} ${Date.now()}\n`);

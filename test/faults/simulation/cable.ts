@@ -33,7 +33,7 @@ export class Cable {
   readonly #chance: Chance;
   readonly #devices: Process;
   #listener: Listener | null = null;
-  /** The last arrival over any connection: bytes of an earlier connection never come after those of a later one. */
+  /** The last arrival over any connection: an earlier connection's bytes never follow a later one's. */
   lastArrival = 0;
 
   constructor(clock: Clock, chance: Chance, devices: Process, faults: LineFaults, isSerial: boolean) {

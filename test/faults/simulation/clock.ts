@@ -1,7 +1,7 @@
 import type { Dice } from "../../support/dice.ts";
 
 // The clock and the scheduler of a simulated world. Everything that takes time is an event in one queue, so one seed gives one
-// order of events. Product code that calls setTimeout or Date.now gets the virtual ones, which it cannot tell from the real.
+// order of events. Product code that calls setTimeout or Date.now gets the virtual ones, which look real to it.
 
 /** A machine with a wall clock of its own. The wall clock may jump; timers follow the monotonic clock alone. */
 export interface Machine {

@@ -28,7 +28,7 @@ export interface Message {
 
 /** The device's side of one connection. */
 interface Talker {
-  /** Sends a message; `done` says whether it was acknowledged. */
+  /** Sends a message; `done` reports whether it was acknowledged. */
   transmit(message: Message, done: (isAcknowledged: boolean) => void): void;
   received(bytes: Uint8Array): void;
   /** Nothing was received for the device's waiting time. */

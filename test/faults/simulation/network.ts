@@ -5,15 +5,15 @@ import type { Clock, Process } from "./clock.ts";
 import type { SimulatedServer } from "./server.ts";
 
 // The network between agent and server. It takes the place of http.request, so that the agent's own client runs. A request may
-// be refused, delayed, lost or delivered twice, and its answer may be lost after the server's commit, or replaced by a proxy's.
+// be refused, delayed, lost or delivered twice, and its response may be lost after the server's commit, or replaced by a proxy's.
 
 /** Faults of the network, as probabilities per request. */
 export interface NetworkFaults {
   loss: number;
-  /** The request arrives; its answer does not. */
+  /** The request arrives; its response does not. */
   answerLoss: number;
   duplicate: number;
-  /** A proxy answers in place of the server, before or after the request arrives there. */
+  /** A proxy responds in place of the server, before or after the request arrives there. */
   proxy: number;
   /** Longest delay in ms. A long one makes a request arrive after its repetition. */
   delayMs: number;

@@ -35,7 +35,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { type Clock, type Machine, Process } from "./clock.ts";
 import type { HttpAnswer, HttpRequest } from "./network.ts";
 
-// The real server on a real database. It answers through inject(), at one moment of virtual time.
+// The real server on a real database. It responds through inject(), at one moment of virtual time.
 
 export const PATIENTS = ["PET-1", "PET-2", "PET-3", "PET-4"] as const;
 
@@ -113,7 +113,7 @@ export interface StoredStudy {
 
 const logger = pino({ enabled: false });
 
-/** Builds the endpoints that the agent calls, as app.ts does. The other routes take most of the time of a start. */
+/** Builds the endpoints that the agent calls, as app.ts does. The other routes take most of a start's time. */
 function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInstance {
   const app = createHttpServer({ logger, timeouts: defaultTimeouts, trustProxy: [], certificate: undefined });
   const trail = startAuditTrail(app, new AuditQueue(store, logger, now, new SteadyTime({ wall: now })));
@@ -187,7 +187,7 @@ export class SimulatedServer {
     await running?.store.close();
   }
 
-  /** Answers a request. @returns null if the server is down */
+  /** Handles a request. @returns the response; null if the server is down */
   async serve({ method, path: url, headers, body }: HttpRequest): Promise<HttpAnswer | null> {
     if (this.#running === null) return null;
     if (url.startsWith("/agent/v1/studies")) {
@@ -225,14 +225,14 @@ export class SimulatedServer {
   }
 }
 
-/** The answer of a server that failed at a request. */
+/** The response of a server that failed at a request. */
 const FAILED: HttpAnswer = {
   status: 500,
   headers: { "content-type": "application/json" },
   body: Buffer.from(JSON.stringify({ success: false, error: { code: "SERVER.INTERNAL", message: "failed" } })),
 };
 
-/** The ALT of a study of images. */
+/** The ALT of an image study. */
 export const NO_ALT = -1;
 
 /** The ALT of a study, which is the number of its message. */

@@ -84,7 +84,7 @@ test.runIf(SEED === undefined)(
   2 * 3_600_000,
 );
 
-test.runIf(SEED === undefined).each(Object.entries(FOUND))("a mended fault stays mended: %s", async (_fault, seeds) => {
+test.runIf(SEED === undefined).each(Object.entries(FOUND))("a fixed fault stays fixed: %s", async (_fault, seeds) => {
   const outcomes = [];
   for (const seed of seeds) outcomes.push(await runWorld(seed, templates));
   expect(outcomes.flatMap(({ problems }) => problems)).toEqual([]);

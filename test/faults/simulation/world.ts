@@ -27,8 +27,8 @@ const STORM_MS = MINUTE_MS;
 const DRAIN_MS = 20 * MINUTE_MS;
 export const KINDS: readonly DeviceKind[] = ["hl7", "astm", "poct1", "dicom"];
 /**
- * After three years every stored row is old enough to be removed. A clock that is years behind rejects the times of the devices, by
- * which the model knows the measurements.
+ * After three years every stored row is old enough to be removed. A clock that is years late rejects the devices' times, by which
+ * the model knows the measurements.
  */
 const JUMPS_MS = [3 * 365 * 24, -24, 24, -1, 1, 0.25].map((hours) => hours * HOUR_MS);
 
@@ -257,7 +257,7 @@ class World {
     this.#at(0, "the agent starts", () => this.#agent.start());
   }
 
-  /** Runs until every promise is kept. Adds those that are not kept in time. */
+  /** Runs until every promise is kept. Adds the promises that are not kept in time. */
   async #drain(problems: string[], isLast = false): Promise<void> {
     let left: readonly string[] = [];
     await this.#clock.run(DRAIN_MS, () => {
@@ -269,7 +269,7 @@ class World {
     problems.push(...waiting, ...left);
   }
 
-  /** P7: a clock that is a minute or more apart from the server's is told, and only such a one. */
+  /** P7: a clock is reported if it differs from the server's by a minute or more, and only then. */
   #skewProblems(): string[] {
     const skewMs = this.#agent.machine.wallAtStart - this.#server.machine.wallAtStart;
     const told = this.#agent.reportedOffsetS;

@@ -47,7 +47,7 @@ export function vetwireAnswer({ url }: Pick<ScriptedRequest, "url">): Step {
 export class Bench {
   readonly folder = fs.realpathSync(temporaryFolder());
   readonly closers: (() => unknown)[] = [];
-  /** Environment of the command, beside that of the test. */
+  /** Environment of the command, in addition to the test's. */
   readonly env: NodeJS.ProcessEnv = {};
   /** Keys of agent.yaml. */
   config: Record<string, unknown> = {};
@@ -109,7 +109,7 @@ export class Bench {
     for (const name of ["", "agent.yaml", "agent.key"]) fs.chownSync(path.join(this.folder, name), NOBODY, NOBODY);
   }
 
-  /** Asks the agent's page, whose agent reads the file of this bench. */
+  /** Queries the agent's page, whose agent reads the file of this bench. */
   async page(): Promise<readonly TitledFinding[]> {
     const log = pino({ enabled: false });
     const host = new Host({
