@@ -174,11 +174,14 @@ async function replyToQuery(
     for (const { message: bytes, accessions } of await hostQueries.reply(message, profile, timeZone)) {
       send(bytes, () => {
         if (accessions.length > 0) spool.callLater("noteOrders", accessions, "sent");
-        log.info({ stage: "message", message: message.id, orders: accessions.length }, "a query was answered");
+        log.info(
+          { stage: "message", message: message.id, orders: accessions.length },
+          "the device took the reply to its query",
+        );
       });
     }
   } catch (error) {
-    log.error({ stage: "message", message: message.id, err: error }, "a query could not be answered");
+    log.error({ stage: "message", message: message.id, err: error }, "a query gets no reply");
   }
 }
 

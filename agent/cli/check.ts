@@ -8,7 +8,7 @@ import type { Config } from "../config/values/schema.ts";
 import { type ConfigOption, configOption, readConfig, readConfigFile } from "./common/options.ts";
 
 export const checkCommand = new Command("check")
-  .description("find every problem of a configuration at once")
+  .description("find every problem of a configuration")
   .addOption(configOption())
   .option("--json", "print a JSON object with problems and warnings")
   .action(check);

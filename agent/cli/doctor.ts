@@ -8,10 +8,10 @@ import { type ConfigOption, configOption } from "./common/options.ts";
 
 export const doctorCommand = new Command("doctor")
   .description(
-    "check the set-up of this machine, and say what to do about each problem; a problem ends with exit code 1",
+    "check the set-up of this machine, and show the remedy for each problem; a problem ends with exit code 1",
   )
   .addOption(configOption())
-  .option("--offline", "ask neither the server nor devices of the network")
+  .option("--offline", "contact neither the server nor devices of the network")
   .option("--bundle <file>", "also write a zip for the support, without names, keys and bytes of devices")
   .option("--json", "print a JSON array")
   .action(doctor);

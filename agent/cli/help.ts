@@ -20,7 +20,7 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     examples: ["check", "check --config agent.yaml", "check --json"],
   },
   doctor: {
-    summary: "say what is wrong here, and what to do",
+    summary: "find what is wrong here, and the remedy",
     examples: ["doctor", "doctor --offline", "doctor --json", "doctor --bundle support.zip"],
   },
   status: { summary: "state of devices, server and queue", examples: ["status", "status --json"] },

@@ -27,7 +27,7 @@ function restore(file: string, options: RestoreOptions): void {
   line.end();
   const until = localTime(manifest.made_at);
   const images = manifest.members.filter(({ name }) => name.endsWith(".dcm")).length;
-  printLine(`${file} is whole: version ${manifest.version}, messages up to ${until}, ${plural(images, "image")}`);
+  printLine(`${file} is complete: version ${manifest.version}, messages up to ${until}, ${plural(images, "image")}`);
   if (options.check) return;
 
   // A new machine has no configuration yet.

@@ -59,7 +59,7 @@ export function readRows(
   const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [], comments: [] };
   for (const result of results) readResult(result, facts, rows);
   const rest = rows.found.splice(RESULTS_MAX).length;
-  if (rest > 0) rows.leftOut.push(`${rest} results behind the first ${RESULTS_MAX} stay in the message alone`);
+  if (rest > 0) rows.leftOut.push(`${rest} results after the first ${RESULTS_MAX} stay in the message alone`);
   return rows;
 }
 

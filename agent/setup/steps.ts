@@ -144,7 +144,7 @@ function heardNext(state: Heard, answer: Answer<"heard">): Next {
   const { profile } = answer;
   const candidates = candidatesOf(state.heard);
   if (profile !== DICOM && profileById(profile) === undefined) {
-    return { fault: `${profile} is no profile: choose one of the list` };
+    return { fault: `${profile} is not a profile: choose one of the list` };
   }
   const doubt = answer.anyway ? null : misfit(profile, candidates);
   if (doubt !== null) return { fault: doubt };
@@ -199,7 +199,7 @@ function firstNext({ device, since }: At<"first">, answer: Answer<"first">, { te
   const configured = config?.devices.find(({ id }) => id === device);
   if (text === null || configured === undefined) return { fault: `the device ${device} is gone: add it again` };
   if (profileById(answer.profile) === undefined)
-    return { fault: `${answer.profile} is no profile: choose one of the list` };
+    return { fault: `${answer.profile} is not a profile: choose one of the list` };
   return { work: { do: "change profile", text: withProfile(text, device, answer.profile), device, since } };
 }
 

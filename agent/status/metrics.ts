@@ -38,7 +38,7 @@ export function createMetrics() {
     outboxOldest: gauge("vetwire_outbox_oldest_seconds", "Age of the oldest study that waits; 0 if none waits"),
     backupSucceeded: gauge(
       "vetwire_backup_success_timestamp_seconds",
-      "Time of the last backup that was made, in seconds since 1970; 0 if there was none",
+      "Time of the last successful backup, in seconds since 1970; 0 before the first",
     ),
     backupFailed: gauge("vetwire_backup_failed", "1 if the last backup failed"),
     backupBytes: gauge("vetwire_backup_bytes", "Size of the last backup"),

@@ -24,9 +24,7 @@ interface SniffOptions extends ConfigOption {
 }
 
 export const sniffCommand = new Command("sniff")
-  .description(
-    "suggest serial settings, protocol and profile from bytes: those that arrive now, or those that a device sent",
-  )
+  .description("suggest serial settings, protocol and profile from bytes that arrive now, or that a device sent")
   .option(
     "--connection <target>",
     "listen without a reply: tcp://host:port (dialled), listen://host:port or serial:PATH",

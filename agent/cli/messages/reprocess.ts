@@ -50,7 +50,7 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
   }
   const { stored, overtaken } = store(config.data, done);
   const next = stored === 0 ? "" : ": a running agent sends them within some minutes";
-  printError(`${messages}, ${stored} stored anew${next}`);
+  printError(`${messages}, ${stored} stored again${next}`);
   if (overtaken > 0) {
     printError(`${plural(overtaken, "message")} left, because a newer result arrived meanwhile: run the command again`);
   }

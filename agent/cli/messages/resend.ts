@@ -6,7 +6,7 @@ import { readStatus } from "../../spool/queries/status.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
 
 export const resendCommand = new Command("resend")
-  .description("send the studies again that the server answered since a time, after a restore of the server")
+  .description("send the studies again whose outcome came since a time, after a restore of the server")
   .addOption(configOption())
   .requiredOption("--since <time>", "24h, 7d or 2026-11-21T09:30:00Z", parseTime)
   .action(resend);

@@ -166,7 +166,7 @@ function checkedLines(text: string): ProtocolMatch[] {
   const isEnded = isFrame && /\rEND_RESULT; *\d{1,5}\r/.test(text);
   const isConnect = /(?:^|[\r\n;])(?:CONNECT;[^\r\n]*;|RESULT_READY;)\d+\r/.test(text);
   if (!isFrame && !isConnect) return [];
-  const reason = isFrame ? `lines behind RESULT, ${isEnded ? "and" : "no"} END_RESULT` : "CONNECT or RESULT_READY";
+  const reason = isFrame ? `lines after RESULT, ${isEnded ? "and" : "no"} END_RESULT` : "CONNECT or RESULT_READY";
   return [{ protocol: "lines with a check number", profiles: ["mythic"], score: isEnded ? 95 : 70, reason }];
 }
 
@@ -275,7 +275,7 @@ function poct1(text: string): ProtocolMatch[] {
       protocol: "POCT1-A",
       profiles: ["generic-poct1a"],
       score: ended ? 95 : 70,
-      reason: `HEL.R01, ${ended ? "whole" : "without its end"}`,
+      reason: `HEL.R01, ${ended ? "complete" : "without its end"}`,
     },
   ];
 }

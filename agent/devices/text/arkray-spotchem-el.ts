@@ -26,7 +26,7 @@ function read(text: string): TextReading {
   const line = text.replaceAll(/[\r\n]+/g, " ").trim();
   const head = HEAD.exec(line);
   if (head === null)
-    return problem(`the text begins ${JSON.stringify(line.slice(0, 40))}, expected time, ID# and [specimen]`);
+    return problem(`the text starts with ${JSON.stringify(line.slice(0, 40))}, expected time, ID# and [specimen]`);
   const [whole, year, month, day, hour, minute, identifier = "", specimen = ""] = head;
   const results: DeviceResult[] = [];
   // There is no checksum: each character must belong to a result.

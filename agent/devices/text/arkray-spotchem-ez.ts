@@ -82,7 +82,7 @@ function readTwoLines(text: string): TextReading {
   const [head = "", row = "", ...more] = lines;
   if (more.length > 0 || row === "") return unreadable(`the text has ${lines.length} lines, expected 2`);
   const run = RUN.exec(head);
-  if (run === null) return unreadable("line 1 is no identifier, count, time and two digits in 37 columns");
+  if (run === null) return unreadable("line 1 is not an identifier, count, time and two digits in 37 columns");
   const [, typed = "", , , , year, month, day, hour, minute, error = "", temperature = ""] = run;
   const result = readRow(row, error, temperature);
   if (result === null) return unreadable("line 2 is no name, value and unit in their columns");

@@ -143,7 +143,8 @@ function headComments([operator = "", emergency = "", analyzer = ""]: readonly s
 
 /** Reads type 3: condition 7, date 10, time 5, number 13, id 13, position 2 characters; then the tests. */
 function readFixed(text: string, marks: MarkMeanings): TextReading {
-  if (!FIXED_START.test(text)) return problem(`the text begins ${JSON.stringify(text.slice(0, 20))}, expected R or T`);
+  if (!FIXED_START.test(text))
+    return problem(`the text starts with ${JSON.stringify(text.slice(0, 20))}, expected R or T`);
   const rest = text.length - FIXED_HEAD;
   const size = FIXED_TESTS.find((one) => rest > 0 && rest % one === 0);
   if (size === undefined) {

@@ -138,7 +138,7 @@ function read(body: string): TextReading {
   if (whole === undefined) {
     return {
       is: "problem",
-      reason: `the body begins ${JSON.stringify(body.slice(0, RESULTS_AT))}, expected A, id, mode and time`,
+      reason: `the body starts with ${JSON.stringify(body.slice(0, RESULTS_AT))}, expected A, id, mode and time`,
     };
   }
   const layout = layoutOf(body);

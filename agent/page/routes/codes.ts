@@ -47,7 +47,7 @@ export function codeRoutes(app: FastifyInstance, host: Host): void {
     async ({ body: { device, code, analyte, mark } }): Promise<LocalApplied> => {
       const { devices } = runningAgent(host).config;
       if (devices.every(({ id }) => id !== device)) {
-        throw new PageError(409, `${device} is no longer in the configuration: load the page anew`);
+        throw new PageError(409, `${device} is no longer in the configuration: load the page again`);
       }
       const mapped = devices.map((one) =>
         one.id === device ? { ...one, codes: { ...one.codes, [code]: analyte } } : one,

@@ -21,7 +21,7 @@ export function messageRoutes(app: FastifyInstance, host: Host): void {
     const { config } = runningAgent(host);
     const [state, device, before] = ["state", "device", "before"].map((name) => textOf(query[name]));
     const row = before == null ? null : Number(before);
-    if (row !== null && !Number.isSafeInteger(row)) throw new PageError(400, "before is no number of a row");
+    if (row !== null && !Number.isSafeInteger(row)) throw new PageError(400, "before is not the number of a row");
     const wanted = { state: state ?? null, device: device ?? null };
     const page = readSpool(config.data, (db) => pageOfMessages(db, wanted, row, PAGE_ROWS));
     return { ...page, devices: config.devices.map(({ id }) => id) };

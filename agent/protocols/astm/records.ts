@@ -150,7 +150,7 @@ function readDelimiters(header: string): Delimiters | { readonly problem: string
   const usable = used.every((char) => char !== undefined && !/[A-Za-z0-9\s]/.test(char));
   if (!usable || new Set(used).size !== used.length) {
     return {
-      problem: `the header begins ${printable(header)}, expected H and four different delimiters such as H|\\^&`,
+      problem: `the header starts with ${printable(header)}, expected H and four different delimiters such as H|\\^&`,
     };
   }
   return { field: field as string, repeat: repeat as string, component: component as string, escape: escapeMark };

@@ -10,7 +10,7 @@ import type { Segment } from "./message/segment.ts";
 const NOT_FINAL: Readonly<Record<string, string>> = {
   D: "deleted",
   I: "pending in the instrument",
-  N: "not asked for",
+  N: "not requested",
   O: "ordered only",
   P: "preliminary",
   R: "not verified",

@@ -48,7 +48,7 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   if (utf8Under !== null) notes.push(`the text is UTF-8, though ${utf8Under} is declared`);
   const reading = readSamples(samples, notes, profile, context);
   if (reading !== null) return reading;
-  const nothing = segments.some(({ name }) => name === "OBX") ? "no results besides" : "no results";
+  const nothing = segments.some(({ name }) => name === "OBX") ? "no other results" : "no results";
   const controls = samples.flatMap(({ comments }) => comments).filter(saysControl);
   const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
   const reason = reasons.length > 0 ? reasons.join("; ") : nothing;

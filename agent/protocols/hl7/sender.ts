@@ -47,7 +47,7 @@ export class Sender {
       this.#awaitedId = null;
       this.#actions.push({ do: "sent" });
     } else {
-      this.giveUp(`the device answered it with ${printable(msa.field(1))}`);
+      this.giveUp(`the device acknowledged it with ${printable(msa.field(1))}`);
     }
   }
 

@@ -401,9 +401,9 @@ describe("destinations of images", () => {
   test.each([
     [
       'endpoint: "https://s3.example/images"',
-      ".endpoint goes on behind the host, expected https://s3.example: the bucket has a key of its own",
+      ".endpoint goes on after the host, expected https://s3.example: the bucket has a key of its own",
     ],
-    ['endpoint: "ftp://s3.example"', ".endpoint begins with ftp://, expected https://"],
+    ['endpoint: "ftp://s3.example"', ".endpoint starts with ftp://, expected https://"],
     ['endpoint: "https://u:p@s3.example"', ".endpoint holds a user or a password, expected the address alone"],
     [
       'endpoint: "s3.example"',

@@ -155,5 +155,5 @@ test("results beyond the limit of a study are counted, and do not cost the other
   const results = Array.from({ length: RESULTS_MAX + 3 }, (_, index) => ({ ...unknown(), names: [`X${index}`] }));
   const { rows, leftOut } = only(readOne(results));
   expect(rows).toHaveLength(RESULTS_MAX);
-  expect(leftOut).toEqual(["3 results behind the first 1000 stay in the message alone"]);
+  expect(leftOut).toEqual(["3 results after the first 1000 stay in the message alone"]);
 });

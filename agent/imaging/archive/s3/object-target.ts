@@ -43,11 +43,11 @@ export function endpointProblem(text: string): string | null {
   if (!URL.canParse(text)) return `is "${text}", expected a URL such as https://s3.eu-central-1.amazonaws.com`;
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    return `begins with ${url.protocol}//, expected https://`;
+    return `starts with ${url.protocol}//, expected https://`;
   }
   if (url.username !== "" || url.password !== "") return "holds a user or a password, expected the address alone";
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "") {
-    return `goes on behind the host, expected ${url.origin}: the bucket has a key of its own`;
+    return `goes on after the host, expected ${url.origin}: the bucket has a key of its own`;
   }
   return null;
 }

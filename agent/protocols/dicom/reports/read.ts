@@ -137,7 +137,7 @@ function imageReport(
     ...[...utf8Under].map(
       (charset) => `texts are UTF-8, though their header declares ${charset || "no character set"}`,
     ),
-    ...(isNamed ? [] : ["UIDs that are none by the standard are kept and forwarded as the modality wrote them"]),
+    ...(isNamed ? [] : ["UIDs that break the standard are kept and forwarded as the modality wrote them"]),
   ];
   return {
     report: {

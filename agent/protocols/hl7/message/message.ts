@@ -46,7 +46,7 @@ export function parseMessage(
   const read = withinParts([header, ...lines.slice(first + 1)], Object.values(delimiters));
   if (read.lines[0] !== header) return { problem: `the header has more than ${PARTS_MAX} separators` };
   const cutShort = [
-    ...(limit === null ? [] : [`the message reaches the limit of ${limit}: what stands behind it is not read`]),
+    ...(limit === null ? [] : [`the message reaches the limit of ${limit}: the rest is not read`]),
     ...(read.leftOut === 0 ? [] : [`more than ${PARTS_MAX} separators: ${read.leftOut} segments are not read`]),
   ];
   const texts = segmentTexts(header, read.lines.slice(1), delimiters.field);

@@ -193,7 +193,9 @@ export function readDelimiters(header: string): Delimiters | { readonly problem:
   const used = [field, component, repetition, escapeMark ?? null, subcomponent ?? null].filter((char) => char !== null);
   const usable = used.every((char) => char !== undefined && /^[!-/:-@[-`{-~]$/.test(char));
   if (!usable || new Set(used).size !== used.length) {
-    return { problem: `the header begins ${printable(header)}, expected MSH and different delimiters such as |^~\\&` };
+    return {
+      problem: `the header starts with ${printable(header)}, expected MSH and different delimiters such as |^~\\&`,
+    };
   }
   return {
     field,

@@ -169,7 +169,7 @@ export class DocumentSplitter {
     if (this.#state === "hopeless") return;
     this.#state = "reading";
     if (byte === VT) this.#framing ??= "mllp";
-    this.#cutShort(byte === VT ? "the begin of an MLLP frame" : "the end of its MLLP frame");
+    this.#cutShort(byte === VT ? "the start of an MLLP frame" : "the end of its MLLP frame");
   }
 
   #read(byte: number): void {

@@ -40,7 +40,7 @@ export function messageOutcomesOn(db: Database.Database) {
     const unmatched = studies.find((study) => study.state === "unmatched");
     const isDismissed = studies.every((study) => study.state === "dismissed");
     if (refused !== undefined) {
-      const reason = `the server answered ${refused.state}: ${refused.reason ?? "no reason given"}`;
+      const reason = `the server returned ${refused.state}: ${refused.reason ?? "no reason given"}`;
       sql.concludeMessage.run("quarantined", reason, message);
     } else if (unmatched !== undefined) {
       // The agent's own reason ("no patient has this identifier") is more specific than the server's.

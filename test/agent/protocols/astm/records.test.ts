@@ -108,7 +108,7 @@ describe("delimiters", () => {
     ["H|\\^\t", '"H|\\^?"'],
   ])("%j declares unusable delimiters", (header, quoted) => {
     expect(read(`${header}\rL|1|N\r`)).toEqual({
-      problem: `the header begins ${quoted}, expected H and four different delimiters such as H|\\^&`,
+      problem: `the header starts with ${quoted}, expected H and four different delimiters such as H|\\^&`,
     });
   });
 });

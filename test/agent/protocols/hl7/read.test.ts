@@ -338,7 +338,7 @@ describe("values, comparators, ranges and flags", () => {
   test.each([
     ["D", "deleted"],
     ["I", "pending in the instrument"],
-    ["N", "not asked for"],
+    ["N", "not requested"],
     ["O", "ordered only"],
     ["P", "preliminary"],
     ["R", "not verified"],

@@ -41,7 +41,10 @@ test.each([
 test("a refusal or 10 s of silence makes the message unsent", () => {
   const link = newLink();
   link.send(bytes(display));
-  expect(doneOf(link.receive(bytes(acknowledged("AE", "V-2"))))).toEqual(['the device answered it with "AE"', "timer"]);
+  expect(doneOf(link.receive(bytes(acknowledged("AE", "V-2"))))).toEqual([
+    'the device acknowledged it with "AE"',
+    "timer",
+  ]);
   expect(link.send(bytes(display)).at(-1)).toEqual({ do: "timer", ms: ANSWER_TIMEOUT_MS });
   expect(ANSWER_TIMEOUT_MS).toBe(10_000);
   expect(doneOf(link.timeout())).toEqual(["the device did not acknowledge it within 10 s", "timer"]);

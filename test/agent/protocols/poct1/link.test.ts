@@ -222,11 +222,11 @@ describe("an unreadable document", () => {
     expect(talk.link.isIdle).toBe(false);
     expect(talk.hears(`\x0b${observation(5)}\x1c`)).toEqual(["ACK AA 5"]);
     expect(talk.delivered.map(({ incomplete }) => incomplete)).toEqual([
-      "cut short by the begin of an MLLP frame",
+      "cut short by the start of an MLLP frame",
       null,
     ]);
     expect(talk.warnings).toEqual([
-      "a document was cut short by the begin of an MLLP frame",
+      "a document was cut short by the start of an MLLP frame",
       "9999 more documents in a row were cut short: only the first is kept as a message",
     ]);
     talk.hears("\x0b<a>\x0b");

@@ -195,7 +195,7 @@ describe("reprocess", () => {
     expect(listed()[0]?.state).toBe("quarantined");
     const [reprocessed] = await again(["quarantined"]);
     expect(reprocessed?.diff).toEqual([
-      "- quarantined: the server answered rejected: acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead",
+      "- quarantined: the server returned rejected: acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead",
       "+ to be sent",
     ]);
     expect(store(used.folder, [reprocessed!])).toEqual({ stored: 1, overtaken: 0 });

@@ -69,7 +69,7 @@ describe("a simulated HL7 device", () => {
       accepted: false,
       frames: 0,
       resent: 4,
-      reason: 'the device answered it with "AR"',
+      reason: 'the device acknowledged it with "AR"',
     });
   });
 

@@ -237,10 +237,10 @@ test("UIDs that break the standard's grammar, and UTF-8 under another character 
   expect(read(odd, instance({ utf8Under: "" })).reports[0]!.report.notes).toEqual([
     "texts are UTF-8, though their header declares ISO_IR 100",
     "texts are UTF-8, though their header declares no character set",
-    "UIDs that are none by the standard are kept and forwarded as the modality wrote them",
+    "UIDs that break the standard are kept and forwarded as the modality wrote them",
   ]);
   const { notes } = readImages("1.2.3-A", [instance()]).reports[0]!.report;
-  expect(notes).toEqual(["UIDs that are none by the standard are kept and forwarded as the modality wrote them"]);
+  expect(notes).toEqual(["UIDs that break the standard are kept and forwarded as the modality wrote them"]);
 });
 
 test("partly read headers are noted once per reason", () => {

@@ -141,7 +141,7 @@ describe("segments", () => {
   test("a message that reaches a limit is read up to its last complete segment, with a note", () => {
     const many = parsed(`${header()}${"<CR>OBX|1".repeat(100_005)}`);
     expect(many.segments.length).toBe(100_001);
-    expect(many.cutShort).toBe("the message reaches the limit of 100000 segments: what stands behind it is not read");
+    expect(many.cutShort).toBe("the message reaches the limit of 100000 segments: the rest is not read");
     const start = `${header()}<CR>OBX|1|NM|ALT||61<CR>OBX|2|ED|PIC||`;
     const long = parsed(start.padEnd(MESSAGE_BYTES_MAX + 2 * start.split("<CR>").length, "x"));
     expect(long.cutShort).toMatch(/^the message reaches the limit of 16777216 bytes/);

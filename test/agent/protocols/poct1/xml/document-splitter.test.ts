@@ -119,7 +119,7 @@ describe("a document that is cut short", () => {
       whole(A),
     ]);
     expect(split("\x0b<A><!--", `\x0b${A}\x1c\r`)).toEqual([
-      { is: "truncated", bytes: "<A><!--", by: "the begin of an MLLP frame" },
+      { is: "truncated", bytes: "<A><!--", by: "the start of an MLLP frame" },
       whole(A),
     ]);
   });

@@ -28,8 +28,8 @@ test.each([
   ["filed", "filed", null],
   ["unchanged", "filed", null],
   ["unmatched", "unmatched", "no connection"],
-  ["conflict", "quarantined", "the server answered conflict: no connection"],
-  ["rejected", "quarantined", "the server answered rejected: no connection"],
+  ["conflict", "quarantined", "the server returned conflict: no connection"],
+  ["rejected", "quarantined", "the server returned rejected: no connection"],
 ] as const)("the server's outcome %s makes the message %s", (outcome, state, reason) => {
   const { folder, spool } = openOperations();
   addMessage(spool, "M1");
