@@ -71,7 +71,7 @@ test("a clock difference of an hour to the server is logged and shown in the sta
     server.close();
   });
   const { log, state } = await agentOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const { clock } = await until("an answer is known", () => (state().clock === null ? null : state()));
+  const { clock } = await until("a response is known", () => (state().clock === null ? null : state()));
   expect(Math.abs((clock?.offset_s ?? 0) - 3600)).toBeLessThan(30);
   expect(log.filter((line) => line.includes("s ahead of the server's"))).toHaveLength(1);
   expect([...keys]).toEqual(["sk_live_test"]);

@@ -13,11 +13,11 @@ const PEERS: Readonly<Record<string, (socket: net.Socket) => void>> = {
   ends: (socket) => socket.end(),
   "sends noise": (socket) => socket.write(Buffer.from([0, 255, 13, 10, 1, 2, 3]), () => resetSoon(socket)),
   "breaks the handshake": (socket) => socket.write(Buffer.from([22, 3, 3, 0, 64, 2]), () => resetSoon(socket)),
-  "breaks its answer": (socket) =>
+  "breaks its response": (socket) =>
     socket.once("data", () => socket.write(ANSWER.replace("2", "200"), () => resetSoon(socket))),
   "resets a kept connection": (socket) => socket.once("data", () => socket.write(ANSWER, () => resetSoon(socket))),
-  "answers twice": (socket) => socket.once("data", () => socket.write(ANSWER + ANSWER, () => resetSoon(socket))),
-  "answers before the request": (socket) => socket.write(ANSWER, () => resetSoon(socket)),
+  "responds twice": (socket) => socket.once("data", () => socket.write(ANSWER + ANSWER, () => resetSoon(socket))),
+  "responds before the request": (socket) => socket.write(ANSWER, () => resetSoon(socket)),
 };
 
 function resetSoon(socket: net.Socket): void {

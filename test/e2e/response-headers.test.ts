@@ -34,7 +34,7 @@ function headOf(port: number, text: string): Promise<{ status: number; headers: 
       ]);
       resolve({ status: Number(first.split(" ")[1]), headers: new Map(pairs as [string, string][]) });
     });
-    socket.on("close", () => reject(new Error(`no answer to ${text.slice(0, 60)}`)));
+    socket.on("close", () => reject(new Error(`no response to ${text.slice(0, 60)}`)));
   });
 }
 

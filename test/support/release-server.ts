@@ -126,7 +126,7 @@ function sender(app: FastifyInstance, headers: Record<string, string>): Send {
   return async <Body>(method: "GET" | "POST" | "PUT" | "DELETE", url: string, body?: unknown) => {
     const payload = body === undefined ? {} : { payload: body as object };
     const answer = await app.inject({ method, url, headers, ...payload });
-    if (answer.statusCode !== 200) throw new Error(`${method} ${url} answered ${answer.statusCode}: ${answer.body}`);
+    if (answer.statusCode !== 200) throw new Error(`${method} ${url} returned ${answer.statusCode}: ${answer.body}`);
     return answer.json<Body>();
   };
 }

@@ -31,7 +31,7 @@ export function fileDiskProblem(): string | null {
   const folder = temporaryFolder();
   try {
     const disk = new FileDisk(path.join(folder, "disk"));
-    const problem = fs.existsSync(disk.trigger) ? null : "the kernel cannot be told to fail an ext4 file system";
+    const problem = fs.existsSync(disk.trigger) ? null : "the kernel cannot fail an ext4 file system on request";
     disk.remove();
     return problem;
   } catch {

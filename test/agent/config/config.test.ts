@@ -224,7 +224,7 @@ describe("single problems", () => {
       "9: devices[2].tls cannot be used: ENOENT: no such file or directory, open 'FOLDER/no.crt'",
     ],
     [
-      "an authority that is no certificate",
+      "an authority that is not a certificate",
       good.replace("timeZone: UTC", "tls: { ca: agent.key }"),
       "9: devices[2].tls cannot be used: error:0480006C:PEM routines::no start line",
     ],
@@ -244,7 +244,7 @@ describe("single problems", () => {
       "9: devices[2].operatorListFile names FOLDER/none.yaml, which does not exist",
     ],
     [
-      "operators that are no list of them",
+      "operators that are not a list",
       poct1("words.yaml"),
       '9: devices[2].operatorListFile names FOLDER/words.yaml, which cannot be used: expected a list of operators, each begins with "- id:"',
     ],

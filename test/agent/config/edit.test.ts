@@ -41,7 +41,7 @@ test("the first configuration is valid and has no device", () => {
 });
 
 test.each([
-  ["lines, a comment behind the last device", "devices:\n  - id: a # mine\n    profile: x # y\n# end\nstatus: 1\n"],
+  ["lines, a comment after the last device", "devices:\n  - id: a # mine\n    profile: x # y\n# end\nstatus: 1\n"],
   ["a dash in the first column", "devices:\n- id: a\n  profile: x\n\n# gap\nstatus: 1\n"],
   ["no line end", "status: 1\ndevices:\n  - id: a\n    profile: x"],
   ["line ends of Windows", "devices:\r\n  - id: a\r\n    profile: x\r\nstatus: 1\r\n"],

@@ -57,10 +57,10 @@ describe("backpressure", () => {
     // The wires resume in turn, for one chunk each.
     wire.send(chunk(beyond + 2, 1));
     filed.shift()!();
-    await until("the first wire's next chunk is answered", () => answered(wire).length === beyond + 1);
+    await until("the first wire's next chunk is acknowledged", () => answered(wire).length === beyond + 1);
     expect(answered(other)).toEqual([]);
     filed.shift()!();
-    await until("the other wire's chunk is answered", () => answered(other).length === 1);
+    await until("the other wire's chunk is acknowledged", () => answered(other).length === 1);
     expect([wire.paused, other.paused, answered(wire).at(-1)]).toEqual([true, true, beyond]);
     filed.shift()!();
     await until("all are stored", () => messages.length === beyond + 3);
@@ -88,12 +88,12 @@ describe("backpressure", () => {
     wire.isDeaf = true;
     for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
     await until("it is read no more", () => wire.paused);
-    await until("what is answered is stored", () => messages.length === answered(wire).length);
+    await until("every acknowledged chunk is stored", () => messages.length === answered(wire).length);
     const atMost = UNREAD_BYTES_MAX + 100 * Math.ceil(wire.replies.length / messages.length);
     expect(wire.replies.length).toBeGreaterThan(UNREAD_BYTES_MAX);
     expect(wire.replies.length).toBeLessThanOrEqual(atMost);
     wire.isDeaf = false;
-    await until("all are answered", () => answered(wire).length === 5_000);
+    await until("all are acknowledged", () => answered(wire).length === 5_000);
     expect(answered(wire)).toEqual(upTo(5_000));
     await until("it is read again", () => !wire.paused);
   });
@@ -103,7 +103,7 @@ describe("backpressure", () => {
     wire.isDeaf = true;
     for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
     await until("it is read no more", () => wire.paused);
-    await until("what is answered is stored", () => messages.length === answered(wire).length);
+    await until("every acknowledged chunk is stored", () => messages.length === answered(wire).length);
     expect(messages.length).toBeLessThan(5_000);
     wire.cut();
     await until("all are stored", () => messages.length === 5_000);
@@ -142,7 +142,7 @@ describe("a flood of one device", () => {
       for (let chunks = 0; chunks < 4; chunks++) wire.send(CHUNK);
     }
     good.wire.send(Buffer.from(`\x0b${header}\x1c\r`));
-    await until("the good device is answered", () => good.wire.replies.length > 0, 45_000, 0);
+    await until("the good device is acknowledged", () => good.wire.replies.length > 0, 45_000, 0);
     const stored = readSpool(used.folder, (db) =>
       db
         .prepare("SELECT SUM(LENGTH(bytes)) FROM event WHERE session IN (SELECT id FROM session WHERE device = ?)")
@@ -230,7 +230,7 @@ describe("an HL7 device", () => {
     const { wire } = connect({ profile: genericHl7 });
     const ids = ["M1", "M2", "M3"];
     wire.send(Buffer.concat(ids.map((id) => Buffer.from(`\x0b${header(id)}\x1c\r`))));
-    await until("the answers", () => codes(wire).length === ids.length);
+    await until("the acknowledgements", () => codes(wire).length === ids.length);
     expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
     expect(wire.writes).toBe(1);
   });
@@ -244,7 +244,7 @@ describe("an HL7 device", () => {
     for (const [name, letters] of [["M1", 1] as const, ["M2", 400_000] as const, ["M3", 1] as const]) {
       const before = codes(wire).length;
       wire.send(frame(name, letters));
-      await until("the answer", () => codes(wire).length > before);
+      await until("the acknowledgement", () => codes(wire).length > before);
     }
     expect(codes(wire)).toEqual(["AA|M1", "AE|M2", "AA|M3"]);
     const [first, ...others] = sessionsOf(id, own);
@@ -259,7 +259,7 @@ describe("an HL7 device", () => {
     for (const id of ids) wire.send(Buffer.from(`\x0b${header(id)}OBX|1|ED|IMG||${"A".repeat(100_000)}\r\x1c\r`));
     expect(wire.paused).toBe(true);
     await until("it goes on", () => !wire.paused);
-    await until("all answers", () => codes(wire).length === ids.length);
+    await until("all acknowledgements", () => codes(wire).length === ids.length);
     expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
   });
 
@@ -278,7 +278,7 @@ describe("an HL7 device", () => {
     await until("the refusal", () => codes(first.wire).length);
     expect(codes(first.wire)).toEqual(["AE|L1"]);
     second.wire.send(Buffer.from("\r\x1c\r"));
-    await until("the other's answer", () => codes(second.wire).length);
+    await until("the other's acknowledgement", () => codes(second.wire).length);
     expect(codes(second.wire)).toEqual(["AA|L2"]);
     expect(memory.bytes).toBe(0);
   });

@@ -143,7 +143,7 @@ describe("a half-closed connection", () => {
     expect(wire.isClosed).toBe(false);
     sends[0]!(Buffer.from("H|\\^&\rL|1|F\r"), () => undefined);
     answered();
-    await until("its answer", () => wire.replies.at(-1) === ENQ);
+    await until("its acknowledgement", () => wire.replies.at(-1) === ENQ);
     expect(wire.isClosed).toBe(false);
   });
 

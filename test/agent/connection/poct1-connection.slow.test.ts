@@ -172,9 +172,9 @@ describe("announcements to the device", () => {
     const told: string[] = [];
     await begin(wire);
     connection.announce(lock(told));
-    await until("it is said", () => words(wire).at(-1) === "DTV LOCK");
+    await until("it is sent", () => words(wire).at(-1) === "DTV LOCK");
     wire.send(bytes(acknowledgement(4, 4)));
-    await until("it is told", () => told.length === 1);
+    await until("it is reported", () => told.length === 1);
     expect(told).toEqual(["LOCK taken"]);
     const again = transport.connect();
     await begin(again);
@@ -197,7 +197,7 @@ describe("announcements to the device", () => {
     const told: string[] = [];
     await begin(wire);
     connection.announce(lock(told));
-    await until("it is said", () => words(wire).at(-1) === "DTV LOCK");
+    await until("it is sent", () => words(wire).at(-1) === "DTV LOCK");
     wire.cut();
     connection.announce(lock(told, "UNLOCK"));
     const again = transport.connect();
@@ -213,12 +213,12 @@ describe("announcements to the device", () => {
     await begin(wire);
     connection.announce(lock(told));
     for (const id of [4, 5, 6]) {
-      await until("it is said", () => words(wire).filter((word) => word === "DTV LOCK").length === id - 3);
+      await until("it is sent", () => words(wire).filter((word) => word === "DTV LOCK").length === id - 3);
       wire.send(bytes(escape(id, id, "OTH")));
       await until("it is not taken", () => warnings.filter((reason) => /not sent/.test(reason)).length === id - 3);
       clock.advance(5_000);
     }
-    await until("it is told", () => told.length === 1);
+    await until("it is reported", () => told.length === 1);
     expect(told).toEqual(["LOCK refused: escape OTH"]);
     const again = transport.connect();
     await says(again, hello(), "ACK AA 1");

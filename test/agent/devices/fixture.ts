@@ -10,7 +10,7 @@ import { context, only, reportsOf } from "../records.ts";
 /** Plays fixtures/<profile>/<name>.hl7 with the profile of the folder, or with another one. */
 export function playFixture(path: string, profileId = path.split("/")[0] ?? ""): Replay {
   const profile = profileById(profileId);
-  if (profile === undefined) throw new Error(`${profileId} is no profile`);
+  if (profile === undefined) throw new Error(`${profileId} is not a profile`);
   return replay([readFileSync(`${fixturesFolder}${path}.hl7`)], profile, context, dog);
 }
 

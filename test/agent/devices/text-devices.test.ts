@@ -25,7 +25,7 @@ const bun = "BUN      7.4 mmol/L \n";
 const ldh = "LDH     4.10 ukat/L \n";
 
 test.each([
-  ["behind ETB", `${ezHead} MULTI:PANEL-Z      \n${bun}\x17SINGLE:             \n${ldh}`],
+  ["after ETB", `${ezHead} MULTI:PANEL-Z      \n${bun}\x17SINGLE:             \n${ldh}`],
   ["with the name of its slide", `${ezHead} MULTI:PANEL-Z      \n${bun}\x17\nSINGLE:LDH          \n${ldh}`],
   ["with a head of its own for the same sample", `${ezHead}${bun}\x17${ezHead}SINGLE:             \n${ldh}`],
 ])("SPOTCHEM EZ: a SINGLE slide %s belongs to the sample of the block before", (_, text) => {

@@ -52,7 +52,7 @@ test.each<[string, Step, string]>([
   ["refuses", { status: 404 }, "the server answered 404: ROUTE.NOT_FOUND It is scripted."],
   ["redirects", { status: 302, body: "elsewhere" }, "the server answered 302: no error envelope"],
   ["ends the connection", "cut", "the server cannot be reached"],
-  ["says nothing", "hang", "the server cannot be reached: no response in time"],
+  ["sends nothing", "hang", "the server cannot be reached: no response in time"],
   [
     "ends within the file",
     { status: 200, body: "short", headers: { "content-length": "50" } },

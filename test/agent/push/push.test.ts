@@ -143,7 +143,7 @@ test.each([
   await allFiled(1);
   expect(server.requests).toHaveLength(2);
   expect(server.requests[0]!.body).toEqual(server.requests[1]!.body);
-  await until("the recovery is told", () => recovered === 1);
+  await until("the recovery is reported", () => recovered === 1);
 });
 
 const NO_ROOM = "the clinic stores as many studies as this server allows";
@@ -169,7 +169,7 @@ test("a deferred study stays queued with its reason and is sent again until the 
   await until("the second refusal", () => server.requests.length === 2 && clock.pending.length === 1);
   clock.advance(60_000);
   await allFiled(2);
-  await until("the recovery is told", () => recovered === 1);
+  await until("the recovery is reported", () => recovered === 1);
   expect(await used.spool.call("outbox")).toEqual({ depth: 0, oldestAt: null, reason: null });
 });
 

@@ -16,9 +16,9 @@ useAgent((created) => (agent = created));
 const MESSAGES = 7;
 
 test.each<[string, Step]>([
-  ["a server behind a wrong path", { status: 404 }],
+  ["a proxy with a wrong path", { status: 404 }],
   ["a stranger with an error envelope", { status: 422, body: { success: false, error: { code: "invalid" } } }],
-  ["a portal that answers each request with its page", { status: 200, body: "<html>Welcome</html>" }],
+  ["a portal that responds to each request with its page", { status: 200, body: "<html>Welcome</html>" }],
 ])("after %s no result is lost or rejected", async (_, wrong) => {
   let isBack = false;
   const respond = (request: ScriptedRequest): Step => {

@@ -53,7 +53,11 @@ test.each<[number, boolean]>([
   const now = performance.now();
   vi.spyOn(performance, "now").mockReturnValue(now + seconds * 1_000);
   askService(folder, "0.3.0", null, false);
-  expect(await until("the launcher is asked", () => asked[0])).toEqual({ version: "0.3.0", heartbeat, byPerson: true });
+  expect(await until("the launcher has the request", () => asked[0])).toEqual({
+    version: "0.3.0",
+    heartbeat,
+    byPerson: true,
+  });
 });
 
 test("a version that was rolled back is tried again for a person, and not for the server", async () => {
@@ -62,7 +66,7 @@ test("a version that was rolled back is tried again for a person, and not for th
   upgrade.answered("0.3.0");
   expect(upgrade.report()?.state).toBe("rolled back");
   const request = askService(folder, "0.3.0", null, false);
-  await until("the person is answered", () => request.answer()?.is === "refused");
+  await until("the person has the response", () => request.answer()?.is === "refused");
   expect(asked).toEqual([{ version: "0.3.0", heartbeat: true, byPerson: true }]);
 });
 

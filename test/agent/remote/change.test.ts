@@ -68,7 +68,7 @@ test("an upgrade during a change of the configuration waits for its end, and cop
   expect([asked, refused]).toEqual([[], []]);
   release();
   expect(await applied).toEqual({ outcome: "applied" });
-  await until("the launcher is asked", () => asked.length > 0);
+  await until("the launcher has the request", () => asked.length > 0);
   expect([asked, refused, fs.existsSync(copyName(spool))]).toEqual([[LATER], [], true]);
 });
 

@@ -6,7 +6,7 @@ const profiles = ["abaxis-vetscan-vs2", "generic-astm", "generic-hl7", "mindray-
 test.each([
   ["a single typing error", "generic-hl8", "generic-hl7"],
   ["another case", "GENERIC-ASTM", "generic-astm"],
-  ["a unique beginning of a word", "abaxis", "abaxis-vetscan-vs2"],
+  ["a unique prefix of a word", "abaxis", "abaxis-vetscan-vs2"],
   ["an edit distance of a third of the length", "generik-asdn", "generic-astm"],
   ["the first of several equally near words", "mindray-bx", "mindray-bc"],
 ])("%s suggests the word", (_, word, nearest) => {
@@ -18,7 +18,7 @@ test("two edits of a short word suggest the word", () => {
 });
 
 test.each([
-  ["a beginning of several words that is far from each", "mind"],
+  ["a prefix of several words that is far from each", "mind"],
   ["a word that is too far from all", "idexx-catalyst"],
 ])("%s suggests nothing", (_, word) => {
   expect(nearestWord(word, profiles)).toBeNull();

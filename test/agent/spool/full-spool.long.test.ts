@@ -227,7 +227,7 @@ describe("a full spool", () => {
     while (await again.call("prune", 10, 1_000));
     const served = connect(again, "chem-2");
     served.wire.send(Uint8Array.of(ENQ));
-    await until("the answer", () => served.wire.replies.length === 1);
+    await until("the acknowledgement", () => served.wire.replies.length === 1);
     expect(served.wire.replies).toEqual([ACK]);
     expect([again.problem, again.shortDevices]).toEqual([null, []]);
     expect(readSpool(folder, listMessages).map(({ id, state: ended }) => [id, ended])).toEqual([["M1", "quarantined"]]);

@@ -95,8 +95,8 @@ describe("a result with an accession of the agent", () => {
     ["in O-4, the instrument's own", "", "17|V34679AC"],
     ["in small letters", "", "v34679ac"],
     ["typed as the patient's number", "V34679AC", ""],
-    ["beside an unknown number", "99", "V34679AC"],
-    ["beside the patient's own fp", dog.fp, "V34679AC"],
+    ["with an unknown number", "99", "V34679AC"],
+    ["with the patient's own fp", dog.fp, "V34679AC"],
   ])("an accession %s files the result to the patient of the order", async (_, patient, specimen) => {
     expect(await file(patient, specimen)).toEqual({ filedTo: dog.fp, reason: null, order: "resulted" });
   });

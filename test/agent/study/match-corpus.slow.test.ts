@@ -217,7 +217,7 @@ function* corpus(dice: Dice, ours: readonly Animal[], theirs: readonly Animal[])
         yield sent("number in the specimen", { specimen: card });
         break;
       case 12:
-        yield sent("another's accession beside the number", { identifier: card, specimen: one(ours).accession });
+        yield sent("another's accession with the number", { identifier: card, specimen: one(ours).accession });
         break;
       case 13: {
         const foreign = one(theirs);

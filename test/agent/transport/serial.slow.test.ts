@@ -148,13 +148,13 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
 
   test("a missing port is reported once per disappearance", async () => {
     const seen = open();
-    await until("it is told", () => seen.problems.length);
+    await until("it is reported", () => seen.problems.length);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(seen.problems).toEqual([expect.stringMatching(/^cannot open: no such port .*usb-Tester/)]);
     plugIn(await newCable(folder));
     await until("the wire", () => seen.opened);
     await unplug();
-    await until("it is told", () => seen.problems.length === 2);
+    await until("it is reported", () => seen.problems.length === 2);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(seen.problems).toEqual([seen.problems[0], seen.problems[0]]);
   });
@@ -165,7 +165,7 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
     await until("the wire", () => first.opened);
     const holder = transport!;
     const seen = open();
-    await until("it is told", () => seen.problems.length);
+    await until("it is reported", () => seen.problems.length);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(seen.problems).toEqual([
       expect.stringMatching(/^cannot open: .* is in use by .*another device of this agent.*: close that program$/),

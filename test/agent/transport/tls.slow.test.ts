@@ -180,7 +180,7 @@ describe("a TLS dialler", () => {
     const seen = open(dialTransport({ host: HOST, port }, readTls({ ...certificates.agent, ca: certificates.ca })));
     await until("the result", () => seen.bytes);
     seen.wires[0]!.write(Buffer.from("taken"));
-    await until("the answer", () => heard.length);
+    await until("the reply", () => heard.length);
     expect([seen.bytes, heard, seen.problems]).toEqual(["result", ["taken"], []]);
     server.close();
   });

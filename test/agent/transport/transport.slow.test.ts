@@ -133,7 +133,7 @@ describe("TCP dialler", () => {
     const server = net.createServer((socket) => sockets.push(socket));
     const port = await freePort();
     const seen = open(dialTransport({ host: "127.0.0.1", port }));
-    await until("nobody answers", () => seen.problems.length);
+    await until("nobody responds", () => seen.problems.length);
     expect(seen.problems[0]).toMatch(/^cannot connect: refused by 127\.0\.0\.1:\d+: switch the device on/);
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     await until("the wire", () => seen.wires.length === 1);

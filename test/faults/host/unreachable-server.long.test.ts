@@ -97,7 +97,7 @@ test("results stay with the agent while the server's certificate is expired, and
   proxy.setSecureContext(expired);
   proxy.closeAllConnections();
   sent.push(await send(), await send());
-  await until("the fault is told", () => serverReason().includes("CERT_HAS_EXPIRED"));
+  await until("the fault is reported", () => serverReason().includes("CERT_HAS_EXPIRED"));
   expect(world.agent.output()).toContain("CERT_HAS_EXPIRED");
   const doctor = start(AGENT, ["doctor", "--config", world.config], { NODE_EXTRA_CA_CERTS: trusted });
   await until("the doctor ends", () => doctor.process.exitCode !== null);
@@ -138,7 +138,7 @@ test.runIf(isAllowed)(
       sent.push(await send());
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
-    await until("the fault is told", () => /EAI_AGAIN|ENOTFOUND/.test(serverReason()));
+    await until("the fault is reported", () => /EAI_AGAIN|ENOTFOUND/.test(serverReason()));
     expect(results()).toEqual([]);
 
     fs.appendFileSync(hosts, `127.0.0.1 ${NAME}\n`);

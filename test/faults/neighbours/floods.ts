@@ -77,7 +77,7 @@ const eachProtocol = (of: (protocol: Protocol) => Flood): Flood[] =>
   (["astm", "hl7", "poct1a", "dicom"] as const).map(of);
 
 const connections: Flood[] = eachProtocol((protocol) => ({
-  name: `connections to the ${protocol} port, closed at once`,
+  name: `connections to the ${protocol} port, closed immediately`,
   protocol,
   begin: attack(64, (socket) => socket.destroy()),
 }));
@@ -128,7 +128,7 @@ export const FLOODS: readonly Flood[] = [
   hl7("an endless HL7 message", ALL, endless(MSH, `OBX|1|${"x".repeat(1_000)}\r`), { always: true }),
   hl7("an endless HL7 segment", ALL, endless(MSH, "x")),
   hl7("HL7 noise", ALL, endless("", "noise ")),
-  hl7("HL7 messages that begin over and over", SOME, endless("", MSH)),
+  hl7("HL7 messages that start over and over", SOME, endless("", MSH)),
   hl7("messages of a million segments", SOME, repeated(Buffer.from(`${MSH}${"OBX|1\r".repeat(1_000_000)}\x1c\r`))),
   hl7("messages of a million fields", SOME, repeated(Buffer.from(`${MSH}OBX|${"1|".repeat(1_000_000)}\r\x1c\r`))),
   hl7("HL7 results whose acknowledgements are not read", SOME, deaf(results(hl7Result))),

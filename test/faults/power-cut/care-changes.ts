@@ -76,7 +76,7 @@ async function backupProblems(file: string, saved: readonly number[]): Promise<s
     restoreBackup(file, checkBackup(file, AGENT_BACKUP, nothing), restoreTarget(fresh), false);
     return await agentProblems(fresh, marksOf(saved));
   } catch (error) {
-    return [`${path.basename(file)} is not whole: ${String(error)}`];
+    return [`${path.basename(file)} is not complete: ${String(error)}`];
   } finally {
     fs.rmSync(fresh, { recursive: true });
   }

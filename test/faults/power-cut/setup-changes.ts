@@ -229,7 +229,7 @@ const upgrade: Change = {
     return [
       ...halves.map((name) => `${name} is damaged`),
       ...(versions.current === null ? ["no version is in force"] : []),
-      ...unpacked.filter((version) => !isWholeVersion(folder, version)).map((version) => `${version} is not whole`),
+      ...unpacked.filter((version) => !isWholeVersion(folder, version)).map((version) => `${version} is not complete`),
       ...named.filter((version) => !unpacked.includes(version)).map((version) => `${version} is missing`),
       ...expected.filter(({ after, isSo }) => told.has(after) && !isSo).map(({ after }) => `${after} is undone`),
       ...copyProblems(path.join(root, "spool.db.before-upgrade")),
@@ -248,7 +248,7 @@ function copyProblems(file: string): string[] {
   const db = new Database(file);
   try {
     const rows = db.prepare("SELECT length(text) FROM row").pluck().all();
-    return rows.join() === "20000" ? [] : ["the copy of the database is not whole"];
+    return rows.join() === "20000" ? [] : ["the copy of the database is not complete"];
   } catch (error) {
     return [`the copy of the database is damaged: ${String(error)}`];
   } finally {

@@ -275,7 +275,7 @@ class World {
     const told = this.#agent.reportedOffsetS;
     const isWrong = Math.abs(skewMs) > 5 * MINUTE_MS;
     if (isWrong === (told !== null) && (told === null || Math.sign(told) === Math.sign(skewMs))) return [];
-    return [`the clocks are ${Math.round(skewMs / 1000)} s apart, and the agent tells ${told} s`];
+    return [`the clocks are ${Math.round(skewMs / 1000)} s apart, and the agent reports ${told} s`];
   }
 
   #at(ms: number, what: string, run: () => unknown): void {

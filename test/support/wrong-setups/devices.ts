@@ -102,7 +102,7 @@ const STRANGE: readonly WrongSetup[] = [
     },
   },
   {
-    title: "the baud rate is wrong, so that the bytes are none of a protocol",
+    title: "the baud rate is wrong, so that the bytes fit no protocol",
     finding: "devices.noise",
     remedy: /compare baud rate, parity and profile with the device's settings, or run agent sniff/,
     make: async (bench) => {

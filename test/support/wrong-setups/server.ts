@@ -119,7 +119,7 @@ time.sleep(.2);print(p,flush=True);time.sleep(60)`;
     },
   },
   {
-    title: "the server accepts and never answers",
+    title: "the server accepts and never responds",
     finding: "server.no-answer",
     remedy: /whether a proxy or a firewall stands before it/,
     make: async (bench) => bench.setServer(await bench.serve(() => "hang")),

@@ -36,7 +36,7 @@ const associate = encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT
 
 test.each<[string, Uint8Array, string | null]>([
   ["an HL7 message", Buffer.from("\vMSH|^~\\&|A|B\rPID|1\r\x1c\r", "latin1"), "HL7 over MLLP"],
-  ["the beginning of one", Buffer.from("\vMSH|^~\\&|A|B\rPID|1", "latin1"), "HL7 over MLLP"],
+  ["the start of one", Buffer.from("\vMSH|^~\\&|A|B\rPID|1", "latin1"), "HL7 over MLLP"],
   ["records without frames", Buffer.from("H|\\^&|||A\rP|1\rL|1|N\r", "latin1"), "LIS02 records without frames"],
   ["a POCT1-A HELLO", Buffer.from('<HEL.R01><HDR><HDR.control_id V="1"/></HDR></HEL.R01>'), "POCT1-A"],
   ["an HTTP request", Buffer.from("GET / HTTP/1.1\r\n\r\n"), "HTTP"],

@@ -104,7 +104,7 @@ describe("a digit before each record", () => {
 /** Departures that need no declaration; see also link.test.ts. */
 test.each([
   ["one record an ETB frame", (text: string) => text.replace(/<ETX>(?=.*<ETX>)/g, "<ETB>")],
-  ["EOT right behind ENQ", (text: string) => `<ENQ><EOT>${text}`],
+  ["EOT right after ENQ", (text: string) => `<ENQ><EOT>${text}`],
 ])("%s needs no declaration", (_, change) => {
   const changed = change(sessionOf(H, R, L)).replace(
     /<STX>(.*?<ET[XB]>)../g,

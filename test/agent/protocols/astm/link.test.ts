@@ -31,7 +31,7 @@ describe("establishment", () => {
     ["EOT between frames", ["<ENQ>"], "<EOT>", false],
     ["EOT and ENQ", ["<ENQ>"], "<EOT><ENQ>", false],
     ["a frame", ["<ENQ>"], frame(1, "H|"), true],
-    ["ENQ and the beginning of a frame", [], "<ENQ><STX>", true],
+    ["ENQ and the start of a frame", [], "<ENQ><STX>", true],
     ["the last byte of a frame", ["<ENQ>", frame(1, "H|").slice(0, -"<LF>".length)], "<LF>", true],
   ] as const)("%s: mayAccept returns whether it may accept a frame", (_, before, chunk, may) => {
     const device = receiver();
@@ -244,7 +244,7 @@ describe("frame numbers", () => {
   test.each([
     ["text", frame(1, "H|\\^&|||B<CR>")],
     ["length", frame(1, "H|\\^&|||A<CR>C|1<CR>")],
-    ["length, its beginning,", frame(1, "H|\\^&|||A")],
+    ["length, a prefix,", frame(1, "H|\\^&|||A")],
     ["end", frame(1, "H|\\^&|||A<CR>", "ETB")],
   ])("the number of the last frame with another %s gets NAK", (_, second) => {
     expect(received(`<ENQ>${frame(1, "H|\\^&|||A<CR>")}${second}`)).toEqual({

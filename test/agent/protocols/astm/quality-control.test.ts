@@ -14,10 +14,10 @@ function order(fields: Readonly<Record<number, string>>): string {
 
 test.each([
   ["O-12 is Q", order({ 3: "LEVEL 1", 12: "Q" })],
-  ["O-3 begins with QC", order({ 3: "QC-12340801" })],
-  ["the third component of O-4 begins with QC", order({ 4: "^^        QC-60990801^B" })],
+  ["O-3 starts with QC", order({ 3: "QC-12340801" })],
+  ["the third component of O-4 starts with QC", order({ 4: "^^        QC-60990801^B" })],
   ["O-3 has the word CONTROLE", order({ 3: "BMM 399 CONTROLE^^3" })],
-  ["O-3 begins with CTRL", order({ 3: "ctrl N" })],
+  ["O-3 starts with CTRL", order({ 3: "ctrl N" })],
   ["O-16 is Control", order({ 3: "17", 16: "Control" })],
 ])("an order is quality control if %s", (_why, record) => {
   expect(readGeneric(["P|1", record, ALT])).toEqual({

@@ -296,7 +296,7 @@ describe("messages", () => {
     ["P|1\rL|1|N\r", '"P|1"'],
     ["1H|\\^&\rL|1|N\r", '"1H|\\^&"'],
     ["\x02H|\\^&\r", '"?H|\\^&"'],
-    ["L|1|N and a long text behind it\r", '"L|1|N and a long tex..."'],
+    ["L|1|N and a long text after it\r", '"L|1|N and a long tex..."'],
   ])("%j does not start with H", (text, quoted) => {
     expect(read(text)).toEqual({ problem: `the first record is ${quoted}, expected H` });
   });

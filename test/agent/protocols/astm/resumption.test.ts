@@ -60,7 +60,7 @@ describe("a later message that may not be the rest is not joined", () => {
     ["animals without any number", wire([H, "P|1", "O|1|||^^^Panel", R1, R2]), ["P|1", "O|1|||^^^Panel", R3, L]],
     ["the next patient", wire([H, P, O, R1]), ["P|2|4712", O, R1, L]],
     ["nothing held but the header", wire([H]), [P, O, R1, L]],
-    ["bytes that are no records", Buffer.from("noise"), [P, O, R1, L]],
+    ["bytes that are not records", Buffer.from("noise"), [P, O, R1, L]],
   ])("%s", (_, incomplete, later) => {
     expect(resumed(incomplete, ...later)).toBeNull();
   });

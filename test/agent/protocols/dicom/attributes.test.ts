@@ -30,8 +30,8 @@ describe("values", () => {
     ["NUL padding is removed", [[0x0020_000d, "UI", "1.2.3"]], { StudyInstanceUID: ["1.2.3"] }],
     ["several values are separated", [[0x0020_000d, "UI", "1.2\\1.3"]], { StudyInstanceUID: ["1.2", "1.3"] }],
     ["an empty value among several is kept", [[0x0040_0009, "SH", "\\B"]], { ScheduledProcedureStepID: ["", "B"] }],
-    ["blanks alone are no value", [[0x0010_0010, "PN", "  "]], { PatientName: [] }],
-    ["an empty value is no value", [[0x0010_0010, "PN", ""]], { PatientName: [] }],
+    ["blanks alone are not a value", [[0x0010_0010, "PN", "  "]], { PatientName: [] }],
+    ["an empty value is not a value", [[0x0010_0010, "PN", ""]], { PatientName: [] }],
     ["a number of 16 bits is read", [[0x0008_1197, "US", 0xfe01]], { FailureReason: ["65025"] }],
     [
       "an unlisted attribute is skipped",

@@ -51,7 +51,7 @@ describe("keys (PS3.4 §C.2.2.2)", () => {
     ["the same number in another notation", { PatientWeight: ["4.5"] }, true],
     ["another number", { PatientWeight: ["4.51"] }, false],
     ["a number of 16 bits", { PregnancyStatus: ["4"] }, true],
-    ["a day with dashes, which are no range", date("2026-11-21"), true],
+    ["a day with dashes, which do not mean a range", date("2026-11-21"), true],
     ["another day with dashes", date("2026-11-20"), false],
     ["a range of days with dashes", date("2026-11-20-2026-11-22"), true],
     ["an open range of days with dashes", date("2026-11-22-"), false],
@@ -126,7 +126,7 @@ describe("times", () => {
     ["a range of hours after it", time("0931-1000"), false],
     ["a range of days and hours around it", moment("20261120-20261122", "1000-1100"), true],
     ["a range that ends at an earlier hour of its day", moment("20261120-20261121", "1000-0900"), false],
-    ["a range that begins at a later hour of its day", moment("20261121-20261123", "1000-0900"), false],
+    ["a range that starts at a later hour of its day", moment("20261121-20261123", "1000-0900"), false],
     ["a day with a range of later hours", moment("20261121", "1000-1100"), false],
     ["a range of days with its hour", moment("20261120-20261122", "09"), true],
   ])("a query for %s is matched or excluded", (_, keys, expected) => {
@@ -143,12 +143,12 @@ describe("attributes of a response", () => {
     ["the character set is omitted", { SpecificCharacterSet: ["ISO_IR 100"] }, {}],
     ["a key in an item gives that attribute of the item", step({ Modality: [] }), step({ Modality: ["DX"] })],
     [
-      "an empty item gives the whole sequence",
+      "an empty item gives the complete sequence",
       step({}),
       { ScheduledProcedureStepSequence: entry.ScheduledProcedureStepSequence! },
     ],
     [
-      "a sequence key without an item gives the whole sequence",
+      "a sequence key without an item gives the complete sequence",
       { PatientSpeciesCodeSequence: [] },
       { PatientSpeciesCodeSequence: entry.PatientSpeciesCodeSequence! },
     ],

@@ -69,7 +69,7 @@ describe("order queries", () => {
 
   test.each([
     ["a result", header()],
-    ["an order that a device tells of", `${header({ 9: "ORM^O01" })}<CR>ORC|NW|A1`],
+    ["an order that a device reports", `${header({ 9: "ORM^O01" })}<CR>ORC|NW|A1`],
     ["a monitor's query for a patient", `${header({ 9: "QBP^ZV1" })}<CR>QPD|ZV1|t|A1`],
     ["an acknowledgement", `${header({ 9: "ACK^Q03" })}<CR>MSA|AA|1`],
   ])("%s requests no order", (_, message) => {

@@ -492,7 +492,7 @@ test.each<[string, readonly string[], readonly string[]]>([
   ["patients with an order each", [], ["PID|1||1", "NTE|1||x", "OBR|1", ALT]],
   ["results of one order", [], [ALT]],
   ["data between results", [], [obx("A", "1", { 2: "ED" }), ALT]],
-  ["orders behind many notes", Array.from({ length: 40_000 }, () => "NTE|1||n"), [OBR.replace("S-1", "S-%"), ALT]],
+  ["orders after many notes", Array.from({ length: 40_000 }, () => "NTE|1||n"), [OBR.replace("S-1", "S-%"), ALT]],
 ])(
   "a message of 90 000 segments is read in seconds: %s",
   (_, first, repeated) => {

@@ -53,7 +53,7 @@ test.each<[number, string, readonly string[], Said]>([
       warnings: ['the first segment is "junk", expected MSH'],
     },
   ],
-  [13, "a device that shuts down its sending side behind its frame", [frame(A), "close()"], onlyA],
+  [13, "a device that shuts down its sending side after its frame", [frame(A), "close()"], onlyA],
   [14, "segments that end with LF", [frame(A.replaceAll("<CR>", "<LF>"))], onlyA],
   [15, "segments that end with CR LF", [frame(A.replaceAll("<CR>", "<CR><LF>"))], onlyA],
   [17, "delimiters of its own", [frame(textOf("MSH#@*/%#BC#M###2026##ORU@R01#A#P#2.3.1"))], onlyA],

@@ -115,7 +115,7 @@ describe("unreadable documents", () => {
   const begin = '<OBS.R01><HDR><HDR.control_id V="7"/></HDR>';
 
   test.each([
-    ["another root behind it", `${begin}</OBS.R01><B/>`],
+    ["another root after it", `${begin}</OBS.R01><B/>`],
     ["an end tag of another name", `${begin}</OBS>`],
     ["a part", begin],
     ["an entity that is not XML's", `${begin}&nbsp;</OBS.R01>`],

@@ -231,7 +231,7 @@ describe("values", () => {
   test.each([
     ["a word of a measured analyte", potassium("", field("OBS.qualitative_value", "POS")), "POS"],
     ["a number that is called a quality", potassium("", field("OBS.qualitative_value", "1")), "1"],
-    ["a comma, which is no decimal point here", potassium("4,1"), "4,1"],
+    ["a comma, which is not a decimal point here", potassium("4,1"), "4,1"],
   ])("%s is a row of the device's code", (_, observation, text) => {
     expect(values(observation).rows).toMatchObject([{ code: "2823-3", codeSource: "device", value: null, text }]);
   });
@@ -367,7 +367,7 @@ describe("cut documents", () => {
 
 test.each([
   ["without HELLO", bytes(said("OBS.R01", 3, service())), "no HELLO before the document: unknown device"],
-  ["that is no XML", bytes(`${hello()}<OBS.R01><A></B></OBS.R01>`), /unexpected close tag|mismatch/i],
+  ["that is not XML", bytes(`${hello()}<OBS.R01><A></B></OBS.R01>`), /unexpected close tag|mismatch/i],
 ])("a message %s is quarantined", (_, wire, reason) => {
   const made = read(wire, genericPoct1a, context);
   expect(made).toMatchObject({ is: "quarantined", reason: expect.stringMatching(reason) as string });

@@ -93,7 +93,11 @@ describe("a strict device escapes", () => {
   const body = (text: string) => said("ACK.R01", 1, `<ACK>${text}</ACK>`);
 
   test.each([
-    ["an ACK without the id that it answers", [body('<ACK.type_cd V="AA"/>')], "an ACK without ACK.ack_control_id"],
+    [
+      "an ACK without the id that it acknowledges",
+      [body('<ACK.type_cd V="AA"/>')],
+      "an ACK without ACK.ack_control_id",
+    ],
     [
       "the id in the other field",
       [body('<ACK.type_cd V="AA"/><ACK.control_id V="1"/>')],

@@ -22,9 +22,9 @@ test.each([
     [we(1, "REQ ROBS"), heard("ACK.R01", "2", "1"), we(2, "DTV LOCK")],
     /while REQ ROBS/,
   ],
-  ["an answer to an ACK", [heard("ACK.R01", "7", "1"), we(1, "ACK AA 7")], /answers nothing/],
-  ["an answer to an escape", [heard("ESC.R01", "7", "1"), we(1, "ACK AE 7")], /answers nothing/],
-  ["a second answer", [heard("KPA.R01", "7"), we(1, "ACK AA 7"), we(2, "ACK AA 7")], /answers nothing/],
+  ["an ACK of an ACK", [heard("ACK.R01", "7", "1"), we(1, "ACK AA 7")], /acknowledges nothing/],
+  ["an ACK of an escape", [heard("ESC.R01", "7", "1"), we(1, "ACK AE 7")], /acknowledges nothing/],
+  ["a second ACK", [heard("KPA.R01", "7"), we(1, "ACK AA 7"), we(2, "ACK AA 7")], /acknowledges nothing/],
 ])("the transcript checker finds %s", (_, lines, fault) => {
   expect(faultOf(lines)).toMatch(fault);
 });

@@ -31,7 +31,7 @@ export function faultOf(lines: readonly Line[], requestEach = false): string | n
         if (id <= lastId) return `control id ${id} after ${lastId}`;
         lastId = id;
         const [is, , of = ""] = text.split(" ");
-        if (is === "ACK" && !unanswered.delete(of)) return `${text} answers nothing that wants an answer`;
+        if (is === "ACK" && !unanswered.delete(of)) return `${text} acknowledges nothing that is open`;
         if (!ASKS.test(text)) break;
         if (outstanding !== null) return `${text} while ${outstanding.text} is outstanding`;
         outstanding = line.word;

@@ -67,7 +67,7 @@ export interface Word {
 export function wordOf(reply: Uint8Array): Word {
   const framed = reply[0] === 0x0b;
   const message = readMessage(framed ? reply.subarray(1, -2) : reply);
-  if (message.is === "unreadable") throw new Error(`we said what cannot be read: ${message.problem}`);
+  if (message.is === "unreadable") throw new Error(`we sent an unreadable document: ${message.problem}`);
   const name = message.root.name.slice(0, 3);
   if (name === "OPL" || name === "EOT")
     return { id: Number(message.controlId), text: [name, ...listed(message.root)].join(" ") };

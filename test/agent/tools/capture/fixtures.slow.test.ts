@@ -52,7 +52,7 @@ function defaults(capture: string): Inputs {
 function profileOf({ profile }: Inputs): Profile {
   const found = profileById(profile);
   if (found === undefined)
-    throw new Error(`${profile} is no profile: name the folder after one, or say it in the json`);
+    throw new Error(`${profile} is not a profile: name the folder after one, or state it in the json`);
   return found;
 }
 

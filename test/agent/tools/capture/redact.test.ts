@@ -21,7 +21,7 @@ const captures = readdirSync(fixturesFolder, { recursive: true, encoding: "utf8"
 
 function profileOf(id: string): Profile {
   const found = profileById(id);
-  if (found === undefined) throw new Error(`${id} is no profile`);
+  if (found === undefined) throw new Error(`${id} is not a profile`);
   return found;
 }
 

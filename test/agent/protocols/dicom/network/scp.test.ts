@@ -120,7 +120,7 @@ describe("services", () => {
     ["more than 64 digits", `1.2.${"3".repeat(80)}`],
     ["letters", "1.2.840.US-1.A"],
     ["a blank and an underscore", "DX_1 20261121"],
-    ["dots alone behind a digit", "1...2"],
+    ["dots alone after a digit", "1...2"],
   ])("an instance is stored under a UID with %s, because the agent names files itself", (_, uid) => {
     const scp = connected();
     const actions = scp.receive(stored(uid));

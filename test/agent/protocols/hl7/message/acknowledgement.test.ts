@@ -152,7 +152,7 @@ describe("content of an acknowledgement", () => {
 describe("refused messages", () => {
   test.each([
     ["the disk refused it", header(), "not-stored", "AE", "207"],
-    ["it asks for what the agent does not have", header({ 9: "QRY^A19" }), "stored", "AR", "200"],
+    ["it requests data that the agent does not have", header({ 9: "QRY^A19" }), "stored", "AR", "200"],
     [
       "it is of the device's own type and has results",
       `${header({ 9: "ZRU^R01" })}<CR>OBX|1|NM|ALT||61`,
@@ -192,7 +192,7 @@ describe("unreadable messages", () => {
     ["an empty frame", "", "AR"],
     ["another segment first", textOf("PID|1||D-77", header()), "AR 4711"],
     ["noise before MSH", `noise ${textOf(header())}`, "AR 4711"],
-    ["delimiters that are none", "MSHA^~\\&ABC-5300", "AR"],
+    ["invalid delimiters", "MSHA^~\\&ABC-5300", "AR"],
   ])("%s gets AR, with the id if there is one", (_, message, code) => {
     expect(answers(message).map(answeredWith)).toEqual([code]);
   });

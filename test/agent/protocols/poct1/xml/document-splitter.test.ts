@@ -45,7 +45,7 @@ describe("end of a document", () => {
     ["an end tag in an attribute", `<A V="</A>" W='"></A>'/>`],
     ["a tag's end in an attribute", `<A V='>'><B W="/>">x</B></A>`],
     ["an end tag in an instruction", "<A><?note </A>?></A>"],
-    ["a comment that begins with its end", "<A><!--></A>--></A>"],
+    ["a comment that starts with its end", "<A><!--></A>--></A>"],
     ["text with quotes", `<A>it's 5" long</A>`],
     ["spaces within tags", `<A V= "x"\n></A >`],
     ["a DOCTYPE with a subset", `<!DOCTYPE A [<!ENTITY e "></A>"><!ELEMENT A ANY>]><A>&e;</A>`],
