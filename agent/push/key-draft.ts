@@ -3,7 +3,7 @@ import path from "node:path";
 import { isWellFormedKey, newKey } from "../../shared/runtime/api-key.ts";
 import { syncFolder, writePrivateFile } from "../../shared/files/private-folder.ts";
 
-// The key of a pairing that is under way. It is on the disk before the server hears of it.
+// The key of a pairing that is under way. It is on the disk before the server receives it.
 
 interface Draft {
   readonly server: string;

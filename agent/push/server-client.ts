@@ -38,7 +38,7 @@ const DOWNLOAD_MS = 60 * 60_000;
 const TOO_SLOW =
   'the server sent no whole file within an hour: check the network, or bring the file for "vetwire upgrade --from"';
 
-/** Max characters of the body of a refused download. */
+/** Max characters of a refused download's body. */
 const ERROR_CHARS_MAX = 10_000;
 
 const compress = promisify(gzip);
@@ -213,7 +213,7 @@ const PROBE_MS = 5_000;
 async function wrongScheme(url: URL, code: string): Promise<SendError | null> {
   const { host, hostname, port, protocol } = url;
   const isSecure = protocol === "https:";
-  // A request of HTTPS hides OpenSSL's code behind EPROTO. A TLS server replies to plain HTTP with an alert, or closes the
+  // A request of HTTPS hides OpenSSL's code in EPROTO. A TLS server responds to plain HTTP with an alert, or closes the
   // connection as in a crash.
   const isUnclear = isSecure ? code === "EPROTO" || isNoTls(code) : code.startsWith("HPE_") || code === "ECONNRESET";
   if (!isUnclear || currentProxy(url) !== null) return null;

@@ -14,7 +14,7 @@ import type { HeardBytes } from "./listening.ts";
 export interface Candidate {
   readonly shown: SetupCandidate;
   readonly serial: SerialLine | null;
-  /** The bytes that speak for it. */
+  /** The bytes that suggest it. */
   readonly bytes: Uint8Array;
 }
 
@@ -61,8 +61,8 @@ export function misfit(profile: string, candidates: readonly Candidate[]): strin
 
 /**
  * Returns whether a special profile reads what the general one of the same framing reads: each result with a name of the catalogue
- * is a row, or left out with a reason that only the special one knows. Nothing speaks for a general profile but that no other is
- * known, so it never argues against such a one.
+ * is a row, or left out with a reason that only the special one knows. A general profile is suggested only without another one, so
+ * it never excludes such a special one.
  */
 function readsAsMuch(profile: string, { shown, bytes }: Candidate): boolean {
   const [special, general] = [profileById(profile), profileById(shown.profile)];

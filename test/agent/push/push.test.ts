@@ -431,7 +431,7 @@ test("studies are looked through for such refusals at most once an hour, and not
   expect(count()).toBe(1); // refusals of an earlier process
   push.wake();
   await until("it is refused", () => states().every((state) => state === "quarantined"));
-  // The push hears of the outcome a moment after the disk.
+  // The push receives the outcome a moment after the disk.
   await expect
     .poll(async () => {
       await push.retryRefusedTimes(now);

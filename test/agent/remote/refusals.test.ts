@@ -58,7 +58,7 @@ const reason = "cannot open /home/Ayşe Yılmaz/data/spool.db and C:\\Users\\Kay
 test.each([
   [{ outcome: "refused", problems: [{ line: 3, steps: ["devices", "0"], message: reason }] }, ""],
   [{ outcome: "rolled back", reason }, "the agent did not start with these devices: "],
-])("the server hears of files without the folders of the PC", async (outcome, start) => {
+])("the server receives names of files without the folders of the PC", async (outcome, start) => {
   const message = `${start}cannot open spool.db and lab.key`;
   expect((await reportFrom("http://127.0.0.1:1", outcome)).problems).toEqual([{ line: 1, message }]);
 });

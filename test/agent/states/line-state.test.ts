@@ -49,7 +49,7 @@ test.each([
   expect((await serialProblem({ path: place, baudRate: 9600 }))?.code).toBe(code);
 });
 
-test("the fault of a port below 1024 without permission says what to do", () => {
+test("the fault of a port below 1024 without permission has its remedy", () => {
   const told = portFault(104, "agent");
   const reason = `${told.fault}: ${told.remedy}`;
   const is = "cannot listen";

@@ -60,7 +60,7 @@ export interface InstanceIdentity {
   readonly headerBytes: number;
 }
 
-/** Exclusive bound of the bytes of an instance: its length has 32 bits. */
+/** Exclusive bound of an instance's bytes: its length has 32 bits. */
 const INSTANCE_BYTES_MAX = 4 * 1024 ** 3;
 /** Interval in milliseconds at which an association that waits for the agent is checked. */
 const PENDING_CHECK_MS = 60_000;
