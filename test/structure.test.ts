@@ -365,6 +365,64 @@ test("the check reports each way to read a sentence, and no code, list or format
   expect(sentenceReadings(sources)).toEqual(read.map((_, index) => `a.ts:${index + 1}`));
 });
 
+/** Returns the headings of a page as its links name them. */
+function anchorsOf(text: string): string[] {
+  return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replace(/ /g, "-"),
+  );
+}
+
+/** Returns the relative links and the paths of source files in these pages that lead nowhere. */
+function deadLinks(pages: ReadonlyMap<string, string>, exists: (file: string) => boolean): string[] {
+  const dead: string[] = [];
+  for (const [page, text] of pages) {
+    for (const [, link = ""] of text.matchAll(/\]\((?!https?:|\/)([^)\s]+)\)/g)) {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? page : path.join(path.dirname(page), file);
+      const headings = anchor === undefined ? [] : anchorsOf(pages.get(target) ?? "");
+      if (!exists(target) || (anchor !== undefined && !headings.includes(anchor))) dead.push(`${page}: ${link}`);
+    }
+    for (const [, file = ""] of text.matchAll(/`((?:agent|server|shared|test)\/[\w./-]+\.(?:tsx?|json|md))`/g)) {
+      if (!exists(file)) dead.push(`${page}: ${file}`);
+    }
+  }
+  return dead;
+}
+
+test("each link and each path of a source file in a page leads to a file", () => {
+  const files = ["agent", "server", "shared", "test", ".github"].flatMap((folder) =>
+    fs
+      .readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+      .map((name) => path.join(folder, name)),
+  );
+  const pages = new Map(["README.md", ...files].map((file) => [file, fs.readFileSync(path.join(ROOT, file), "utf8")]));
+  expect(pages.size).toBeGreaterThan(60);
+  expect(deadLinks(pages, (file) => fs.existsSync(path.join(ROOT, file)))).toEqual([]);
+});
+
+test("the check reports a link to a missing file or heading, and the path of a missing source file", () => {
+  const pages = new Map([
+    [
+      "README.md",
+      "[a](server/README.md#what-always-holds) [b](server/old.md) [c](server/README.md#gone) `agent/old.ts`",
+    ],
+    [
+      "server/README.md",
+      "## What always holds\n[up](../README.md) [web](https://example.com/x.md) [here](#gone) `app.ts`",
+    ],
+  ]);
+  expect(deadLinks(pages, (file) => pages.has(file))).toEqual([
+    "README.md: server/old.md",
+    "README.md: server/README.md#gone",
+    "README.md: agent/old.ts",
+    "server/README.md: #gone",
+  ]);
+});
+
 test("the threat model names tests that exist", () => {
   const text = fs.readFileSync(path.join(ROOT, ".github/THREATS.md"), "utf8");
   const named = [...text.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = ""]) => file);
