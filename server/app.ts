@@ -56,7 +56,7 @@ export interface AppOptions {
   network?: Network | null;
   /** Responds 404 instead of 403 for a record of a patient without a connection to the clinic. */
   concealUnconnected?: boolean;
-  /** Studies that a clinic may store. By default there is no limit. */
+  /** Studies that a clinic may store. Unlimited by default. */
   clinicStudiesMax?: number | null;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
@@ -71,7 +71,7 @@ export interface AppOptions {
   releaseFolder?: string | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;
-  /** Tells the requests that the server is about to stop. */
+  /** Announces to requests that the server is about to stop. */
   drain?: Drain;
 }
 

@@ -37,7 +37,7 @@ export async function dashboardRoutes(
   scope: FastifyInstance,
   { context: given, trail }: { context: DashboardContext; trail: AuditTrail },
 ): Promise<void> {
-  // Answers hold patients' data, so that no cache keeps them.
+  // Responses hold patients' data, so no cache may keep them.
   scope.addHook("onRequest", (_request, reply, done) => {
     reply.header("cache-control", "no-store");
     done();

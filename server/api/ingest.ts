@@ -112,7 +112,7 @@ const placementPosition: Parameter<PlacementPosition | null> = {
   },
 };
 
-/** Where the clinic's studies are that changed here after an agent pushed them, so that its counts say the same. */
+/** Where the clinic's studies are that changed here after an agent pushed them, so that its counts agree. */
 function placementsRoute(app: FastifyInstance, { store }: RouteContext): void {
   const parameters = { updated_since: instant("only studies changed at or after it"), after: placementPosition };
   app.get("/agent/v1/placements", { config: { ...directory, parameters } }, async (request) => {

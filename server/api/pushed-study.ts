@@ -34,7 +34,7 @@ export function studyList(body: unknown): unknown[] {
 export function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
   const overlong = overlongList(PushedStudy, pushed);
   if (overlong !== null) return rejected(pushed, overlong);
-  // A device's text must not keep a result from its patient, so that it is mended.
+  // A malformed text is corrected, since it must not keep a result from its patient.
   const candidate = wellFormed(withWholeHint(knownPart(PushedStudy, pushed)));
   const faults = problems(pushedStudy, candidate, FAULTS_MAX);
   if (pushedStudy.Check(candidate)) {

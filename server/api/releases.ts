@@ -20,7 +20,7 @@ export function releaseRoutes(app: FastifyInstance, { releaseFolder }: RouteCont
   );
 }
 
-/** Reads the range of a download that goes on, such as `bytes=1000-`. Any other range gets the whole file (RFC 9110, 14.2). */
+/** Reads the range of a download that goes on, such as `bytes=1000-`. Any other range gets the complete file (RFC 9110, 14.2). */
 function firstByte(range: string | undefined, bytes: number): number {
   const start = Number(/^bytes=(\d{1,12})-$/.exec(range ?? "")?.[1] ?? 0);
   return start < bytes ? start : 0;

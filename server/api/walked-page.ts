@@ -19,8 +19,8 @@ interface SyncedPage<Item> {
 }
 
 /**
- * Makes the page object of a list whose changes are listed too, and its headers. A walk that reached the end goes on with
- * what changed since it began: a record that changed meanwhile is first of the list, where the walk has been.
+ * Makes the page object of a list whose changes are listed too, and its headers. At its end a walk continues with what changed
+ * since its start: a record that changed meanwhile is first of the list, where the walk has been.
  */
 export async function syncedPage<Item>(
   syncPoints: SyncPoints,
@@ -29,7 +29,7 @@ export async function syncedPage<Item>(
   { list, found, last, walk, page, pageSize, point }: SyncedPage<Item>,
 ) {
   const number = walk?.page ?? page;
-  // A page of a higher number does not know when its walk began.
+  // A page of a higher number does not know the start of its walk.
   const next = walk === null ? (page === 1 ? point.next : null) : walk.next;
   if (next !== null) setSyncCursor(reply, next);
   const made = pageOf(found, number, pageSize);

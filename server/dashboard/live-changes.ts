@@ -7,7 +7,7 @@ const CHECK_MS = 700;
 
 type Listener = () => void;
 
-/** Tells open pages that data of their clinic changed. It asks the database only while a page listens. */
+/** Notifies open pages of changed data of their clinic. It queries the database only while a page listens. */
 export class LiveChanges {
   readonly #store: Store;
   readonly #logger: Logger;

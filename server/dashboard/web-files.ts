@@ -5,14 +5,14 @@ import { isLocalName, isLoopback } from "../../shared/network/network-address.ts
 
 // The files of the dashboard. Every path of the page gets index.html.
 
-/** Time for which a browser that reached this name over TLS asks it by TLS alone (RFC 6797). */
+/** Time for which a browser that reached this name over TLS uses TLS alone for it (RFC 6797). */
 const HSTS_S = 31_536_000;
 
 /** Adds /dashboard with its files, and redirects / to it. */
 export async function webFiles(app: FastifyInstance, folder = builtPages()): Promise<void> {
   app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
-    // A name of the local network is no promise: its certificate may be one that a person has to install again.
+    // A name of the local network promises nothing: a person may have to install its certificate again.
     if (request.protocol === "https" && !isLoopback(request.hostname) && !isLocalName(request.hostname)) {
       reply.header("strict-transport-security", `max-age=${HSTS_S}`);
     }

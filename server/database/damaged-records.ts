@@ -33,7 +33,7 @@ export class DamagedRecords {
 /** Max rows that are reported. */
 const FOUND_MAX = 10_000;
 
-/** Verifies a row of a query. @returns the damage; null for a whole row */
+/** Verifies a row of a query. @returns the damage; null for an intact row */
 export type RowCheck = (row: object, parameters: object) => DamagedRecord | null;
 
 const leftOutRows = new WeakMap<readonly unknown[], number>();
@@ -43,7 +43,7 @@ export function leftOut(rows: readonly unknown[]): number {
   return leftOutRows.get(rows) ?? 0;
 }
 
-/** The whole rows of a list. The damaged ones are noted, and counted by leftOut(). */
+/** The intact rows of a list. The damaged ones are noted, and counted by leftOut(). */
 export function wholeRows<R>(
   check: RowCheck | undefined,
   parameters: unknown,

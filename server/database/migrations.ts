@@ -95,9 +95,9 @@ const patients = ({ id, orderedText }: Engine) => `
     (clinic_id, listed, patient_species, patient_updated_at desc, patient_fp desc, patient_id);
 `;
 
-// The facts that are read every 30 s and for each open page must not read old studies: the critical ones, those that wait for a
-// patient, and the rhythm of each device. On SQLite indexes hold the columns of a list, because a row is long; PostgreSQL keeps long
-// texts apart.
+// The facts that are read every 30 s and for each open page must not read old studies: the critical ones, the unmatched ones, and
+// the rhythm of each device. On SQLite indexes hold the columns of a list, because a row is long; PostgreSQL keeps long texts
+// apart.
 const studies = ({ id, orderedText, shared }: Engine) => `
   create table study (
     id ${id},

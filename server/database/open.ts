@@ -4,8 +4,8 @@ import type { Store } from "./store.ts";
 
 /**
  * Opens the database of a `postgres://` URL or of a data folder; creates and migrates it if needed. A write waits at most
- * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable. `clock` tells when a commit
- * became visible, in ms since 1970; by default this machine's, or that of PostgreSQL.
+ * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable. `clock` returns the time at
+ * which a commit became visible, in ms since 1970; by default this machine's, or that of PostgreSQL.
  * @throws Error with the remedy if a newer program wrote the database, or a migration fails
  */
 export async function openStore(place: string, writeWaitMs = 5000, clock?: () => number): Promise<Store> {

@@ -36,7 +36,7 @@ const RESPONSE_WAIT_MS = 15_000;
 
 /** Opens a pool of connections to a database that takes writes. */
 export function openPool(config: PoolConfig): Pool {
-  // Sends the queries of an import without waiting for each response, and waits for `onConnect`, which the types of pg do not say.
+  // Sends the queries of an import without waiting for each response, and waits for `onConnect`, which the types of pg lack.
   const untyped = { pipeline: true, onConnect: beginSession };
   const pool = new Pool({ max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS, ...config, ...untyped });
   // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
@@ -124,7 +124,7 @@ export function isTakenKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23505";
 }
 
-/** Whether PostgreSQL refuses this user or database, which waiting does not mend. */
+/** Whether PostgreSQL refuses this user or database, which waiting does not fix. */
 export function isRefused(error: unknown): boolean {
   const { cause } = error as Error;
   return cause instanceof DatabaseError && /^(28|3D|42)/.test(cause.code ?? "");

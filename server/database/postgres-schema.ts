@@ -31,7 +31,7 @@ const DATABASE = "the database of DATABASE_URL";
 /** The name of each session, by which the operator of PostgreSQL sees the versions of the servers. */
 export const APPLICATION = `vetwire ${VERSION}`;
 
-/** Max wait in ms for the lock of a table. Readers and writers queue behind a waiting lock; the start tries again. */
+/** Max wait in ms for the lock of a table. Readers and writers queue after a waiting lock; the start tries again. */
 const LOCK_WAIT_MS = 5000;
 
 /**
@@ -74,7 +74,7 @@ async function migrateNow(client: Client, migrations: readonly string[]): Promis
     if (!(error instanceof StoreUnavailable)) throw failedMigration(DATABASE, error);
     const advice = "start again when PostgreSQL answers and its disk has room";
     const sentence = `${DATABASE} could not be updated and stays as it was (${error.message}): ${advice}`;
-    // The server waits for the database and begins the update again.
+    // The server waits for the database and starts the migration again.
     throw isConnectionLost(error)
       ? new StoreUnavailable(sentence, { cause: error })
       : new Error(sentence, { cause: error });

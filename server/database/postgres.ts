@@ -55,7 +55,7 @@ export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () =
   const transactions = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  /** Runs the work again after a lost connection, if `repeats` of the error says so. */
+  /** Runs the work again after a lost connection, if `repeats` of the error is set. */
   async function connected<T>(work: () => Promise<T>, repeats: (error: unknown) => boolean): Promise<T> {
     let until: number | undefined;
     for (;;) {

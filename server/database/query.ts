@@ -18,7 +18,7 @@ export interface Query<Parameters, Row> {
   readonly row?: Row;
 }
 
-/** The cached responses that a write invalidates. A null id stands for no clinic or patient. */
+/** The cached responses that a write invalidates. A null id means no clinic or patient. */
 export interface CacheInvalidation {
   readonly clinics?: readonly (number | null)[];
   /** Patients whose connected clinics are invalidated. */

@@ -1,6 +1,6 @@
 /**
- * Returns a clock that runs at least as fast as the running time: one that is set back does not go back, since clients may
- * have kept the time before. Milliseconds since 1970.
+ * Returns a clock that runs at least as fast as the running time: a set-back clock does not go back here, since clients may have
+ * kept the time before. Milliseconds since 1970.
  */
 export function runningClock(
   wall: () => number = Date.now,

@@ -98,7 +98,7 @@ export interface Tables {
     expires_at: number | null;
     revoked_at: number | null;
     last_used_at: number | null;
-    /** The first key of its line; null for a key that is no successor of another one. */
+    /** The first key of its line; null for a key without a predecessor. */
     rolled_from: number | null;
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
@@ -187,7 +187,7 @@ export interface Tables {
   connection_request: {
     id: Generated<number>;
     clinic_id: number;
-    /** The fp that was asked for. It need not exist. */
+    /** The requested fp. It need not exist. */
     patient_fp: string;
     user_id: number;
     state: RequestState;
@@ -273,7 +273,7 @@ export interface Tables {
   /** Alerts of a clinic; see server/records/alerts/alerts.ts. */
   clinic_alerts: {
     clinic_id: number;
-    /** Whom the clinic tells, as JSON (Notifications); null before the first choice. */
+    /** Who is notified of the clinic's alerts, as JSON (Notifications); null before the first choice. */
     settings: string | null;
     /** Open alerts and waiting messages, as JSON (AlertBook); null before the first alert. */
     book: string | null;
@@ -387,7 +387,7 @@ export interface StudyColumns {
 export interface StudySearchColumns {
   /** 0: no value outside its interval, 1: some, 2: a critical one. */
   severity: number;
-  /** JSON list of folded words: sample numbers, and what the device says of the patient. */
+  /** JSON list of folded words: sample numbers, and the device's words for the patient. */
   search_words: string | null;
 }
 
@@ -434,7 +434,7 @@ export interface DeliveryColumns {
   /** The record that changed. */
   fp: string;
   state: DeliveryState;
-  /** Time of the change, or of the last one of those that wait together. */
+  /** Time of the change, or of the last one that waits with it. */
   changed_at: number;
   attempts: number;
   /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
@@ -477,7 +477,7 @@ export interface PairingCodeColumns {
   clinic_id: number;
   /** The first characters, by which the code is found. */
   selector: string;
-  /** HMAC of the whole code. */
+  /** HMAC of the complete code. */
   digest: string;
   /** The key of the proofs of the code, encrypted with the pepper. */
   proof_key: string;

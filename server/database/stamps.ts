@@ -7,10 +7,10 @@ import { query, type Session, uncachedWrite } from "./query.ts";
 // all of these rows one stamp: the time of the change, but never less than the last stamp of one of these clinics. So the
 // stamps of a clinic never fall in commit order, whatever the clocks of the servers say.
 //
-// A stamp is older than the moment at which others see the row, because a commit takes time. `clinic_commit` therefore notes
-// for each transaction when it became visible: a time that a clock showed after the commit. Until this is noted, the
-// transaction counts as visible just now. A client that asks for changes since the time of its last request thus gets each
-// row that this request could not see, even if its stamp is older.
+// A stamp is older than the moment at which others see the row, because a commit takes time. `clinic_commit` therefore notes for
+// each transaction when it became visible: a time that a clock showed after the commit. Until this is noted, the transaction
+// counts as visible just now. A client that requests changes since its last request thus gets each row that this request could
+// not see, even if its stamp is older.
 
 /** The stamp of a row until the end of its transaction: the latest time that a Date can hold. */
 export const UNSTAMPED = 8_640_000_000_000_000;
@@ -66,8 +66,8 @@ export async function stampChanges(
 }
 
 /**
- * Joins the commits of a clinic that became visible before a time into the last of them, so that their number is bounded. A client
- * that asks for changes since then gets more than it lacks, and nothing less.
+ * Joins the commits of a clinic that became visible before a time into the last of them, so that their number is bounded. A
+ * client that requests changes since then gets all that it lacks, and more.
  */
 export async function joinOldCommits(session: Session, clinicId: number, before: number): Promise<void> {
   await session.all(lowerLastOld, { clinicId, before });
@@ -80,7 +80,7 @@ async function untilNoneIsLeft(stampSome: () => Promise<readonly unknown[]>): Pr
 
 /**
  * Notes when the commits of a clinic became visible. Call it after a commit, with a time that a clock showed after it. Each
- * clinic's times rise, so that a client may ask for what came after the last one.
+ * clinic's times rise, so that a client may request what came after the last one.
  */
 export const noteVisible = settle((now) => sql`cast(${now} as bigint)`);
 
@@ -106,11 +106,11 @@ function settle(clock: (now: number) => RawBuilder<unknown>) {
   });
 }
 
-/** Where a client's list of changes begins, and where the next one begins. */
+/** Where a client's list of changes starts, and where the next one does. */
 export interface SyncBounds {
   /** Lowest stamp of the commits that became visible at or after the time; null if there is none. */
   readonly oldest: number | null;
-  /** Time after every noted commit, and not after one that is not noted. */
+  /** Time after every noted commit, and not after any other. */
   readonly next: number | null;
   /** Commits that are not noted yet. */
   readonly unnoted: number | null;
@@ -136,7 +136,7 @@ export const syncBounds = query<{ clinicId: number; since: number }, SyncBounds>
   ]);
 });
 
-/** Makes commits news as a whole: a client was there before them, and they may have kept the times of a file. */
+/** Makes complete commits news: a client was there before them, and they may have kept the times of a file. */
 export const forgetFileTimes = uncachedWrite((db, p: { clinicId: number; since: number }) =>
   db
     .updateTable("clinic_commit")

@@ -11,7 +11,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { moduleFile } from "../../shared/files/program-files.ts";
 import { demoClinics, demoFile } from "./data.ts";
 
-// npm start: runs the whole system on one machine through the commands of the programs. Server and agent are separate
+// npm start: runs the complete system on one machine through the commands of the programs. Server and agent are separate
 // processes.
 
 const data = path.resolve("data/demo");

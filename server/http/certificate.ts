@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { rightsAdvice } from "../../shared/files/rights-advice.ts";
 
-// The certificate of a server that speaks TLS itself, without a reverse proxy.
+// The certificate of a server that serves TLS itself, without a reverse proxy.
 
 /** Certificate chain and private key as PEM. */
 export interface Certificate {

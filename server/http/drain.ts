@@ -6,7 +6,7 @@ export class Drain {
     return this.#hasBegun;
   }
 
-  /** From now on the server is not ready, and each response asks its client to close the connection. */
+  /** From now on the server is not ready, and each response requests the end of its connection. */
   begin(): void {
     this.#hasBegun = true;
   }

@@ -186,7 +186,7 @@ export function toApiError(thrown: unknown, requestId: string): ApiError {
   return new ApiError("SERVER.INTERNAL", "", { details: { request_id: requestId } });
 }
 
-/** The error of /readyz, with the reason in words that name no host. Anyone may ask. */
+/** The error of /readyz, with the reason in words that name no host, since it needs no key. */
 export function notReady({ reason }: StoreUnavailable, requestId: string): ApiError {
   return unavailable({ request_id: requestId, reason });
 }
@@ -202,7 +202,7 @@ const frameworkErrors = new Map([
   ["FST_ERR_CTP_INVALID_MEDIA_TYPE", new ApiError("REQUEST.INVALID_BODY", "The content type is not application/json.")],
 ]);
 
-/** The first byte of a TLS handshake (RFC 8446 §5.1). No HTTP method begins with it. */
+/** The first byte of a TLS handshake (RFC 8446 §5.1). No HTTP method starts with it. */
 const TLS_HANDSHAKE = 0x16;
 
 /** Converts an error of the HTTP parser. There is no request yet. */

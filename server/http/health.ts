@@ -4,7 +4,7 @@ import type { Store } from "../database/store.ts";
 import type { Drain } from "./drain.ts";
 import { notReady } from "./errors.ts";
 
-/** Adds /healthz (the process runs) and /readyz (the database takes writes, and no stop has begun). Both take no key. */
+/** Adds /healthz (the process runs) and /readyz (the database takes writes, and no stop is under way). Neither takes a key. */
 export function healthRoutes(app: FastifyInstance, store: Pick<Store, "ping">, drain: Drain): void {
   app.route({ method: "GET", url: "/healthz", handler: () => ({ status: "ok" }) });
   app.get("/readyz", async (request, reply) => {

@@ -21,7 +21,7 @@ import { commonHeaders, setHeaders } from "./response-headers.ts";
 export interface HttpTimeouts {
   /** Time for the headers of a request. A connection that sends none is closed after it, with 408. */
   readonly headersMs: number;
-  /** Time for a whole request. A body of 5 MB fits in at 700 kbit/s. */
+  /** Time for a complete request. A body of 5 MB fits in at 700 kbit/s. */
   readonly requestMs: number;
   /** Interval of the check for both. Node's default of 30 s would triple the first. */
   readonly checkMs: number;
@@ -49,7 +49,7 @@ const PARAMETER_CHARS_MAX = 4096;
 const CONNECTIONS_MAX = 12_000;
 /** The port of the command line and that of the clinic's network. */
 const PORTS = 2;
-/** A server with fewer connections than that says so. */
+/** A server with fewer connections than that logs a warning. */
 const CONNECTIONS_ENOUGH = 256;
 
 /** Whether X-Forwarded-For of this address is believed. */

@@ -12,7 +12,7 @@ export type RouteConfig = FastifyContextConfig & { readonly url?: string };
 
 /** The state of one request. Each plugin fills in its own fields, in the order in which app.ts registers the plugins. */
 interface RequestContext {
-  /** The config of the route. Fastify builds `routeOptions` anew at each access, so it is read once. */
+  /** The config of the route. Fastify builds `routeOptions` at each access, so it is read once. */
   readonly route: RouteConfig;
   /** The active key of the request, set by authentication. Null without one. */
   key: ApiKey | null;

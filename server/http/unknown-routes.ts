@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "./errors.ts";
 
-// Plugin: refuses a request without a route (404, 405), without a Host header or with two headers of a kind that may stand once
-// (400), before its key and body are read.
+// Plugin: refuses a request without a route (404, 405), without a Host header or with a doubled header (400), before its key and
+// body are read.
 
 /** Headers of which Node keeps one or joins both. A proxy may go by the other one (RFC 9110 §5.3, RFC 9112 §3.2). */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(["host", "authorization", "x-api-key", "content-type"]);
@@ -29,7 +29,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   });
 }
 
-/** Finds a header that may stand once and stands twice. @returns its name in lower case, or null */
+/** Finds a doubled header that may occur only once. @returns its name in lower case, or null */
 function repeatedHeader(rawHeaders: readonly string[]): string | null {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -41,7 +41,7 @@ function repeatedHeader(rawHeaders: readonly string[]): string | null {
   return null;
 }
 
-/** The methods of each path. Fastify responds 404 to a wrong method; these tell a wrong method from a wrong path. */
+/** The methods of each path. Fastify responds 404 to a wrong method; these distinguish it from a wrong path. */
 function collectMethods(app: FastifyInstance): ReadonlyMap<string, PathMethods> {
   const paths = new Map<string, PathMethods>();
   app.addHook("onRoute", ({ url, method }) => {

@@ -75,7 +75,7 @@ export function linkNext(request: FastifyRequest, reply: FastifyReply, list: Lis
   link(request, reply, { after });
 }
 
-/** Names the changes since the walk began as the page after its last one. */
+/** Names the changes since the start of the walk as the page after its last one. */
 export function linkChanges(request: FastifyRequest, reply: FastifyReply, since: number): void {
   link(request, reply, { updated_since: new Date(since).toISOString() });
 }
@@ -88,7 +88,7 @@ function link(request: FastifyRequest, reply: FastifyReply, changed: Readonly<Re
   reply.header("link", `<${pathname}?${searchParams.toString()}>; rel="next"`);
 }
 
-/** Tells the client from when it asks next time. */
+/** Sends the time of which the client's next request lists the changes. */
 export function setSyncCursor(reply: FastifyReply, next: number): void {
   reply.header("sync-cursor", new Date(next).toISOString());
 }

@@ -1,6 +1,6 @@
 import { CsvError, parse } from "csv-parse/sync";
 
-/** A record of a CSV file, with the number of the line on which it begins. */
+/** A record of a CSV file, with the number of its first line. */
 export interface CsvRecord {
   line: number;
   cells: string[];
@@ -39,7 +39,7 @@ export function readCsv(file: string): CsvContent {
   return swallowed === undefined ? { separator, records } : { fault: swallowed };
 }
 
-/** The parser names the line at which it noticed. A quote that nobody closed stands in the record that begins after the last one. */
+/** The parser names the line at which it noticed. An unclosed quote is in the record after the last one. */
 function faultOf({ code, lines }: CsvError & { lines?: unknown }, begin: number): { line: number; problem: string } {
   switch (code) {
     case "CSV_QUOTE_NOT_CLOSED":

@@ -72,7 +72,7 @@ const WEIGHT_KG_MAX = 1500;
 
 const BORN_FROM = "1950-01-01";
 
-/** Offset of the easternmost time zone, where the next day has already begun. */
+/** Offset of the easternmost time zone, where it is already the next day. */
 const EAST_MS = 14 * 3_600_000;
 
 // Finds well-formed values that are invalid (30 February, unknown time zone) or contradict each other.

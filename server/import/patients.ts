@@ -36,7 +36,7 @@ export async function storePatient(session: Session, line: PatientLine, context:
     // At most the clock's time, because a client that synchronised up to a future time misses earlier changes. At least the
     // stored time, because clients may have synchronised up to a stamp that is newer than this line.
     updated_at: Math.max(Math.min(updatedAt, context.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
-    // A line that does not say it, as many systems write them, neither deletes nor restores.
+    // A line without it, as many systems write them, neither deletes nor restores.
     deleted_at: line.deleted_at === undefined ? (stored?.deleted_at ?? null) : msOrNull(line.deleted_at),
   };
 

@@ -22,7 +22,7 @@ import { listenRefusal, settingRefusal } from "./setting-refusal.ts";
 const CHECK_MS = 60_000;
 /** Time before its end at which a certificate of the authority is replaced. */
 const RENEW_MS = 30 * 86_400_000;
-/** Time for answers that are under way on a port that ends. */
+/** Time for responses under way on a closing port. */
 const LAST_ANSWERS_MS = 5000;
 
 export interface NetworkOptions {
@@ -183,7 +183,7 @@ export class Network {
     }
     this.#fault = null;
     logger.info({ way: setting.way, addresses: this.state().addresses }, "the network was changed");
-    // The answer to this change may be under way on the port that ends.
+    // The response to this change may be under way on the closing port.
     if (openBefore !== null && openBefore.server !== this.#open?.server) void close(openBefore.server);
     return null;
   }
@@ -259,7 +259,7 @@ export class Network {
     return !isInTime || before.subjectAltName !== now.subjectAltName;
   }
 
-  /** Opens a port. One that is open with a certificate gets the new one, and no connection is closed. */
+  /** Opens a port. A port that is open with a certificate gets the new one without closing a connection. */
   async #opened(wanted: Port): Promise<OpenPort> {
     const before = this.#open;
     const isSame = before !== null && before.port === wanted.port && before.host === wanted.host;
@@ -294,7 +294,7 @@ async function listen(server: Server, { host, port }: Pick<Port, "host" | "port"
   await listening;
 }
 
-/** Closes a port. Answers that are under way have a moment to end. */
+/** Closes a port. Responses under way have a moment to end. */
 async function close(server: Server): Promise<void> {
   setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
   if (!server.listening) return;

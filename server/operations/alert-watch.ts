@@ -34,7 +34,7 @@ import {
 import { readAlertFacts } from "../records/alerts/alert-facts.ts";
 import type { Store } from "../database/store.ts";
 
-// Watches all clinics: opens and closes their alerts, and tells those whom a clinic chose. Several servers on one database may
+// Watches all clinics: opens and closes their alerts, and notifies whom a clinic chose. Several servers on one database may
 // watch: a book changes in one transaction, so that each message is claimed once.
 
 const CHECK_MS = 30_000;
@@ -86,7 +86,7 @@ export class AlertWatch {
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
   }
 
-  /** Steps the alerts of all clinics, and begins to deliver what is due. Never rejects. */
+  /** Steps the alerts of all clinics, and starts the due deliveries. Never rejects. */
   async check(): Promise<void> {
     this.#isChecking = true;
     const { store, machine, logger } = this.#options;
@@ -110,7 +110,7 @@ export class AlertWatch {
     }
   }
 
-  /** Resolves when all deliveries that began have ended. */
+  /** Resolves when all started deliveries have ended. */
   async delivered(): Promise<void> {
     await Promise.all(this.#delivering.values());
   }

@@ -9,7 +9,7 @@ import type { Quota } from "../records/filing/quota.ts";
 import type { Store } from "../database/store.ts";
 import { RequestTimes } from "./request-times.ts";
 
-// The metrics of the server. All but the durations of requests are read when Prometheus asks.
+// The metrics of the server. All but the durations of requests are read at each scrape.
 
 /** The parts of a server that the metrics read. */
 export interface MetricsSource {

@@ -6,14 +6,14 @@ import { storageAdvice } from "../../shared/platform/care/storage-advice.ts";
 import { syncFolder } from "../../shared/files/private-folder.ts";
 import { SIGNATURE_BYTES_MAX, verifyFile } from "../../shared/platform/upgrade/minisign.ts";
 
-// The folder with the releases of the agent, which agents fetch from this server: archives, each with its signature beside it. A
-// file is there whole or not at all.
+// The folder with the releases of the agent, which agents fetch from this server: archives, each with its signature. A file is
+// complete or absent.
 
 /** Its name in the data folder. */
 export const RELEASES = "releases";
 
 const SIGNATURE = ".minisig";
-/** Ends the name of a file that is not whole yet. */
+/** Ends the name of an incomplete file. */
 const PART = ".part";
 
 const ARCHIVE_BYTES_MAX = 500 * 1024 ** 2;
@@ -29,7 +29,7 @@ export function listReleases(folder: string | null): Release[] {
 }
 
 /**
- * Adds an archive, with the signature beside it, if the key's owner signed it under this name.
+ * Adds an archive and its signature, if the key's owner signed it under this name.
  * @throws Error with the reason and what to do
  */
 export async function addRelease(folder: string, file: string, publicKey: string): Promise<Release> {
@@ -59,7 +59,7 @@ export function removeRelease(folder: string, version: string): string[] {
   if (!isFolder(folder)) return [];
   const names = listReleases(folder).flatMap((one) => (one.version === version ? [archiveName(one)] : []));
   for (const name of names) {
-    // Without its archive, a signature is no release.
+    // A signature without its archive is not a release.
     for (const file of [name, `${name}${SIGNATURE}`]) rmSync(join(folder, file), { force: true });
   }
   syncFolder(folder);
@@ -70,7 +70,7 @@ export function removeRelease(folder: string, version: string): string[] {
 async function takeFiles(folder: string, file: string, verify: (copy: string) => Promise<void>): Promise<void> {
   const archive = join(folder, basename(file));
   makeFolder(folder);
-  // The archive comes last, because a signature alone is no release.
+  // The archive comes last, because a signature alone is not a release.
   const copies = [
     { from: `${file}${SIGNATURE}`, to: `${archive}${SIGNATURE}` },
     { from: file, to: archive },
@@ -97,7 +97,7 @@ function isFolder(folder: string): boolean {
 /** Makes the folder if it is missing. Root runs this in the folder of the server's user, who may put a link there. */
 function makeFolder(folder: string): void {
   if (isFolder(folder)) return;
-  // The data folder around it is private. The server may run as another user than the one who adds a release.
+  // The data folder around it is private. The server may run as another user than the command that adds a release.
   const mask = process.umask(0o022);
   try {
     mkdirSync(folder);

@@ -5,7 +5,7 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Set for a response that stays open as long as its page. Its duration says nothing about the server. */
+    /** Set for a response that stays open as long as its page. Its duration does not measure the server. */
     isStream?: true;
   }
 }

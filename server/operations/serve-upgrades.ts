@@ -16,11 +16,11 @@ const HEALTH_MS = 2_000;
 interface ServedUpgrades {
   /** The order to stop for a new version. It resolves only if one comes. */
   readonly ordered: Promise<void>;
-  /** Tells the launcher nothing more. It comes before the app closes, since a closing app answers no question. */
+  /** Stops the reports to the launcher, before the app closes: a closing app does not respond. */
   stop(): void;
 }
 
-/** Tells the launcher how the server is, and takes requests. */
+/** Reports the state of the server to the launcher, and takes requests. */
 export function serveUpgrades(app: FastifyInstance, data: string, location: string, log: Logger): ServedUpgrades {
   const parent = findParent();
   if (parent === null) return { ordered: new Promise(() => undefined), stop: () => undefined };
@@ -35,7 +35,7 @@ export function serveUpgrades(app: FastifyInstance, data: string, location: stri
       await copyDatabase(database);
       return `the database was copied to ${copyName(database)}`;
     },
-    // Agents and browsers ask again, so a request under way at the stop is lost to nobody.
+    // Agents and browsers repeat a request that the stop cut off, so nothing is lost.
     whenQuiet: () => Promise.resolve(),
     expects: () => ({ heartbeat: false, known: [] }),
   });

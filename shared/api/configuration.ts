@@ -6,7 +6,7 @@ import { WantedVersion } from "./upgrade.ts";
 /** Longest text of devices. Forty devices with mappings of codes are a tenth of it. */
 export const DEVICES_CHARS_MAX = 64 * 1024;
 
-/** Max problems that an agent tells. */
+/** Max problems that an agent reports. */
 export const PROBLEMS_MAX = 50;
 
 export const PROBLEM_CHARS_MAX = 1000;
@@ -18,7 +18,7 @@ export const DevicesProblem = Type.Object({
 });
 export type DevicesProblem = Static<typeof DevicesProblem>;
 
-/** The part of a heartbeat that tells how the agent is configured. */
+/** The configuration of the agent, as its heartbeat reports it. */
 export const ConfigurationReport = Type.Object({
   /** Whether the agent takes devices from the server: `managed: false` in agent.yaml is false here. */
   managed: Type.Boolean(),
@@ -31,7 +31,7 @@ export const ConfigurationReport = Type.Object({
 });
 export type ConfigurationReport = Static<typeof ConfigurationReport>;
 
-/** The answer to a heartbeat. */
+/** The response to a heartbeat. */
 export const HeartbeatAnswer = Type.Object({
   /** The version of the devices that the agent should have. Absent if nobody wrote any. */
   configuration_version: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -39,7 +39,7 @@ export const HeartbeatAnswer = Type.Object({
   upgrade: Type.Optional(WantedVersion),
 });
 
-/** The answer of `GET /agent/v1/configuration`. */
+/** The response to `GET /agent/v1/configuration`. */
 export const WantedDevices = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   devices: Type.String({ maxLength: DEVICES_CHARS_MAX }),

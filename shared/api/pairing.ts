@@ -4,7 +4,7 @@ import { fpPattern } from "./fp.ts";
 import { textForm } from "../schema/text-form.ts";
 
 // The exchange in which the agent of a clinic PC gets its access. The agent makes its own key and sends it in X-API-Key with the
-// code of the dashboard; from then on the server knows the key. A repeated request is the same request, so that a lost answer
+// code of the dashboard; from then on the server knows the key. A repeated request is the same request, so that a lost response
 // locks nobody out.
 
 /** Crockford's base32: no letter in it looks like a digit in it. A character has 5 bits. */
@@ -54,7 +54,7 @@ export const PairBody = ClosedObject({
 });
 export type PairBody = Static<typeof PairBody>;
 
-/** The answer: who the agent is from now on. */
+/** The response: who the agent is from now on. */
 export const Paired = Type.Object({
   agent: Type.String({ pattern: fpPattern("agent") }),
   clinic: Type.Object({ fp: Type.String({ pattern: fpPattern("clinic") }), name: Type.String() }),

@@ -17,8 +17,8 @@ export function previewPath(fp: string, position: number): string {
 }
 
 /**
- * The answer for a picture. It names the picture, because only then it is a verdict about it. `rejected`: the server takes this
- * picture of this study never.
+ * The response for a picture. It names the picture, because only then is it a verdict about it. `rejected`: the server never
+ * takes this picture of this study.
  */
 export const PreviewOutcome = Type.Object({
   fp: Type.String(),

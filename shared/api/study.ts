@@ -207,7 +207,7 @@ export const Snapshot = ClosedObject({
   ranges: Nullable(Type.String()),
   /** The patient for whom all rows were flagged. Null if there is none or several. Older agents omit it. */
   animal: Type.Optional(Nullable(FlaggedPatient)),
-  /** The instrument of the intervals: the device's name, or the configured model behind a generic profile. */
+  /** The instrument of the intervals: the device's name, or the configured model of a generic profile. */
   instrument: Nullable(Type.String()),
   rows: Type.Array(RowSnapshot, { maxItems: RESULTS_MAX }),
   /** Decisions, doubts, and values that became no result. */
@@ -294,7 +294,7 @@ const HeardDevice = Type.Object({
   connection: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
   connected: Type.Optional(Type.Boolean()),
   last_message_at: Type.Optional(Instant),
-  /** State of the device, its reason, and its begin. */
+  /** State of the device, its reason, and its start. */
   state: Type.Optional(Type.String({ maxLength: 64 })),
   reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
   /** The cause of `reason` may be a device that is switched off. */
@@ -360,7 +360,9 @@ export const Heartbeat = Type.Object({
     Type.Object({
       depth: Count,
       oldest_at: Type.Optional(Instant),
-      /** Why the oldest study waits behind the others: the server deferred it, or refuses requests with it; null if it does not. */
+      /**
+       * Why the oldest study waits after the others: the server deferred it, or refuses requests with it; null if it does not.
+       */
       reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
     }),
   ),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 
-// The upgrade of an agent as server and agent talk about it. The server wants a version in its answer to a heartbeat, the agent
-// fetches the release and tells in its heartbeats how far it is.
+// The upgrade of an agent, as server and agent exchange it. The response to a heartbeat names the wanted version; the agent
+// fetches the release and reports its progress in its heartbeats.
 
 /** Longest version and platform, such as 0.2.0 and linux-x64. */
 export const RELEASE_WORD_CHARS_MAX = 64;
@@ -19,12 +19,12 @@ export const UpgradeReport = Type.Object({
   state: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
   /** Why it was rolled back or refused. */
   reason: Type.Union([Type.String({ maxLength: REASON_CHARS_MAX }), Type.Null()]),
-  /** Time of its last change by the agent's clock. It tells two equal failures apart. */
+  /** Time of its last change by the agent's clock. It distinguishes two equal failures. */
   at: Type.Optional(Type.String({ maxLength: RELEASE_WORD_CHARS_MAX })),
 });
 export type UpgradeReport = Static<typeof UpgradeReport>;
 
-/** The part of the answer to a heartbeat by which the server wants the agent at a version. */
+/** The version that the server wants of the agent, in the response to a heartbeat. */
 export const WantedVersion = Type.Object({ version: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }) });
 
 /** A release of the agent for a platform. */
@@ -37,7 +37,7 @@ export interface Release {
 
 const NAME = /^vetwire-agent-(\d{1,5}\.\d{1,5}\.\d{1,5})-([a-z0-9]{1,16}-[a-z0-9]{1,16})\.tar\.gz$/;
 
-/** Names the archive of a release. Its signature is beside it with `.minisig`. */
+/** Names the archive of a release. Its signature is next to it with `.minisig`. */
 export function archiveName({ version, platform }: Release): string {
   return `vetwire-agent-${version}-${platform}.tar.gz`;
 }
@@ -48,7 +48,9 @@ export function readArchiveName(name: string): Release | undefined {
   return version === undefined || platform === undefined ? undefined : { version, platform };
 }
 
-/** Compares two versions of three numbers. @returns below 0 if `one` is the older one; NaN if one of them is no such version */
+/**
+ * Compares two versions of three numbers. @returns below 0 if `one` is the older one; NaN if one of them is not such a version
+ */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [numbersOf(one), numbersOf(other)];
   const differing = a.findIndex((number, index) => number !== b[index]);

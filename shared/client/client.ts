@@ -18,12 +18,12 @@ type Path = keyof paths;
 type Parameters<P extends Path> = Omit<paths[P]["get"]["parameters"], "header">;
 type Answer<P extends Path> = paths[P]["get"]["responses"][200]["content"]["application/json"];
 
-/** The lists whose changes can be asked for. */
+/** The lists whose changes can be requested. */
 type ListPath = "/api/v1/patients" | "/api/v1/lab/diagnostics" | "/api/v1/changes";
 
 type Fields = Readonly<Record<string, string | number | boolean>>;
 
-/** An error that the server answered. */
+/** An error response of the server. */
 export class ApiFailure extends Error {
   readonly status: number;
   readonly code: ErrorCode;
@@ -71,13 +71,13 @@ export function createClient({
     if (response.ok) return response;
     const { status, headers } = response;
     const body = (await response.json().catch(() => null)) as ErrorEnvelope | null;
-    // A proxy's answer is not the server's.
+    // A proxy's response is not the server's.
     if (typeof body?.error?.code !== "string")
       throw new Error(`expected an answer of the server, got status ${status}`);
     throw new ApiFailure(status, body, headers.get("retry-after"));
   }
 
-  /** Asks for one record or one page. @throws ApiFailure, or the error of fetch without an answer */
+  /** Requests one record or one page. @throws ApiFailure, or the error of fetch without a response */
   async function get<P extends Path>(path: P, parameters: Parameters<P>): Promise<Answer<P>> {
     const { path: inPath = {}, query = {} } = parameters as { path?: Fields; query?: Fields };
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name] ?? "")));
@@ -86,7 +86,7 @@ export function createClient({
     return (await (await request(address)).json()) as Answer<P>;
   }
 
-  /** Asks again after Retry-After, as long as the server wishes: a key has a budget of requests. */
+  /** Repeats the request after Retry-After, as long as the server wishes: a key has a budget of requests. */
   async function requestPatiently(address: URL): Promise<Response> {
     for (;;) {
       try {

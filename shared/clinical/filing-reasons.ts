@@ -60,7 +60,7 @@ const english: Record<FilingCode, Words> = {
     "the clinic stores as many studies as this server allows: the operator of the server can raise the limit",
 };
 
-/** Those that a page shows. A refusal of a push is words of the agent's log, in English. */
+/** The reasons that a page shows. The agent logs a refused push in English. */
 const turkish: Partial<Record<FilingCode, Words>> = {
   "MATCH.NO_IDENTIFIER": () => "cihaz hasta numarası göndermedi",
   "MATCH.NO_IDENTIFIER_OR_NAME": () => "cihaz ne hasta numarası ne de türüyle birlikte bir ad gönderdi",

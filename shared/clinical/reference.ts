@@ -101,7 +101,7 @@ const files = [
   "reference-intervals.json",
 ];
 
-/** Identifies the content of shared/data. A study stores it beside its results. */
+/** Identifies the content of shared/data. A study stores it with its results. */
 export const catalogueVersion: string = files
   .reduce((hash, file) => hash.update(dataFile(file)), createHash("sha256"))
   .digest("hex")

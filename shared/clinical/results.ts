@@ -35,11 +35,11 @@ export interface Measurement {
   readonly comment?: string | null;
 }
 
-/** Inputs of the flags beside the values. */
+/** Inputs of the flags in addition to the values. */
 export interface FlagContext {
   /** Null if the patient is unknown, so that there is neither range nor flag. */
   readonly signalment: Signalment | null;
-  /** The device's name, or the configured model behind a generic profile. */
+  /** The device's name, or the configured model of a generic profile. */
   readonly instrument: string | null;
   readonly acquired_at: string;
   readonly ranges: ClinicRanges | null;

@@ -17,7 +17,7 @@ export interface Signalment {
   readonly neutered: boolean | null;
 }
 
-/** Returns the signalment of a patient at the time of the sample. The age is in whole days from the date of birth (UTC). */
+/** Returns the signalment of a patient at the time of the sample. The age is in full days from the date of birth (UTC). */
 export function signalmentAt(
   patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
   acquired_at: string,

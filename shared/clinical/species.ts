@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { readData } from "./analytes/data.ts";
 
-// Words for species and breeds. Whole words match only, since "rattlesnake" contains "rat". The longest phrase takes its words:
-// an Italian Greyhound is not a greyhound, a guinea pig not a pig, a prairie dog not a dog.
+// Words for species and breeds. Only complete words match, since "rattlesnake" contains "rat". The longest phrase takes its
+// words: an Italian Greyhound is not a greyhound, a guinea pig not a pig, a prairie dog not a dog.
 
 const Words = Type.Array(Type.String({ minLength: 1 }));
 const Species = Type.Object({

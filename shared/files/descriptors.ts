@@ -9,7 +9,7 @@ export const DESCRIPTORS_MIN = 128;
 /** Descriptors for threads, database, images, page, backup and connections to other machines. */
 const RESERVED = 96;
 
-/** @returns the max number of descriptors of a process; null if the system does not tell it, or sets none */
+/** @returns the max number of descriptors of a process; null if the system does not report it, or sets none */
 export function descriptorLimit(processId: number | "self" = "self"): number | null {
   try {
     // Node raises the soft limit to the hard one at its start.

@@ -4,8 +4,8 @@ import { statSync } from "node:fs";
 // the data would vanish with the process.
 
 /**
- * Records files and folders that stay open. @returns a function that names the first one that is no longer at its path, or
- * null. Only an absent name or another inode counts; any other error of the file system says nothing about the name.
+ * Records files and folders that stay open. @returns a function that names the first one that is no longer at its path, or null.
+ * Only an absent name or another inode counts; any other error of the file system proves nothing about the name.
  */
 export function watchFiles(
   paths: readonly string[],

@@ -5,8 +5,8 @@ import { trustedDatabase } from "./folder-owner.ts";
 import { makePrivateFile } from "./private-folder.ts";
 
 /**
- * Locks a folder for this process until it ends or calls the returned function. The lock is a transaction that stays open, so
- * the system releases it however the process ends. Several processes may share a lock, beside which no other one is granted. `name`
+ * Locks a folder for this process until it ends or calls the returned function. The lock is a transaction that stays open, so the
+ * system releases it however the process ends. Several processes may share a lock; meanwhile an exclusive one is refused. `name`
  * is the file of the lock: a folder may have several.
  * @throws Error with the message `held` if another process has the lock
  */

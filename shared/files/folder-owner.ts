@@ -27,12 +27,12 @@ export function asOwner<Result>(folder: string, work: (folder: string) => Result
 }
 
 /**
- * Checks a database of SQLite that root is about to open in the folder of a service. SQLite needs the whole path, so it cannot
+ * Checks a database of SQLite that root is about to open in the folder of a service. SQLite needs the complete path, so it cannot
  * be opened with the rights of the owner there.
  * @returns the file. @throws Error for a link, a file of somebody else, and a rollback journal that names another one
  */
 export function trustedDatabase(file: string): string {
-  // SQLite says only that it cannot open the file.
+  // SQLite reports only that it cannot open the file.
   if (fs.existsSync(file)) fs.accessSync(file, fs.constants.R_OK);
   const folder = path.dirname(file);
   if (!isOfService(folder)) return file;

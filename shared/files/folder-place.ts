@@ -6,13 +6,13 @@ import path from "node:path";
 // back, a network share does not keep SQLite's locks and its write-ahead log (sqlite.org/wal.html), and a memory disk is empty after a
 // restart.
 
-/** The code of a place, and the program or file system behind it. */
+/** The code of a place, and its program or file system. */
 export interface FolderRisk {
   readonly code: "folder.synced" | "folder.network" | "folder.memory";
   readonly by: string;
 }
 
-/** What a machine says about its folders. */
+/** What a machine reports about its folders. */
 export interface PlaceFacts {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -50,7 +50,7 @@ export function riskOf(folder: string, facts: PlaceFacts): FolderRisk | null {
 
 function syncedBy(folder: string, { platform, env, dropbox }: PlaceFacts): string | null {
   const { sep } = platform === "win32" ? path.win32 : path.posix;
-  // Windows and macOS do not tell upper from lower case.
+  // Windows and macOS do not distinguish upper and lower case.
   const form = (text: string) => (platform === "linux" ? text : text.toLowerCase());
   const isIn = (root: string | undefined) =>
     root !== undefined && root !== "" && `${form(folder)}${sep}`.startsWith(form(root + sep));

@@ -47,7 +47,7 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /**
- * Creates an empty private file if there is none. SQLite copies its rights to the files beside it. Root gives the file to the
+ * Creates an empty private file if there is none. SQLite copies its rights to the files next to it. Root gives the file to the
  * owner of the folder, whose service has to open it.
  */
 export function makePrivateFile(file: string): void {
@@ -65,7 +65,9 @@ export function makePrivateFile(file: string): void {
   syncFolder(folder);
 }
 
-/** A command that root ran may have left files to root. SQLite says only that it cannot open them. @throws Error of the system */
+/**
+ * A command that root ran may have left files to root. SQLite reports only that it cannot open them. @throws Error of the system
+ */
 function requireRights(file: string): void {
   for (const part of [file, `${file}-wal`, `${file}-shm`]) {
     try {
@@ -86,7 +88,7 @@ function openNew(file: string): number | null {
   }
 }
 
-/** Writes a private file in place of another one, durably: at each moment the old or the new text is there, whole. */
+/** Writes a private file in place of another one, durably: at each moment the complete old or new text is there. */
 export function writePrivateFile(file: string, text: string): void {
   const folder = path.dirname(file);
   makePrivateFolder(folder);

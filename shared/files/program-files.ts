@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 
-// Finds the files of the program. The sources, the build in dist/ and a package have the same folders agent, server and shared
-// in one code folder; in a build, a module may stand in any chunk of it.
+// Finds the files of the program. The sources, the build in dist/ and a package have the same folders agent, server and shared in
+// one code folder; in a build, a module may be in any chunk of it.
 
 /** The folder of the program, with its package.json. */
 export const PROGRAM_FOLDER = folderAbove(import.meta.dirname, "package.json");

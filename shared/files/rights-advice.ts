@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { type Advised, advisedText } from "../runtime/advised.ts";
 
-// Refusals of the system's rights in words: who may not, which path, and the command that mends it.
+// Refusals of the system's rights in words: who may not, which path, and the command that fixes it.
 
 export interface RightsFault extends Advised {
   /** What to do, with a command. */
@@ -30,7 +30,7 @@ export function rightsFault(error: unknown, file: string | null = null, who = wh
   if (!(error instanceof Error) || !("code" in error)) return null;
   const code = String(error.code);
   const given = "path" in error && typeof error.path === "string" ? error.path : null;
-  // Work with the rights of a folder's owner has paths that begin there.
+  // Work with the rights of a folder's owner has paths relative to it.
   const place = given !== null && (file === null || path.isAbsolute(given)) ? path.resolve(given) : file;
   if (place === null) return null;
   if (code === "EROFS") return readOnly(place, who);

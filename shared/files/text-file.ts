@@ -17,7 +17,7 @@ export function readTextFile(file: string, { strict = false } = {}): string {
   }
 }
 
-/** Names the encoding of a text. UTF-8 has no zero bytes, and UTF-16 has one beside each ASCII character. */
+/** Names the encoding of a text. UTF-8 has no zero bytes, and UTF-16 has one with each ASCII character. */
 export function encodingOf(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";

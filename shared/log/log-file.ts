@@ -3,7 +3,8 @@ import path from "node:path";
 import { makePrivateFolder } from "../files/private-folder.ts";
 import { rightsAdvice } from "../files/rights-advice.ts";
 
-// A log file beside stdout, which starts again at a size. Writes are synchronous, so that the last lines before a crash are in it.
+// A log file in addition to stdout, which starts again at a size. Writes are synchronous, so that the last lines before a crash
+// are in it.
 
 export interface LogFileOptions {
   readonly file: string;
@@ -15,7 +16,7 @@ export interface LogFileOptions {
 /** Size of a log file and number of older ones. Together they hold some weeks of a clinic in 60 MB. */
 export const DEFAULT_LOG = { megabytes: 10, keep: 5 } as const;
 
-/** Tells that the file cannot be written, or is written again. It must not write to the file at once. */
+/** Reports that the file cannot be written, or is written again. It must not write to the file in the same call. */
 type LogFileNotice = (sentence: string, details: object) => void;
 
 export class LogFile {

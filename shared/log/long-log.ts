@@ -6,7 +6,7 @@ import { holderOfFile } from "../network/port-holder.ts";
 
 /** Bytes that a log keeps when it is used again. Growing it makes commits slower. */
 export const LOG_KEPT_BYTES = 64 * 1024 * 1024;
-/** Bytes beyond which a person hears of a log. It has 64 MB under load, and more during a backup. */
+/** Bytes beyond which a log is reported. It has 64 MB under load, and more during a backup. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024;
 const LOOK_EVERY_MS = 10 * 60_000;
 

@@ -20,29 +20,29 @@ import {
   proxySilence,
 } from "./proxy.ts";
 
-// The HTTP client of both programs: every request that leaves goes through `sendRequest`, which owns each error of its connection,
-// also a late one. Node's own `proxyEnv` is absent before Node 22.21 and 24.5, puts the proxy's password into its error, and reads a
-// proxy's answer without a bound.
+// The HTTP client of both programs: every request that leaves goes through `sendRequest`, which owns each error of its
+// connection, also a late one. Node's own `proxyEnv` is absent before Node 22.21 and 24.5, puts the proxy's password into its
+// error, and reads a proxy's response without a bound.
 
 /** How requests leave this machine. One for the process. */
 export interface Network {
   readonly proxies: ProxySettings;
-  /** Certificates in PEM that are trusted beside those that Node knows; null for none. */
+  /** Certificates in PEM that are trusted in addition to Node's; null for none. */
   readonly ca: string | null;
 }
 
 export interface HttpRequest {
   readonly method?: string;
   readonly headers?: http.OutgoingHttpHeaders;
-  /** The bytes, or a function that begins to read them. */
+  /** The bytes, or a function that starts to read them. */
   readonly body?: Uint8Array | (() => AsyncIterable<Uint8Array>) | undefined;
   /** Ends the request and the response with its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Max time without any transfer, in ms. */
   readonly idleMs?: number;
-  /** Addresses that were checked: the connection goes to one of them, also behind a proxy, and is not kept. */
+  /** Addresses that were checked: the connection goes to one of them, also through a proxy, and is not kept. */
   readonly addresses?: readonly LookupAddress[];
-  /** Certificate of the target's authority in PEM, in place of those that are known. */
+  /** Certificate of the target's authority in PEM, in place of the known ones. */
   readonly ca?: Buffer | undefined;
 }
 
@@ -70,7 +70,7 @@ export function currentProxy(target: URL): Proxy | null {
   return proxyFor(target, network.proxies);
 }
 
-/** @returns what TLS connections trust beside the authorities that Node knows */
+/** @returns what TLS connections trust in addition to the authorities that Node knows */
 export function trusted(): Pick<tls.ConnectionOptions, "secureContext"> {
   return trust;
 }
@@ -136,7 +136,7 @@ export function isUnsent(error: unknown): boolean {
   return error instanceof ProxyError ? !error.isSent : isUnreached(error);
 }
 
-/** A request to the target itself: at once, or through the tunnel of a proxy. */
+/** A request to the target itself: directly, or through the tunnel of a proxy. */
 function direct(url: URL, proxy: Proxy | null, options: HttpRequest): http.ClientRequest {
   const { method, headers, idleMs, addresses } = options;
   const given = { method, headers, timeout: idleMs };
@@ -145,7 +145,7 @@ function direct(url: URL, proxy: Proxy | null, options: HttpRequest): http.Clien
   return https.request(url, { ...given, ...trustOf(options), agent });
 }
 
-/** RFC 9112 §3.2.2: the proxy of plain http gets the whole URL. */
+/** RFC 9112 §3.2.2: the proxy of plain http gets the complete URL. */
 function forwarded(url: URL, proxy: Proxy, { method, headers, idleMs }: HttpRequest): http.ClientRequest {
   return requesterOf(proxy)({
     ...urlToHttpOptions(url),
@@ -167,7 +167,7 @@ function placeOf({ url }: Proxy): https.RequestOptions {
   return { protocol, hostname: host, host, port: portOf(url), servername: isIP(host) === 0 ? host : "", ...trust };
 }
 
-/** What a TLS connection trusts. A certificate in place of the known ones may be one that another has signed. */
+/** What a TLS connection trusts. A certificate in place of the known ones may be signed by another. */
 function trustOf({ ca }: HttpRequest): tls.ConnectionOptions {
   return ca === undefined ? trust : { ca, allowPartialTrustChain: true };
 }
@@ -201,7 +201,7 @@ function createAgent(protocol: string, proxy: Proxy | null, addresses: readonly 
   return agent;
 }
 
-/** Answers with the checked addresses, since a second look-up could give another one. */
+/** Returns the checked addresses, since a second look-up could return another one. */
 function onlyTo(addresses: readonly LookupAddress[]): LookupFunction {
   const [first] = addresses;
   return (_host, { all }, callback) => {

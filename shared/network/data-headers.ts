@@ -1,12 +1,12 @@
 import type { Server } from "node:http";
 
-/** Headers of an answer that is not a page: a browser takes it for nothing else, and runs and loads nothing that it names. */
+/** Headers of a response that is not a page: a browser takes it for nothing else, and runs and loads nothing that it names. */
 export const DATA_HEADERS = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
 } as const;
 
-/** Gives every answer of a server these headers by default, also those to bytes that are not an HTTP request. */
+/** Gives every response of a server these headers by default, also to bytes that are not an HTTP request. */
 export function sendDataHeaders(server: Server): void {
   server.prependListener("request", (_request, response) => {
     for (const [name, value] of Object.entries(DATA_HEADERS)) response.setHeader(name, value);

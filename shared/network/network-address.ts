@@ -1,8 +1,8 @@
 import net from "node:net";
 
 /**
- * Returns the network of an address: an IPv4 address itself, or the /64 of an IPv6 address. One subscriber commonly has a
- * whole /64 (RFC 6177), so requests are counted per /64.
+ * Returns the network of an address: an IPv4 address itself, or the /64 of an IPv6 address. One subscriber commonly has a /64
+ * (RFC 6177), so requests are counted per /64.
  */
 export function networkOf(address: string): string {
   // A proxy may forward text from its client, of any length. All invalid addresses count as one.

@@ -8,7 +8,7 @@ import { CODE_FOLDER } from "../files/program-files.ts";
 
 const YEAR_S = 31_536_000;
 
-/** Headers of every page: scripts and styles stand in files alone, and nothing is loaded from elsewhere. */
+/** Headers of every page: scripts and styles are in files alone, and nothing is loaded from elsewhere. */
 export const PAGE_HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
@@ -19,13 +19,13 @@ export const PAGE_HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
-/** The built pages: beside the build of this module, else in dist. The sources have no `assets`. Undefined if there are none. */
+/** The built pages: next to the build of this module, else in dist. The sources have no `assets`. Undefined if there are none. */
 export function builtPages(): string | undefined {
   const candidates = ["server/web", "dist/server/web"].map((folder) => join(CODE_FOLDER, folder));
   return candidates.find((folder) => existsSync(join(folder, "assets")));
 }
 
-/** Adds the scripts and styles of the pages, and answers each of `urls` with the HTML file; its script shows the screen. */
+/** Adds the scripts and styles of the pages, and responds to each of `urls` with the HTML file; its script shows the screen. */
 export async function pageFiles(
   app: FastifyInstance,
   folder: string,

@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 
 // Proofs of a pairing over TLS whose certificate the agent does not know yet.
 //
-// The agent sees a certificate that any machine on the way may have made. So it does not send the code. It sends a MAC of the public
-// key that it saw, under a key derived from the code, and the server answers with a MAC of its own. A machine in the middle has
+// The agent sees a certificate that any machine on the way may have made. So it does not send the code. It sends a MAC of the
+// public key that it saw, under a key derived from the code, and the server returns a MAC of its own. A machine in the middle has
 // another public key, so it can pass on neither of them, and it cannot make one without the code.
 //
 // It can guess codes against the agent's MAC. A code has 60 bits, ends after 15 minutes, and each guess costs a scrypt of 16 MiB and

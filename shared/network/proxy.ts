@@ -32,7 +32,7 @@ export interface Proxy {
   readonly authorization: string | null;
 }
 
-/** A proxy did not bring a request to its target, or no answer back. */
+/** A proxy did not deliver a request, or its response. */
 export class ProxyError extends Error implements Advised {
   readonly fault: string;
   readonly remedy: string | null;
@@ -47,7 +47,9 @@ export class ProxyError extends Error implements Advised {
   }
 }
 
-/** Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. As in curl, lower case goes before upper case, and an empty text is none. */
+/**
+ * Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. As in curl, lower case goes before upper case, and an empty text counts as unset.
+ */
 export function environmentProxies(env: NodeJS.ProcessEnv): ProxySettings {
   const read = (name: string): ProxySetting | null => {
     const source = [name, name.toUpperCase()].find((each) => env[each]);
@@ -87,7 +89,7 @@ function authorizationOf({ username, password }: URL, read: (() => string) | nul
   return `Basic ${Buffer.from(`${decoded(username)}:${secret}`).toString("base64")}`;
 }
 
-/** A password with a bare % is no percent-encoding. */
+/** A password with a bare % is not percent-encoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -127,18 +129,21 @@ function isInNetwork(host: string, network: string): boolean {
   return list.check(host, isIP(host) === 4 ? "ipv4" : "ipv6");
 }
 
-/** @returns the port of a URL, also one that its scheme implies */
+/** @returns the port of a URL, which its scheme may imply */
 export function portOf({ port, protocol }: URL): string {
   return port || (protocol === "https:" ? "443" : "80");
 }
 
-/** Whether the proxy of plain http answered. Squid reports a target that it does not reach by 503 and a page; Vetwire's 503 is JSON. */
+/**
+ * Whether the proxy of plain http responded. Squid reports a target that it does not reach by 503 and a page; Vetwire's 503 is
+ * JSON.
+ */
 export function isOfProxy(status: number, headers: IncomingHttpHeaders): boolean {
   const isPage = headers["content-type"]?.startsWith("text/html") === true;
   return status === 407 || status === 502 || status === 504 || (status === 503 && isPage);
 }
 
-/** The proxy answered in place of the target. */
+/** The proxy responded in place of the target. */
 export function proxyRefusal(proxy: Proxy, target: string, status: number, headers: IncomingHttpHeaders): ProxyError {
   const { name } = proxy;
   switch (status) {

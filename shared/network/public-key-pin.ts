@@ -6,7 +6,7 @@ export function pinOf({ publicKey }: X509Certificate): string {
   return `sha256/${createHash("sha256").update(spki).digest("base64")}`;
 }
 
-/** Returns the certificates of a text, in their order. @throws Error for one that cannot be read */
+/** Returns the certificates of a text, in their order. @throws Error for an unreadable one */
 export function certificatesIn(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return blocks.map((block) => new X509Certificate(block));

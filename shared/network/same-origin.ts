@@ -10,6 +10,6 @@ export function isSameOrigin(headers: IncomingHttpHeaders): boolean {
   if (site !== undefined) return site === "same-origin" || site === "none";
   const { origin, host } = headers;
   if (origin === undefined) return true;
-  // A scheme that differs behind a proxy is no other site: the host decides.
+  // A proxy changes the scheme, so the host alone decides.
   return URL.canParse(origin) && new URL(origin).host === host;
 }

@@ -10,10 +10,13 @@ export type CheckedValue = string | number | null;
 /** Separates the values of a row. */
 const SEPARATOR = "\u001F";
 const NULL = "\u0001";
-/** Stands for a value of the wrong type. One bit of the disk turns a text of SQLite into the same bytes, or bytes into text. */
+/** Replaces a value of the wrong type. One bit of the disk turns a text of SQLite into the same bytes, or bytes into text. */
 const WRONG_TYPE = "\u0002";
 
-/** Computes the checksum (CRC-32) of the values of a row, and of `bytes` behind them. Equal text has an equal checksum in each database. */
+/**
+ * Computes the checksum (CRC-32) of the values of a row, and of `bytes` after them. Equal text has an equal checksum in each
+ * database.
+ */
 export function rowChecksum(values: readonly CheckedValue[], bytes: Uint8Array | null = null): number {
   const text = values
     .map((value) => (typeof value === "object" && value !== null ? WRONG_TYPE : (value ?? NULL)))

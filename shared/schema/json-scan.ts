@@ -72,7 +72,7 @@ function endOfText(text: string, from: number): number {
   return text.length;
 }
 
-/** Adds a name to those of its object and of the whole text. @returns its fault, or null */
+/** Adds a name to the names of its object and of the complete text. @returns its fault, or null */
 function nameFault(quoted: string, names: Set<string> | null | undefined, known: Set<string>): JsonFault | null {
   if (quoted.length > NAME_CHARS_MAX) return tooLarge(`has a name of more than ${NAME_CHARS_MAX} characters`);
   const name = quoted.includes("\\") ? unescaped(quoted) : quoted;

@@ -25,7 +25,7 @@ export function knownPart(schema: TSchema, value: unknown): unknown {
 }
 
 /**
- * Finds the first list in the value that is longer than the schema allows, without reading its items. A check of the whole
+ * Finds the first list in the value that is longer than the schema allows, without reading its items. A check of the complete
  * value could take seconds. @returns a sentence, or null if no list is too long
  */
 export function overlongList(schema: TSchema, value: unknown, path = ""): string | null {

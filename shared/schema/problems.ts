@@ -6,7 +6,7 @@ import { formOf } from "./text-form.ts";
 
 // Turns a failed validation into sentences: "expected X, got Y".
 
-/** Max faults that are reported. All faults of a file are, so that a user can correct them at once. */
+/** Max faults that are reported. All faults of a file are, so that a user can correct them together. */
 const FAULTS_MAX = 1000;
 
 /** `CUT`: the check ended before the last fault. */
@@ -27,7 +27,7 @@ export function problems(validator: Validator, value: unknown, faultsMax = FAULT
   return faults(validator, value, faultsMax).map(({ place, words }) => `${place} ${words}`);
 }
 
-/** After `faultsMax` faults the check ends, and the last one says so. */
+/** After `faultsMax` faults the check ends, with `CUT` as the last one. */
 export function faults(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): Fault[] {
   Settings.Set({ maxErrors: faultsMax });
   const all = validator.Errors(value);
@@ -97,7 +97,7 @@ function faultsAt(path: string, errors: TLocalizedValidationError[], value: unkn
         found.push({ code: "UNEXPECTED", ...inner(name), words: "is not expected" });
       }
     } else if (error.keyword !== "boolean" && error.keyword !== "anyOf") {
-      // These two keywords repeat the errors beside them.
+      // These two keywords repeat the errors next to them.
       expected.add(expectation(error));
     }
   }

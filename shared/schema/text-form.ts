@@ -1,4 +1,4 @@
-// The patterns of texts in words. A person reads why a text is refused, and a regular expression says nothing to a clinic.
+// The patterns of texts in words. A person reads why a text is refused, and a regular expression explains nothing to a clinic.
 
 const forms = new Map<string, string>();
 

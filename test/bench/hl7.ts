@@ -26,7 +26,7 @@ type Row = (typeof ROWS)[number];
 /** Messages per second of each round, or the reason why a row has no rates, such as lost messages. */
 type Rates = Record<Row, number[] | string>;
 
-/** Measures durable messages per second, beside servers that do less work, in turn with the same disk and sender. */
+/** Measures durable messages per second, next to servers that do less work, in turn with the same disk and sender. */
 export async function* hl7(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [3, 0.6] : [8, 1];
   const folder = temporaryFolder();

@@ -12,7 +12,7 @@ const MESSAGE_BYTES = 1_500;
 /** Nine tenths of the ratio of November 23. */
 const RATIO_MIN = 0.58;
 
-/** Measures durable acknowledged messages per second, beside HL7 messages of the same length to the same agent, in turn. */
+/** Measures durable acknowledged messages per second, next to HL7 messages of the same length to the same agent, in turn. */
 export async function* poct1a(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [4, 1] : [16, 1.5];
   const folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { print } from "./figure.ts";
 import { hl7 } from "./hl7.ts";
 import { poct1a } from "./poct1a.ts";
 
-// npm run bench -- NAME [--quick] prints each figure beside its baseline from the same run. Exits 1 if a figure misses its bar.
+// npm run bench -- NAME [--quick] prints each figure next to its baseline from the same run. Exits 1 if a figure misses its bar.
 
 const benches = { astm, hl7, poct1a, dicom, api };
 

@@ -52,7 +52,7 @@ export async function makeUser(
     name,
     /** The Cookie header of the session. */
     cookie,
-    /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that begins with `/clinic/v1/` is taken whole. */
+    /** Calls `/clinic/v1/clinics/<clinic><path>`. A path that starts with `/clinic/v1/` is complete. */
     call: async <T = unknown>(
       method: Method,
       path: string,
@@ -114,7 +114,7 @@ export async function openPage(browser: Browser, url: string): Promise<Page> {
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => {
-    // Chromium logs each answer with an error status; tests check those themselves.
+    // Chromium logs each response with an error status; tests check those themselves.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       faults.push(message.text());
   });

@@ -73,7 +73,7 @@ const spare: string[] = [];
 /** Databases to which a test made a connection of its own, whose schema it may have changed. */
 const changedByHand = new Set<string>();
 
-/** Opens a connection beside the store's, for statements that the store lacks. */
+/** Opens a further connection, for statements that the store lacks. */
 export async function connectTo(
   database: string,
 ): Promise<{ run(sql: string): Promise<void>; close(): Promise<void> }> {
@@ -87,7 +87,7 @@ export async function connectTo(
   return { run: async (sql) => void file.exec(sql), close: async () => void file.close() };
 }
 
-/** Begins a transaction that blocks all other writers, like an import. */
+/** Starts a transaction that blocks all other writers, like an import. */
 export function heldWriteLock(): string {
   return onPostgres() ? "begin; lock table migration in exclusive mode" : "begin immediate";
 }
@@ -184,7 +184,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     app,
     clock,
     log,
-    /** Watches alerts when the test asks, and sends with `senders`. */
+    /** Watches alerts when the test calls it, and sends with `senders`. */
     alerts,
     senders,
     folder,

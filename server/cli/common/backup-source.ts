@@ -65,7 +65,7 @@ export function restoreTarget(data: string): RestoreTarget {
     folder: data,
     files: ["pepper", AUTHORITY_FILE],
     images: null,
-    // A session that was ended after the backup must not begin again.
+    // A session that was ended after the backup must not continue.
     prepare: (db) => {
       const hasSessions =
         db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'dashboard_session'").get() !== undefined;

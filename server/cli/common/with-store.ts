@@ -64,13 +64,15 @@ function removeNew(data: string, { files, folder }: ReturnType<typeof existing>)
   }
 }
 
-/** Runs a command beside a server and other commands, but beside no restore: that would move the command's changes aside. */
+/**
+ * Runs a command while a server and other commands run, but not during a restore, which would move the command's changes aside.
+ */
 async function beside(data: string, open: typeof openStore, work: StoreWork): Promise<void> {
   const location = storeLocation(data);
   let release: (() => void) | null = null;
   if (!isPostgresUrl(location) && fs.existsSync(data)) {
     settleRestore(data);
-    // A folder without a database gets no lock, which would stay in it: opening the database says what was expected.
+    // A folder without a database gets no lock, which would stay in it. Opening the database reports what was expected.
     const isUsed = open === openStore || hasSqliteFile(data);
     if (isUsed) release = lockFolder(data, `a restore is running with ${data}: wait for its end`, "shared");
   }

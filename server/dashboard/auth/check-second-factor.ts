@@ -23,7 +23,7 @@ import { type Attempt, stranger } from "./sign-in-limit.ts";
 //
 // - Three codes of the app are right at a time, out of a million. Whoever has the password has ten tries, 3 in 100 000 together; then
 //   codes of the app end for this password, except in a browser in which the user was before. A sign-in of the user in a new browser
-//   renews the ten tries. The user is told, and a new password starts again at zero.
+//   renews the ten tries. The user is notified, and a new password starts again at zero.
 // - A recovery code has 59 bits, so that it needs no such end: it lets the user in whose app a stranger shut.
 
 const RECOVERY_CODES = 10;

@@ -44,7 +44,7 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
     const clock = now();
     const found = digest === undefined ? undefined : await findSession(store, digest, clock);
     if (found === undefined) {
-      // A known browser must be able to load the page and sign in, whatever a stranger behind the same address sends.
+      // A known browser must be able to load the page and sign in, whatever a stranger at the same address sends.
       const browser = browserDigest(request, pepper);
       const isKnown = browser !== null && (await isKnownBrowser(store, browser, clock));
       await (isKnown ? limitSession(`browser ${browser}`, limiter, clock) : limitStranger(request, limiter, clock));
@@ -72,7 +72,7 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
     const { [PAGE_USER]: meant = signedIn.userPublicId } = request.headers;
     if (meant !== signedIn.userPublicId) throw new ApiError("SESSION.OTHER_USER", signedIn.name);
     if (access === "signed in") return;
-    // A clinic of others and a clinic that does not exist give one answer.
+    // A clinic of others and a missing one get the same response.
     const { clinic: fp } = request.params as { clinic: string };
     const membership = (await clinicsOfUser(store, signedIn.userId)).find((clinic) => clinic.fp === fp);
     if (membership === undefined) throw new ApiError("RECORD.NOT_FOUND", "This clinic");

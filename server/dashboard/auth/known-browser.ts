@@ -4,9 +4,10 @@ import { insertKnownBrowser, KNOWN_MS } from "../../records/users/known-browsers
 import type { Session } from "../../database/query.ts";
 import { type CookieRequest, presentedCookie, setCookie } from "./cookies.ts";
 
-// The signed cookie of a browser in which somebody signed in before ("device cookie", OWASP "Slow Down Online Guessing Attacks with
-// Device Cookies"). It does not sign anybody in. Tries with it are counted by it, so that wrong passwords of strangers, also of one behind
-// the same address, shut no user out of that browser. The odds: whoever steals the cookie has ten tries for each user of the browser.
+// The signed cookie of a browser in which somebody signed in before ("device cookie", OWASP "Slow Down Online Guessing Attacks
+// with Device Cookies"). It does not sign anybody in. Tries with it are counted by it, so that wrong passwords of strangers, also
+// at the same address, shut no user out of that browser. The odds: whoever steals the cookie has ten tries for each user of the
+// browser.
 
 const COOKIE = "vetwire-browser";
 const NONCE_BYTES = 32;
@@ -19,7 +20,7 @@ export function browserDigest(request: CookieRequest, pepper: Buffer): string | 
   return bytes.length === expected.length && timingSafeEqual(bytes, expected) ? digestOf(nonce) : null;
 }
 
-/** The next cookie of a browser. The one that it had ends when this one is stored. */
+/** The next cookie of a browser. Storing it ends the previous one. */
 export function nextBrowserCookie(request: FastifyRequest, pepper: Buffer) {
   const nonce = randomBytes(NONCE_BYTES).toString("base64url");
   const value = `${nonce}.${signature(nonce, pepper)}`;

@@ -3,7 +3,7 @@ import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../types/settings/sessio
 import { ApiError } from "../../http/errors.ts";
 import { randomText } from "../../../shared/runtime/random-text.ts";
 
-// Passwords as scrypt hashes (RFC 7914). The parameters stand beside each hash, so that they can be raised later.
+// Passwords as scrypt hashes (RFC 7914). Each hash is stored with its parameters, so that they can be raised later.
 
 interface Parameters {
   readonly N: number;
@@ -17,7 +17,7 @@ const current: Parameters = { N: 2 ** 16, r: 8, p: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Max hashes at once: each holds 64 MiB, and further ones would slow down the API. */
+/** Max simultaneous hashes: each holds 64 MiB, and further ones would slow down the API. */
 const AT_ONCE_MAX = 2;
 /**
  * Max hashes that wait, of strangers and of known people each. Of a flood of sign-ins the further ones are refused, so that a person's

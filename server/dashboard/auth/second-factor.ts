@@ -8,7 +8,7 @@ const PERIOD_S = 30;
 /** 160 bits, the length that RFC 4226 §4 recommends. */
 const SECRET_BYTES = 20;
 
-/** Steps before and after the present one whose codes are right: the phone's clock may be wrong, and typing takes time. */
+/** Steps before and after the present step with valid codes: the phone's clock may be wrong, and typing takes time. */
 const STEPS_ASIDE = 1;
 
 /** Makes a secret, with the address that an authenticator app reads from a QR code. */

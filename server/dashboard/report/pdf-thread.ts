@@ -65,7 +65,7 @@ export class PdfThread {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
     });
     worker.unref();
-    worker.on("error", () => undefined); // a report under way hears it too
+    worker.on("error", () => undefined); // a report under way receives it too
     worker.on("exit", () => {
       if (worker === this.#worker) this.#worker = null;
     });

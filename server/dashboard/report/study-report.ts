@@ -8,7 +8,7 @@ import { reportWord, type ReportWord } from "./report-text.ts";
 
 // One study on paper and as a table for a spreadsheet.
 
-/** Facts of a report beside the study. */
+/** Facts of a report in addition to the study. */
 export interface ReportContext extends ReportQuery {
   readonly clinicName: string;
   /** Milliseconds since 1970. */

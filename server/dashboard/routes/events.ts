@@ -8,12 +8,12 @@ import { presentedDigest } from "../auth/session-cookie.ts";
 import type { DashboardContext } from "../context.ts";
 import { LiveChanges } from "../live-changes.ts";
 
-// Server-sent events (HTML standard §9.2): a page of the dashboard learns that it must read anew.
+// Server-sent events (HTML standard §9.2): a page of the dashboard learns that it must read again.
 
 /** Interval of a sign of life, below the idle timeouts of proxies and of this server. The session is checked with it. */
 const PING_MS = 15_000;
 
-/** Max open streams of the server. A page without one loads its data when the user asks. */
+/** Max open streams of the server. A page without one loads its data on demand. */
 const STREAMS_MAX = 2000;
 
 /** Max open streams of a session, so that one user cannot take those of all. Each open tab has one. */
@@ -64,7 +64,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
         else if (!reply.raw.writableEnded) reply.raw.write(":\n\n");
       };
       const ping = setInterval(() => void endIfOver(), PING_MS);
-      // Listening ends first: a write after the end of the answer would stop the server.
+      // Listening ends first: a write after the end of the response would stop the server.
       const end = () => {
         clearInterval(ping);
         stop();

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
-// An answer is sealed with the id of its request, which the server does not keep: it may hold a new API key or a password.
+// A response is sealed with the id of its request, which the server does not keep: it may hold a new API key or a password.
 
 const ALGORITHM = "aes-256-gcm";
 const IV_BYTES = 12;

@@ -7,20 +7,20 @@ import type { Store } from "../../database/store.ts";
 import { findDone, keepDone } from "../../records/audit/done-writes.ts";
 import { digestOf, seal, unseal } from "./sealed-answer.ts";
 
-// Plugin: a write of a clinic that is sent again with the id of its first request is not done again, and gets the first answer.
-// The handler runs in one transaction, which also keeps the answer: a killed server leaves both or neither, and of equal requests
-// under way the second waits for the first.
+// Plugin: a write of a clinic that is sent again with the id of its first request is not done again, and gets the first response.
+// The handler runs in one transaction, which also keeps the response: a killed server leaves both or neither, and of equal
+// requests under way the second waits for the first.
 
 /** Header of the page (draft-ietf-httpapi-idempotency-key-header): an id of the request, the same when it is sent again. */
 const ID_HEADER = "idempotency-key";
 
-/** Header of an answer that was given before. */
+/** Header of a repeated response. */
 const REPEATED_HEADER = "idempotency-replayed";
 
-/** Random ids alone are long enough to seal an answer: 22 characters of base64url have 128 bits. */
+/** Random ids alone are long enough to seal a response: 22 characters of base64url have 128 bits. */
 const ID = /^"?([\w-]{22,64})"?$/;
 
-/** Longer answers are not kept. */
+/** Longer responses are not kept. */
 const ANSWER_CHARS_MAX = 100_000;
 
 declare module "fastify" {

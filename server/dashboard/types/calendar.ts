@@ -11,7 +11,7 @@ export interface ListedEvent extends Omit<CalendarEvent, "patient_fp" | "assigne
   next_statuses: EventStatus[];
 }
 
-/** The answer of `GET /calendar?start=...&end=...`: events that start in the range, by start. */
+/** The response to `GET /calendar?start=...&end=...`: events that start in the range, by start. */
 export interface EventList {
   events: ListedEvent[];
   /** The clinic's staff, by name. */

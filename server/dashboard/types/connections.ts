@@ -1,10 +1,10 @@
-// Connections to patients of other clinics: asked for, confirmed, refused and ended.
+// Connections to patients of other clinics: requested, confirmed, refused and ended.
 
 /** Days for which a request waits. A refusal and an end are shown as long. */
 export const REQUEST_DAYS = 30;
 
 /**
- * `withdrawn` and `closed` by the clinic that asked, `refused` and `ended` by a clinic that was connected before. Only a request
+ * `withdrawn` and `closed` by the requesting clinic, `refused` and `ended` by a clinic that was connected before. Only a request
  * that is `open` lets its clinic see the patient.
  */
 export type RequestState = "waiting" | "open" | "withdrawn" | "closed" | "refused" | "ended";
@@ -18,13 +18,13 @@ export interface OpenConnectionBody {
   consent: true;
 }
 
-/** The answer of `PUT .../patients/:fp/connection`. */
+/** The response to `PUT .../patients/:fp/connection`. */
 export interface AskedConnection {
   /** Name of the patient, once the connection is open. Null while it waits, which an fp that nobody has does too. */
   name: string | null;
 }
 
-/** The answer of `GET .../connections`: what the clinic asked for and does not see, the newest first. */
+/** The response to `GET .../connections`: what the clinic requested and does not see, the newest first. */
 export interface ConnectionList {
   requests: OwnRequest[];
 }
@@ -33,17 +33,17 @@ export interface OwnRequest {
   patient_fp: string;
   state: "waiting" | "refused" | "ended";
   asked_at: string;
-  /** Name of the user who asked. */
+  /** Name of the requesting user. */
   by: string;
   ended_at: string | null;
-  /** The clinic that refused or ended it. Null before: who has the patient is not told. */
+  /** The clinic that refused or ended it. Null before: the owner of the record is not revealed. */
   clinic: string | null;
 }
 
 /** What a connected clinic does about the request of a later one. */
 export type ConnectionAnswer = "confirm" | "refuse" | "end" | "seen";
 
-/** Another clinic that asked for a patient of this one, for the patient's page. */
+/** Another clinic that requested a patient of this one, for the patient's page. */
 export interface OtherClinic {
   clinic: { fp: string; name: string };
   state: RequestState;

@@ -2,13 +2,13 @@ import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
 
 // The clinic PCs with their devices, as GET /clinic/v1/clinics/:clinic/devices shows them. Times are those of the API.
 
-/** The answer of `GET devices`. */
+/** The response to `GET devices`. */
 export interface DevicesBody {
   /** By name. */
   agents: AgentShown[];
 }
 
-/** The answer of `POST pairing-code`. No later answer contains the code. */
+/** The response to `POST pairing-code`. No later response contains the code. */
 export interface PairingCode {
   /** In three groups: `7KQM-X2HD-9FVT`. */
   code: string;
@@ -18,13 +18,13 @@ export interface PairingCode {
 }
 
 /**
- * Where the devices of an agent come from. `applied`: it runs those that are shown. `waiting`: it has not tried the saved ones yet.
- * `refused`: it found problems in them and keeps the last good ones. `local`: its agent.yaml forbids changes from here. `unknown`: it
- * has not told, or is too old to.
+ * Where the devices of an agent come from. `applied`: it runs those that are shown. `waiting`: it has not tried the saved ones
+ * yet. `refused`: it found problems in them and keeps the last good ones. `local`: its agent.yaml forbids changes from here.
+ * `unknown`: it has not reported them, or is too old to.
  */
 export type ConfigurationState = "applied" | "waiting" | "refused" | "local" | "unknown";
 
-/** The answer of `GET agents/:agent/devices`. */
+/** The response to `GET agents/:agent/devices`. */
 export interface AgentDevices {
   state: ConfigurationState;
   /** The list of devices as YAML. Null if it cannot be edited here. */
@@ -33,7 +33,7 @@ export interface AgentDevices {
   problems: { line: number; message: string }[];
 }
 
-/** The agent of one clinic PC. A device key stands for it. */
+/** The agent of one clinic PC. A device key represents it. */
 export interface AgentShown {
   key: { id: string; name: string };
   /** Null before the first heartbeat of an agent whose key a person made. */
@@ -45,21 +45,21 @@ export interface AgentShown {
   is_revoked: boolean;
   is: AgentState;
   last_seen_at: string | null;
-  /** Null for an agent that does not tell it. */
+  /** Null for an agent that does not report it. */
   version: string | null;
-  /** The platform of its packages; null for an agent that does not tell it, or cannot upgrade itself. */
+  /** The platform of its packages; null for an agent that does not report it, or cannot upgrade itself. */
   platform: string | null;
   /** Its last upgrade. */
   upgrade: UpgradeReport | null;
-  /** The PC's clock minus the server's in seconds. Null for an agent that does not tell it. */
+  /** The PC's clock minus the server's in seconds. Null for an agent that does not report it. */
   clock_offset_s: number | null;
-  /** Studies that wait for the server. Null for an agent that does not tell it. */
+  /** Studies that wait for the server. Null for an agent that does not report it. */
   outbox: { depth: number; oldest_at: string | null } | null;
   devices: DeviceShown[];
   callers: CallerShown[];
 }
 
-/** `never heard`: its key exists, and no agent has used it. */
+/** `never heard`: no agent has used its key. */
 export type AgentState = "running" | "silent" | "never heard";
 
 export interface DeviceShown {
@@ -72,11 +72,13 @@ export interface DeviceShown {
   connection: string | null;
   state: DeviceState;
   last_message_at: string | null;
-  /** The last fault of the device or its line. Null without one since the start of its agent, and for an agent that tells none. */
+  /**
+   * The last fault of the device or its line. Null without one since the start of its agent, and for an agent that reports none.
+   */
   last_warning: { at: string; reason: string } | null;
   /** The name of the device in its latest study of the last four weeks. Null without a study. */
   study_name: string | null;
-  /** Messages of this day. Null for an agent that does not tell them or does not run. */
+  /** Messages of this day. Null for an agent that does not report them or does not run. */
   today: DayCounts | null;
 }
 
@@ -86,7 +88,7 @@ export interface DayCounts {
   filed: number;
   unmatched: number;
   quarantined: number;
-  /** Null for an agent that does not tell it. */
+  /** Null for an agent that does not report it. */
   not_for_patients: number | null;
 }
 
@@ -96,7 +98,7 @@ export type DeviceState =
   | { is: "connected" | "ready" | "never heard" | "unknown" }
   /** Its last bytes are of another protocol than its profile's; null for an unknown one. */
   | { is: "foreign"; protocol: string | null }
-  /** `off`: the device does not answer, and may be switched off. */
+  /** `off`: the device does not respond, and may be switched off. */
   | { is: "faulty" | "off"; reason: string }
   /** Working time since its last message, and its longest pause before; null if it is silent for more than 14 days. */
   | { is: "silent"; working_ms: number; longest_ms: number | null };
@@ -106,7 +108,7 @@ export function needsPerson({ is }: DeviceState): boolean {
   return is === "faulty" || is === "silent" || is === "foreign";
 }
 
-/** Someone who connected to a port of the agent and is no device of it. */
+/** Someone who connected to a port of the agent and is not one of its devices. */
 export interface CallerShown {
   /** The device whose port it called. */
   device: string;

@@ -9,7 +9,7 @@ import type { OtherClinic } from "./connections.ts";
 /** The species by which the list is filtered. */
 export const SPECIES = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
 
-/** The answer of `GET .../patients`: one page of the connected patients, by name. */
+/** The response to `GET .../patients`: one page of the connected patients, by name. */
 export interface PatientList {
   patients: ListedPatient[];
   total: number;
@@ -23,13 +23,13 @@ export interface ListedPatient extends Pick<Patient, "fp" | "name" | "species" |
   last_study_at: string | null;
 }
 
-/** The answer of `GET .../patients/:fp`. */
+/** The response to `GET .../patients/:fp`. */
 export interface PatientOverview {
   patient: Patient;
   identifiers: string[];
   /** Openings and ends of this clinic's connection, the newest first. `by` is a user; null if another clinic ended it. */
   connection_changes: { active: boolean; changed_at: string; by: string | null }[];
-  /** Other clinics that asked for the patient since this one is connected, the newest request first. */
+  /** Other clinics that requested the patient since this one is connected, the newest first. */
   other_clinics: OtherClinic[];
   /** The newest first. */
   records: PatientRecord[];
@@ -45,7 +45,7 @@ export interface PatientRecord {
   is_own: boolean;
   created_at: string;
   signed_at: string | null;
-  /** Begin of the assessment, else of the owner's report; null without both. */
+  /** Start of the assessment, else of the owner's report; null without both. */
   summary: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface PatientAppointment {
   start_at: string;
 }
 
-/** The answer of `GET .../patients/:fp/results`, and with `?analyte=` the same with this analyte's values alone. */
+/** The response to `GET .../patients/:fp/results`, and with `?analyte=` the same with this analyte's values alone. */
 export interface PatientResults {
   patient_name: string;
   /** The newest first. */

@@ -18,7 +18,7 @@ export interface RecordSummary extends Pick<Soap, "fp" | "soap_type" | "status" 
   amends_fp: string | null;
 }
 
-/** The answer of `GET /records`. */
+/** The response to `GET /records`. */
 export interface RecordList {
   items: RecordSummary[];
   total: number;
@@ -30,7 +30,7 @@ export interface RecordList {
 /** The fields that a user writes. */
 export type RecordContent = Pick<Soap, "soap_type" | "subjective" | "objective" | "assessment" | "plan">;
 
-/** The answer of `GET /records/<fp>`, and of each write. */
+/** The response to `GET /records/<fp>`, and of each write. */
 export interface RecordDetail extends RecordSummary, RecordContent {
   /** Identifies the content. An edit and a move name the version that the user saw. */
   version: string;

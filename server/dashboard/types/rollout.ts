@@ -16,10 +16,10 @@ export interface UpdatePlan {
 export type LeftWhy = "by hand" | "no package" | "rolled back";
 
 /**
- * `waiting`: its turn comes. `asked`: the agent was told and has not answered. `preparing`: it fetches and checks the release, and
- * waits for its devices. `trying`: the new version runs for its first minute. `refused`: it could not start the new version, and tries
- * again after a pause. `silent`: it is its turn, and the PC says nothing. `kept`: it keeps its version, since the roll-out ended before
- * its turn.
+ * `waiting`: its turn comes. `asked`: the agent received the order and has not responded. `preparing`: it fetches and checks the
+ * release, and waits for its devices. `trying`: the new version runs for its first minute. `refused`: it could not start the new
+ * version, and tries again after a pause. `silent`: it is its turn, and the PC sends nothing. `kept`: it keeps its version, since
+ * the roll-out ended before its turn.
  */
 export type RolloutPcState =
   | ("waiting" | "asked" | "preparing" | "trying" | "refused" | "silent")
@@ -44,7 +44,7 @@ export interface RolloutShown {
   pcs: RolloutPcShown[];
 }
 
-/** The answer of `GET rollout`. */
+/** The response to `GET rollout`. */
 export interface RolloutBody {
   /** Null without a release. */
   plan: UpdatePlan | null;

@@ -2,7 +2,7 @@ import type { InventoryItem } from "../../../shared/api/inventory.ts";
 
 // The clinic's stock, as the pages show and move it.
 
-/** The answer of `GET /stock`. */
+/** The response to `GET /stock`. */
 export interface ItemList {
   items: InventoryItem[];
   total: number;
@@ -25,7 +25,7 @@ export interface StockBatch {
   is_expired: boolean;
 }
 
-/** The answer of `GET /stock/<fp>`. */
+/** The response to `GET /stock/<fp>`. */
 export interface ItemDetail {
   item: InventoryItem;
   /** Batches with stock, in the order of use, the expired ones last. */

@@ -1,4 +1,4 @@
-// Dates and times of the clocks on the wall, in a time zone. Undefined stands for the zone of the machine.
+// Dates and times of the clocks on the wall, in a time zone. Undefined means the zone of the machine.
 
 const DAY_MS = 86_400_000;
 
@@ -10,7 +10,7 @@ export function wallTime(instant: number, timeZone: string | undefined): { date:
 
 /**
  * @returns the instant at which clocks show a date and a time: the first one if they show it twice (end of summer time), null if
- * they skip it (start of summer time) or the text is no date or time
+ * they skip it (start of summer time) or the text is not a date or time
  */
 export function instantOf(date: string, time: string, timeZone: string | undefined): number | null {
   const utc = Date.parse(`${date}T${time}Z`);

@@ -5,7 +5,7 @@ import type { SharedCounters } from "../../records/clinics/rate-limit-counters.t
 // Limits tries of pairing codes by address, and by nothing else: what all strangers share, one of them can use up. The arithmetic:
 //
 // - A code has 60 bits and 15 minutes. At most CODES_OPEN_MAX codes are open.
-// - A try from addresses without number finds an open code with a chance of 100 / 2^60. A server answers less than 2000 of them a
+// - A try from addresses without number finds an open code with a chance of 100 / 2^60. A server responds to less than 2000 a
 //   second. An attack that never pauses, with 100 codes open at all times, succeeds once in 180 000 years.
 // - Who knows the three characters by which a code is found still lacks 45 bits: 15 minutes of 2000 tries a second find it with a
 //   chance of one in 20 million.

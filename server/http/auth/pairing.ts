@@ -27,7 +27,7 @@ import { CODES_OPEN_MAX } from "./pairing-limit.ts";
 // server stores its digest as of any key, and a repeat with the same code and key changes nothing. A server that made the key
 // would have to revoke it at each repeat and make another one, because it cannot show a key twice.
 
-/** Time for which an ended code is still said to have ended, and a repeat gets its answer. */
+/** Time for which an ended code is reported as ended, and a repeat gets its response. */
 const KEEP_MS = 86_400_000;
 
 /** Selectors that other clinics have are drawn again. With 100 open codes among 32 768, three draws almost never fail. */
@@ -163,12 +163,12 @@ async function register(
   });
   const agent = await insertAgent(session, { clinic_id: clinicId, api_key_id: added.id, paired_at: now });
   await useCode(session, clinicId, added.id);
-  // The user who showed the code to the PC answers for it.
+  // The user who showed the code to the PC is responsible for it.
   await auditCommand(session, "agents pair", [agent, added.public_id], { by: address, now, userId, clinicId });
   return { agent, clinic };
 }
 
-/** Answers a repeat, unless a person has revoked the key since. */
+/** Responds to a repeat, unless a person has revoked the key since. */
 async function repeat(session: Session, { publicKeyId, clinic }: FoundCode, now: number): Promise<Paired | "ended"> {
   const key = await findKeyById(session, publicKeyId ?? "");
   if (key === undefined || !isActive(key, now)) return "ended";

@@ -88,7 +88,7 @@ export const budgetHeaders: readonly Header[] = [
 
 export const handlerHeaders: readonly Header[] = ["X-Ignored-Parameters", ...budgetHeaders];
 
-/** Headers of a list that is walked, and of one whose changes are listed. */
+/** Headers of a walked list, and of a list with changes. */
 export const walkHeaders = ["Link"] as const satisfies readonly Header[];
 export const syncHeaders = ["Link", "Sync-Cursor"] as const satisfies readonly Header[];
 

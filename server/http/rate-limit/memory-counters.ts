@@ -7,7 +7,7 @@ import {
   type Window,
 } from "../../records/clinics/rate-limit-counters.ts";
 
-/** Max names that are counted, about 20 MB. Beyond it the name with the oldest window is evicted and starts anew. */
+/** Max names that are counted, about 20 MB. Beyond it the name with the oldest window is evicted and starts again. */
 const NAMES_MAX = 100_000;
 
 /** Rate-limit counters in the memory of a single server. */
@@ -22,7 +22,7 @@ interface MutableCount {
 
 export class MemoryCounters implements Counters {
   readonly #namesMax: number;
-  /** Counts by name, in the order in which their longest windows began and will end. */
+  /** Counts by name, in the order in which their longest windows started and will end. */
   readonly #counts = new Map<string, MutableCount[]>();
 
   constructor(namesMax: number) {

@@ -127,7 +127,7 @@ function rateBudget(windows: readonly Window[]): RateBudget {
   };
 }
 
-/** The result with the headers for the tightest window. Of two equally tight windows it takes the one that ends later. */
+/** The result with the headers for the tightest window. Of two equally tight windows the later end counts. */
 function resultOf(
   isAllowed: boolean,
   budget: RateBudget,

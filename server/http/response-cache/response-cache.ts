@@ -14,13 +14,13 @@ interface CacheEntry {
   readonly response: CachedResponse;
   /** The clinic's version before the data was read. */
   readonly version: number;
-  /** UTC day, since the default range of the calendar begins with it. */
+  /** UTC day, at which the default range of the calendar starts. */
   readonly day: number;
 }
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Approximate memory of an entry beside its body and its name. */
+/** Approximate memory of an entry without its body and name. */
 const ENTRY_BYTES = 1000;
 
 /** Counts of hits and misses so far. */

@@ -3,12 +3,12 @@ import type { Condition } from "./kinds.ts";
 import { isQuiet, type QuietHours } from "./quiet.ts";
 import { type AlertState, type OpenAlert, stepAlerts } from "./step.ts";
 
-// The book of a clinic: its open alerts, and the messages about them that are not delivered yet. It is plain data
-// that a program stores whole. A program stores it before each attempt and after it, so that a crash loses no message.
+// The book of a clinic: its open alerts, and the messages about them that are not delivered yet. It is plain data, which a
+// program stores in one piece before each attempt and after it, so that a crash loses no message.
 
 export type ChannelType = "email" | "webhook";
 
-/** Someone who is told. */
+/** Someone who is notified. */
 export interface Channel {
   readonly id: string;
   readonly type: ChannelType;
@@ -65,7 +65,7 @@ const MESSAGES_MAX = 2_000;
 /** Messages in one e-mail. */
 const BATCH_MAX = 50;
 
-/** Opens and closes alerts, and notes whom to tell. */
+/** Opens and closes alerts, and notes whom to notify. */
 export function stepBook(book: AlertBook, conditions: readonly Condition[], { channels, now }: Asked): AlertBook {
   const { state, closed } = stepAlerts(book, conditions, now);
   const ids = new Set(channels.map(({ id }) => id));
@@ -77,7 +77,7 @@ export function stepBook(book: AlertBook, conditions: readonly Condition[], { ch
   });
   for (const alert of closed) {
     for (const channel of channels.filter(({ id }) => alert.toldOn.includes(id))) {
-      // A channel that did not hear of the begin, such as in quiet hours, needs no end either.
+      // A channel without the opening message, such as in quiet hours, gets no closing one either.
       const unheard = messages.findIndex(
         ({ id, attempts }) => attempts === 0 && id === messageId(channel, "opened", alert),
       );
@@ -111,7 +111,7 @@ export function claim(
     !isQuiet(quiet, alert.kind, now, timeZone);
   for (const channel of channels) {
     const ofChannel = book.messages.filter((message) => message.channel === channel.id);
-    // The end of an alert never overtakes its begin.
+    // The closing message never overtakes the opening one.
     const due = ofChannel.filter(
       (message) => isDue(message) && ofChannel.every((other) => isDue(other) || !isBeginOf(message, other)),
     );
@@ -130,7 +130,7 @@ export function claim(
   return null;
 }
 
-/** Tells whether `other` is the begin of an alert whose end is `message`. */
+/** Whether `other` opens the alert that `message` closes. */
 function isBeginOf({ event, channel, alert }: AlertMessage, other: AlertMessage): boolean {
   const isSame = other.channel === channel && other.alert.key === alert.key && other.alert.openedAt === alert.openedAt;
   return event === "closed" && other.event === "opened" && isSame;

@@ -32,7 +32,7 @@ export async function deliver(
   return told(await sendWebhook({ url: target, secret }, { id: message.id, body }, webhooks));
 }
 
-/** Sends a test message at once. Never rejects. */
+/** Sends a test message immediately. Never rejects. */
 export async function deliverTest(
   { id, type, target, secret }: Receiver,
   teller: Teller,

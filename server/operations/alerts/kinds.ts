@@ -10,7 +10,7 @@ interface KindLimits {
   readonly goneMs: number;
 }
 
-/** Limits of time, and beside them what opens an alert. Values have limits of their own in `limits`. */
+/** Limits of time, each with what opens an alert. Values have limits of their own in `limits`. */
 export const kinds = {
   /** No heartbeat for some working time. */
   "agent-silent": { lastsMs: 0, goneMs: 0 },
@@ -55,7 +55,7 @@ export interface Condition {
   /** Names the cause: an alert is open once for a key. */
   readonly key: string;
   readonly kind: AlertKind;
-  /** Name of the device, the agent or the API key; never of a patient or an owner. Empty if the kind says all. */
+  /** Name of the device, the agent or the API key; never of a patient or an owner. Empty if the kind suffices. */
   readonly subject: string;
   readonly since: number;
   /** Number of things that wait. */

@@ -4,7 +4,7 @@ import type { AlertKind } from "./kinds.ts";
 export interface QuietHours {
   readonly from: string;
   readonly until: string;
-  /** Critical values are told at once. */
+  /** Critical values are notified immediately. */
   readonly exemptCritical: boolean;
 }
 

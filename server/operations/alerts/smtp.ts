@@ -12,7 +12,7 @@ export interface SmtpServer {
   readonly port: number;
   /** TLS from the first byte (smtps). Otherwise STARTTLS. */
   readonly isTls: boolean;
-  /** Null if the server asks for no name. */
+  /** Null if the server needs no name. */
   readonly user: string | null;
 }
 
@@ -71,7 +71,7 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
       });
       const { response } = await transport.sendMail({
         ...{ from, to, subject, text },
-        // RFC 3834: no automatic answers.
+        // RFC 3834: no automatic replies.
         headers: { "auto-submitted": "auto-generated" },
       });
       return { ok: true, said: `${host} took the e-mail to ${to}: ${short(response)}` };
@@ -97,7 +97,7 @@ function faultOf(error: unknown, place: string): Delivery {
   const { code = "", originalCode = "", command = "", response } = error as SmtpFault;
   const message = errorMessage(error);
   const said = response === undefined ? originalCode || message : `it answered "${short(response)}"`;
-  // Without an answer, the server may have taken the e-mail before the connection broke.
+  // Without a reply, the server may have taken the e-mail before the connection broke.
   const isBroken = response === undefined && ["ECONNECTION", "ESOCKET", "ETIMEDOUT"].includes(code);
   return {
     ok: false,

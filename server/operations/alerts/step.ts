@@ -1,18 +1,18 @@
 import { type Condition, kinds } from "./kinds.ts";
 
-// Opens and closes alerts: each cause once, however often its conditions are computed and the program starts anew.
+// Opens and closes alerts: each cause once, however often its conditions are computed and the program starts.
 
 export interface OpenAlert extends Omit<Condition, "holds"> {
   readonly openedAt: number;
   /** Since when the condition is gone; null while it lasts. */
   readonly goneSince: number | null;
-  /** Channels that hear of it, and so of its end. */
+  /** Channels that are notified of it, and so of its end. */
   readonly toldOn: readonly string[];
 }
 
 export interface AlertState {
   readonly open: readonly OpenAlert[];
-  /** Begin of conditions that do not last long enough yet, by key. */
+  /** Start of conditions that do not last long enough yet, by key. */
   readonly pending: Readonly<Record<string, number>>;
 }
 
@@ -52,7 +52,7 @@ export function stepAlerts({ open, pending }: AlertState, conditions: readonly C
   return { state: { open: [...stay, ...opened], pending: waiting }, opened, closed };
 }
 
-/** One condition for each key. Two sources of one cause are one, and the one that is certain counts. */
+/** One condition for each key. Two sources of one cause are one condition, and the certain one counts. */
 function conditionsByKey(conditions: readonly Condition[]): ReadonlyMap<string, Condition> {
   const byKey = new Map<string, Condition>();
   for (const condition of conditions) {

@@ -15,7 +15,7 @@ import { nextStep } from "./schedule.ts";
 /** Interval of the look for events. The transactions of other servers and commands write some. */
 const CHECK_MS = 1000;
 
-/** A webhook's requests at once, so that a slow receiver holds up its own events alone. */
+/** A webhook's simultaneous requests, so that a slow receiver holds up its own events alone. */
 const LANES = 4;
 
 /** Time after which another server repeats an attempt without an end. Longer than any request. */
@@ -58,7 +58,7 @@ export class WebhookDispatcher {
     this.#timer = setInterval(() => void this.check(), CHECK_MS).unref();
   }
 
-  /** Begins what is due. Resolves once it has begun. Never rejects. */
+  /** Starts what is due. Resolves once it has started. Never rejects. */
   async check(): Promise<void> {
     this.#check ??= this.#begin()
       .catch((error: unknown) => this.#options.logger.warn({ err: error }, "the events of webhooks could not be read"))
@@ -66,7 +66,7 @@ export class WebhookDispatcher {
     return this.#check;
   }
 
-  /** Begins nothing more, and waits for the requests under way. */
+  /** Starts nothing more, and waits for the requests under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);

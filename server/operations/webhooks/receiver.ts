@@ -4,7 +4,7 @@ import { addressKind } from "./network.ts";
 
 // The rule for the URL of a receiver: https to a public address. An operator may allow receivers in the local network.
 
-/** A checked value, or the sentence that says what is wrong and what to do. */
+/** A checked value, or a sentence with the problem and its remedy. */
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 const URL_MAX = 2000;
@@ -22,7 +22,7 @@ export function readReceiverUrl(text: string, allowPrivate: boolean): Checked<UR
     return refused(`The URL begins with ${url.protocol}//: enter one that begins with https://.`);
   }
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  // Lower ports are mail, file and shell services, which are no receivers.
+  // Lower ports are mail, file and shell services, not receivers.
   if (port < 1024 && port !== 443 && !(allowPrivate && port === 80)) {
     return refused(`The URL has the port ${port}: use 443, or one from 1024 on.`);
   }
@@ -35,8 +35,8 @@ export function readReceiverUrl(text: string, allowPrivate: boolean): Checked<UR
 }
 
 /**
- * Checks all addresses of a receiver's name. One that is not allowed refuses the name, since either could be taken. No sentence
- * names an address that is not public: a user could ask for the addresses of a network that is not his.
+ * Checks all addresses of a receiver's name. A forbidden address refuses the name, since either could be taken. No sentence names
+ * a private address: a user could learn the addresses of a foreign network.
  */
 export function checkAddresses(
   url: URL,

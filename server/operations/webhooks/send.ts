@@ -14,7 +14,7 @@ export interface WebhookReceiver {
   readonly secret: string;
 }
 
-/** Outcome of one attempt. `status` is null if no answer came; `reason` says what is wrong and what to do. */
+/** Outcome of one attempt. `status` is null without a response; `reason` is the problem with its remedy. */
 export type WebhookOutcome =
   | { readonly delivered: true; readonly status: number }
   | { readonly delivered: false; readonly status: number | null; readonly reason: string };
@@ -22,7 +22,7 @@ export type WebhookOutcome =
 export interface WebhookOptions {
   /** Allows receivers in the local network and plain http to them. */
   readonly allowPrivate: boolean;
-  /** Time for the whole attempt. Standard Webhooks asks for 15 to 30 s. */
+  /** Time for the complete attempt. Standard Webhooks recommends 15 to 30 s. */
   readonly deadlineMs?: number;
   readonly now?: () => number;
   /** @returns all addresses of a host */
@@ -30,7 +30,7 @@ export interface WebhookOptions {
 }
 
 /**
- * Sends one message to its receiver once. The answer counts by its status alone: a redirect is not followed and a body is not
+ * Sends one message to its receiver once. The response counts by its status alone: a redirect is not followed and a body is not
  * read. It connects to the very address that it checked. Never rejects.
  */
 export async function sendWebhook(
@@ -78,7 +78,7 @@ function failed(reason: string): WebhookOutcome {
 }
 
 /**
- * Looks a receiver up, also behind a proxy, which then gets the checked address in place of the name: the proxy's own look-up could
+ * Looks a receiver up, also for a proxy, which then gets the checked address in place of the name: the proxy's own look-up could
  * lead into its network. @returns null for a name that the proxy alone may know, if the operator allows private receivers
  */
 async function addressesOf(

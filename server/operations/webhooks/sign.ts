@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-// Standard Webhooks 1.0 (standardwebhooks.com): the receiver checks that a message is ours, new and whole.
+// Standard Webhooks 1.0 (standardwebhooks.com): the receiver checks that a message is ours, new and complete.
 
 const PREFIX = "whsec_";
 

@@ -32,7 +32,7 @@ export function editableDevices(
   return { state: "applied", devices: report.devices, problems: [] };
 }
 
-/** Returns the version of a new text. The time makes it greater than those that a restored database forgot. */
+/** Returns the version of a new text. The time makes it greater than the versions that a restored database lacks. */
 export function nextVersion(saved: SavedDevices | undefined, now: number): number {
   return Math.max(now, (saved?.version ?? 0) + 1);
 }

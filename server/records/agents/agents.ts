@@ -16,7 +16,7 @@ export interface AgentDescription {
   /** Null for an agent whose key a person made. */
   paired_at: string | null;
   last_heartbeat_at: string | null;
-  /** Null for an agent that does not tell it. */
+  /** Null for an agent that does not report it. */
   version: string | null;
   /** Its last upgrade; null without one. */
   upgrade: UpgradeReport | null;

@@ -55,7 +55,7 @@ export function silentSources(agents: readonly HeardAgent[], keys: readonly KeyE
 /** The name and the end of a key that nobody revoked. */
 export interface KeyEnd {
   readonly public_id: string;
-  /** The id of the first key of its line. Two PCs may give their keys one name, so the line tells whose a key is. */
+  /** The id of the first key of its line. Two PCs may give their keys one name, so the line identifies the owner of a key. */
   readonly line: string;
   readonly name: string;
   /** Null if it does not end. */

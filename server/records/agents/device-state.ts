@@ -70,7 +70,7 @@ export function longestPause(studyTimes: readonly number[], hours: readonly Span
 
 type HeardDevice = NonNullable<Heartbeat["devices"]>[number];
 
-/** Facts about a device beside its heartbeat. */
+/** Facts about a device in addition to its heartbeat. */
 interface DeviceFacts {
   readonly agent: AgentState;
   /** Times of its studies within STUDIES_SINCE_MS. */

@@ -8,7 +8,9 @@ import { query, type Session } from "../../database/query.ts";
 
 // The agents of a clinic by their keys, with the devices of their last heartbeats.
 
-/** Latest studies that the rhythms are learned from. Each open page asks at each change, and reading more takes too long. */
+/**
+ * Latest studies that the rhythms are learned from. Each open page requests them at each change, and reading more takes too long.
+ */
 const STUDIES_MAX = 5000;
 
 interface Asked {
@@ -60,7 +62,7 @@ export async function readHeardAgents(
   return { agents: agents.filter(({ row }) => !isReplaced(row, agents, now)), hours };
 }
 
-/** Tells whether the key has ended and other agents serve its devices: the key was rolled. An unused key that ended counts too. */
+/** Whether the key has ended and other agents serve its devices: the key was rolled. An unused key that ended counts too. */
 function isReplaced(row: AgentRow, agents: readonly { row: AgentRow; shown: AgentShown }[], now: number): boolean {
   if (!hasEnded(row, now)) return false;
   const others = agents.filter((agent) => !hasEnded(agent.row, now));

@@ -28,7 +28,7 @@ export interface PairingTry {
   readonly now: number;
 }
 
-/** `repeated`: the same agent asks again, because it never saw the answer. */
+/** `repeated`: the same agent sends again, because it never received the response. */
 export type Verdict = "right" | "repeated" | "ended";
 
 export function judge(stored: StoredCode, { keyDigest, now }: PairingTry): Verdict {

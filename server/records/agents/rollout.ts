@@ -8,11 +8,11 @@ import type {
   UpdatePlan,
 } from "../../dashboard/types/rollout.ts";
 
-// A roll-out brings the agents of a clinic to a version, one PC after the other. It stops at the first PC that rolls back, so that a
-// bad version reaches one PC alone. A refusal is no verdict on the version: the agent tries again after a pause, and its PC keeps its
-// turn until a user skips it. A roll-out steps with each heartbeat of an agent.
+// A roll-out brings the agents of a clinic to a version, one PC after the other. It stops at the first PC that rolls back, so
+// that a bad version reaches one PC alone. A refusal is not a verdict on the version: the agent tries again after a pause, and
+// its PC keeps its turn until a user skips it. A roll-out steps with each heartbeat of an agent.
 
-/** Stands for a report that was followed by others: no later one equals it. */
+/** Replaces a report that was followed by others: no later one equals it. */
 const OTHER = "";
 
 export interface RolloutPc {
@@ -88,7 +88,7 @@ export function stopRollout(rollout: Rollout, now: number): Rollout | undefined 
   return endOf(rollout) === "running" ? { ...rollout, stoppedAt: now } : undefined;
 }
 
-/** Leaves out the PC whose turn it is, so that the next one begins. @returns undefined if it is not the turn of this PC */
+/** Leaves out the PC whose turn it is, so that the next one starts. @returns undefined if it is not the turn of this PC */
 export function skipPc(rollout: Rollout, agent: string, now: number): Rollout | undefined {
   const current = currentPc(rollout);
   return current?.agent === agent ? replace(rollout, { ...current, state: "skipped", at: now }) : undefined;
@@ -107,7 +107,7 @@ function replace(rollout: Rollout, changed: RolloutPc): Rollout {
   return { ...rollout, pcs: rollout.pcs.map((pc) => (pc.agent === changed.agent ? changed : pc)) };
 }
 
-/** Notes how the upgrade of a PC ended, also after a stop: the agent may have begun before. */
+/** Notes how the upgrade of a PC ended, also after a stop: the agent may have started before. */
 function settle(pc: RolloutPc, { version, upgrade }: HeardVersion, target: string, now: number): RolloutPc {
   if (pc.before === null) return pc;
   const isNews = upgrade?.to === target && textOf(upgrade) !== pc.before;
@@ -128,7 +128,7 @@ function isAtLeast(version: string | null, target: string): boolean {
   return version !== null && compareVersions(version, target) >= 0;
 }
 
-/** Finds the newest version, and the PCs that can take it. Those that run come first, so that a PC that is off holds up none. */
+/** Finds the newest version, and the PCs that can take it. Running PCs come first, so that none waits for a PC that is off. */
 export function planUpdate(agents: readonly AgentShown[], releases: readonly Release[]): UpdatePlan | null {
   const version = releases
     .map((release) => release.version)
@@ -160,7 +160,7 @@ export function startRollout({ version, pcs }: UpdatePlan, now: number): Rollout
   return { version, startedAt: now, stoppedAt: null, pcs: pcs.map((pc) => ({ ...pc, ...waiting })) };
 }
 
-/** Describes a roll-out beside what its agents told last. */
+/** Describes a roll-out with the last reports of its agents. */
 export function showRollout(rollout: Rollout, by: string, agents: readonly AgentShown[]): RolloutShown {
   const current = currentPc(rollout);
   const end = endOf(rollout);
@@ -175,7 +175,7 @@ export function showRollout(rollout: Rollout, by: string, agents: readonly Agent
   return { version: rollout.version, by, started_at: new Date(rollout.startedAt).toISOString(), is: end, pcs };
 }
 
-/** Tells how far the PC is whose turn it is. */
+/** Returns the progress of the PC whose turn it is. */
 function turnOf({ state, before }: RolloutPc, version: string, agent: AgentShown | undefined): RolloutPcState {
   if (agent === undefined || agent.is_revoked || agent.is !== "running") return "silent";
   if (state !== "offered") return "waiting";

@@ -154,7 +154,7 @@ function waiting({ unmatched: { count, oldest }, critical }: ClinicFacts, now: n
   return [...unmatched, ...unseen];
 }
 
-/** Begin of the key of an alert about a critical study. Its fp follows. */
+/** Prefix of the key of an alert about a critical study. Its fp follows. */
 const CRITICAL = "critical ";
 
 /** @returns the studies of alerts about critical values */
@@ -174,12 +174,12 @@ function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][
 
 const MACHINE_KEYS = ["disk", "backup-failed"];
 
-/** Tells whether an alert is about the server's machine, and of no clinic. */
+/** Whether an alert is about the server's machine, not a clinic. */
 export function isOfMachine({ key }: Pick<Condition, "key">): boolean {
   return MACHINE_KEYS.includes(key);
 }
 
-/** They hold paths and the name of the server, which is the business of those who run it. */
+/** They hold paths and the name of the server, which concern its operator alone. */
 export function machineConditions({ name, freeBytes, lastBackup }: Machine, now: number): Condition[] {
   const { opens, closes } = limits.freeBytes;
   const disk: Condition[] =

@@ -6,10 +6,10 @@ import type { AlertLanguage } from "../../operations/alerts/texts.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 
-// The alerts of a clinic: the book of open alerts and waiting messages, and the clinic's choice of whom to tell. Each is one
+// The alerts of a clinic: the book of open alerts and waiting messages, and the clinic's choice of whom to notify. Each is one
 // JSON text, so that a step of the book is one write.
 
-/** Whom a clinic tells, and when. */
+/** Who is notified, and when. */
 export interface Notifications {
   readonly quiet: QuietHours | null;
   readonly receivers: readonly Receiver[];

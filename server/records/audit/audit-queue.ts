@@ -65,7 +65,7 @@ export class AuditQueue {
     if (isRefusal(entry.status)) this.#addRefusal(entry);
     else {
       this.#entries.push(entry);
-      // Drops a tenth at once, since each splice at the front moves all other entries.
+      // Drops a tenth in one step, since each splice at the front moves all other entries.
       if (this.#entries.length > ENTRIES_MAX) this.#drop(ENTRIES_MAX / 10);
     }
   }

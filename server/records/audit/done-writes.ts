@@ -1,6 +1,6 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
-// The writes of the dashboard that are done, each with the answer that its repetition gets.
+// The writes of the dashboard that are done, each with the response for its repetition.
 
 export interface DoneWrite {
   readonly userId: number;

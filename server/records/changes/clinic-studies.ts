@@ -29,7 +29,7 @@ export async function announceStudy(
   await session.all(stampStudy, { ...change, patientId });
 }
 
-/** Writes the events of changed patients. Call it before the lists of their clinics change, so that a lost clinic hears of it. */
+/** Writes the events of changed patients. Call it before the lists of their clinics change, so that a lost clinic is notified. */
 export async function announcePatients(session: Session, patientIds: readonly number[], now: number): Promise<void> {
   await session.each(
     eventsOfPatient,
@@ -37,7 +37,7 @@ export async function announcePatients(session: Session, patientIds: readonly nu
   );
 }
 
-/** Adds the studies of patients to the clinics that list them now, and removes them from those that no longer do. */
+/** Adds the studies of patients to the clinics that list them now, and removes them from the others. */
 export async function reconcileStudies(session: Session, patientIds: readonly number[], now: number): Promise<void> {
   const patients = patientIds.map((patientId) => ({ patientId, now }));
   await session.each(noteLostStudies, patients);
@@ -47,7 +47,7 @@ export async function reconcileStudies(session: Session, patientIds: readonly nu
   await session.each(addStudiesOfPatient, patients);
 }
 
-/** Notes the patients that leave a clinic's list, and forgets those that return. Call it before the lists change. */
+/** Notes the patients that leave a clinic's list, and forgets the returning ones. Call it before the lists change. */
 export async function notePatientRemovals(session: Session, patientIds: readonly number[], now: number): Promise<void> {
   const patients = patientIds.map((patientId) => ({ patientId, now }));
   await session.each(noteLostPatient, patients);

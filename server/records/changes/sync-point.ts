@@ -1,7 +1,7 @@
 import { syncBounds } from "../../database/stamps.ts";
 import type { Store } from "../../database/store.ts";
 
-/** The begin of a client's list of changes, and the begin of the next one. */
+/** The start of a client's list of changes, and the start of the next one. */
 export interface SyncPoint {
   /** Lowest stamp of the list, ms since 1970; null lists all. */
   readonly from: number | null;
@@ -12,7 +12,7 @@ export interface SyncPoint {
 /** Max clinics whose last commit is kept. */
 const CLINICS_MAX = 10_000;
 
-/** Where the lists of a clinic's changes begin. Ask before reading the list. */
+/** Where the lists of a clinic's changes start. Call it before reading the list. */
 export class SyncPoints {
   readonly #store: Pick<Store, "first" | "noteVisible">;
   /** The time after the last commit of each clinic, as long as its version stays. */

@@ -213,7 +213,7 @@ const touch = uncachedWrite((db, p: { id: number; now: number }) =>
   db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
 );
 
-/** Changes no value. On PostgreSQL it conflicts with other transactions that write this, and with those that bump the versions. */
+/** Changes no value. On PostgreSQL it conflicts with other transactions that write this or bump the versions. */
 export const writeClinic = uncachedWrite((db, p: { id: number }) =>
   db
     .updateTable("clinic")

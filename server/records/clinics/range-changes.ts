@@ -1,7 +1,7 @@
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
 import type { ChangedRange, RangeChanges } from "../../dashboard/types/settings/ranges.ts";
 
-/** Compares a clinic's intervals with those that would replace them, row by row of the same id. */
+/** Compares a clinic's intervals with their replacement, row by row of the same id. */
 export function rangeChanges(before: readonly ClinicRange[], after: readonly ClinicRange[]): RangeChanges {
   const old = new Map(before.map((row) => [row.id, row]));
   const ids = new Set(after.map(({ id }) => id));

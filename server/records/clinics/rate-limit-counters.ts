@@ -6,8 +6,8 @@ import type { RequestCount } from "../../database/schema.ts";
 // servers' own clocks, which must be synchronised.
 
 /**
- * Time in milliseconds by which the clock of a request may lie behind the one that began the window: the request waited for a
- * connection, or another server's clock is ahead. Beyond it the clock was set back, and the window begins anew.
+ * Time in milliseconds by which the clock of a request may be earlier than the start of the window: the request waited for a
+ * connection, or another server's clock is ahead. Beyond it the clock was set back, and the window starts again.
  */
 export const CLOCK_LAG_MS = 20_000;
 
@@ -116,7 +116,7 @@ const prune = uncachedWrite((db, p: { now: number }) =>
   db.deleteFrom("request_count").where("short_ends_at", "<=", p.now).where("long_ends_at", "<=", p.now),
 );
 
-/** A fixed window. It begins with its first request. */
+/** A fixed window. It starts with its first request. */
 export interface Window {
   readonly name: string;
   readonly ms: number;

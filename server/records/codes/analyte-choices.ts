@@ -4,7 +4,7 @@ import { readUnit } from "../../../shared/clinical/analytes/units.ts";
 import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import type { AnalyteChoice } from "../../dashboard/types/results/codes.ts";
 
-// The analytes that a device's code may stand for.
+// The analytes that a device's code may mean.
 
 interface SeenCode {
   readonly code: string;

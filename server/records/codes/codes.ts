@@ -80,7 +80,7 @@ const mappings = query((db, p: { clinicId: number }) =>
     .orderBy("code_mapping.code"),
 );
 
-// No response of the read API shows mappings. The clinic's version also tells open pages of the change.
+// No response of the read API shows mappings. The clinic's version also notifies open pages of the change.
 const insert = query(
   (db, p: CodeMapping & { clinicId: number; userId: number; now: number }) =>
     db.insertInto("code_mapping").values({

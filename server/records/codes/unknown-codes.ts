@@ -17,7 +17,10 @@ export interface ListedCode extends Omit<UnknownCode, "newStudies"> {
 /** Max codes of one device. Beyond it the code that was not seen for the longest time is forgotten. */
 export const CODES_MAX = 1000;
 
-/** Records the unknown codes of a study, and forgets those that it shows as known. Run it in the transaction that stores the study. */
+/**
+ * Records the unknown codes of a study, and forgets codes that it shows as known. Run it in the transaction that stores the
+ * study.
+ */
 export async function recordCodes(
   session: Session,
   clinicId: number,
@@ -50,7 +53,7 @@ interface DeviceKey {
   readonly deviceId: string;
 }
 
-// The list is no part of a cached response.
+// The list is not part of a cached response.
 const upsert = uncachedWrite((db, p: UnknownCode & DeviceKey & { now: number }) =>
   db
     .insertInto("unknown_code")

@@ -49,7 +49,7 @@ export async function fileStudies(
   // Sequential: a batch may hold several revisions of one study.
   for (const pushed of studies) {
     outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal, left }));
-    // On SQLite no query gives up the turn, and other requests would wait for the whole push of an agent that catches up.
+    // On SQLite no query gives up the turn, and other requests would wait for the complete push of an agent that catches up.
     if (outcomes.length % STUDIES_PER_TURN === 0) await nextTurn();
   }
   return outcomes;
@@ -65,7 +65,7 @@ interface Push {
   readonly left: { studies: number };
 }
 
-/** Files a study. One that meets a damaged row is rejected, because the others of the push must not wait for it. */
+/** Files a study. A damaged row rejects it, because the other studies of the push must not wait for it. */
 async function fileOrReject(session: Session, push: Push): Promise<Outcome> {
   try {
     return withWords(push.pushed.fp, await fileStudy(session, push));
@@ -107,7 +107,7 @@ async function fileStudy(session: Session, push: Push): Promise<FilingOutcome> {
       break;
     case "overwrite":
       if (stored) {
-        // What a damaged study says of its own content does not count.
+        // The own content of a damaged study does not count.
         const row = await studyRow(session, push, undefined, filedTo, outcome);
         await updateStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision) }, now);
       }

@@ -22,8 +22,8 @@ export interface ImportedStudy extends Study {
 }
 
 /**
- * Stores a study of an import file. The history keeps the previous content of a changed study. One that a user placed, or that left a
- * deleted patient, stays where it is, with ranges and flags for the animal there. @throws DamagedRecord
+ * Stores a study of an import file. The history keeps the previous content of a changed study. A study that a user placed, or
+ * that left a deleted patient, stays where it is, with ranges and flags for the animal there. @throws DamagedRecord
  */
 export async function importStudy(
   session: Session,
@@ -56,7 +56,7 @@ export async function importStudy(
     await insertStudy(session, row);
     return "new";
   }
-  // A file has no mark of outdated flags, so that the mark is no change.
+  // A file has no mark of outdated flags, so the mark is not a change.
   const { flagged_species: _mark, ...was } = toStudy(stored);
   const before = [was, source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
   if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";

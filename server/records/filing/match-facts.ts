@@ -4,7 +4,7 @@ import { isNearName } from "../../../shared/clinical/candidates.ts";
 import { type MatchFacts, matchOf } from "./moved-match.ts";
 import { query, type Session } from "../../database/query.ts";
 
-/** Reads what the clinic's directory says about the match of a pushed study. */
+/** Reads the facts of the clinic's directory about the match of a pushed study. */
 export async function findMatchFacts(
   session: Session,
   clinicId: number,

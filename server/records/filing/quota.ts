@@ -10,7 +10,7 @@ export interface Quota {
   deferred: number;
 }
 
-/** The number of studies that a clinic stores: those that it reads, and those that wait for a patient. */
+/** The number of studies that a clinic stores, filed and unmatched. */
 export async function storedStudies(session: Session, clinicId: number): Promise<number> {
   return (await session.first(stored, { clinicId }))?.studies ?? 0;
 }

@@ -45,11 +45,11 @@ export interface Taking {
 }
 
 /**
- * Takes the whole quantity from the batches of an item, or refuses. Only a person who names an expired batch takes from it. A
+ * Takes the complete quantity from the batches of an item, or refuses. Only a person who names an expired batch takes from it. A
  * virtual item has no stock.
  */
 export function consume(item: Stock, batches: readonly Batch[], { quantity, today, batch }: Taking): Consumption {
-  // A virtual item (fee, procedure) is no error: billing a visit consumes all its items alike.
+  // A virtual item (fee, procedure) is not an error: billing a visit consumes all its items alike.
   if (item.is_virtual) return { outcome: "nothing" };
   if (!Number.isSafeInteger(quantity) || quantity < 1) {
     return { outcome: "refused", reason: `quantity is ${quantity}, expected a whole number, at least 1` };

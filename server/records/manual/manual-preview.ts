@@ -21,14 +21,14 @@ export interface PreviewFacts {
   readonly now: number;
 }
 
-/** Values that ask for the range of a row whose value is not typed yet. A word has no range. */
+/** Values that find the range of a row whose value is not typed yet. A word has no range. */
 const STAND_INS = { numeric: "1", ordinal: "neg", word: null } as const;
 
 /** Computes what saving would store. A row without a value, or with a wrong one, gets its range. */
 export function previewStudy(typed: TypedStudy, { patient, ranges, now }: PreviewFacts): ManualPreview {
   const { modality, acquired_at, device_name = MANUAL_DEVICE } = typed;
   const time = timeFault(acquired_at, now);
-  // The ranges of today stand in until the time is right.
+  // Until the time is right, the ranges of today apply.
   const sampled = time === "no time" ? new Date(now).toISOString() : acquired_at;
   const entry: ManualEntry = { modality, acquired_at: sampled, device_name, measurements: [], ofImages: [] };
   const read = typed.results.map((row) => addRow(entry, row));
@@ -72,7 +72,7 @@ const NOTHING = {
   source: null,
 };
 
-/** Adds a row to the entry, with a stand-in for a value that is missing or wrong. */
+/** Adds a row to the entry, with a placeholder for a missing or wrong value. */
 function addRow(entry: ManualEntry, row: TypedRow): { fault: RowFault | null; hasResult: boolean } {
   const analyte = isOfImages(entry.modality) ? undefined : analyteByCode(row.analyte);
   const standIn = analyte === undefined ? null : STAND_INS[analyte.value_type];

@@ -57,7 +57,7 @@ export function isOfImages(modality: Modality): boolean {
   return modality === "RADIOLOGY" || modality === "ULTRASOUND" || modality === "ENDOSCOPY";
 }
 
-/** Reads a typed study. @returns all problems at once, so that the user can correct them together */
+/** Reads a typed study. @returns all problems, so that the user can correct them together */
 export function readManualStudy(typed: unknown, now: number): { entry: ManualEntry } | { problems: string[] } {
   const faults = [...problems(manualStudy, typed), ...textProblems(typed)];
   if (faults.length > 0) return { problems: faults };

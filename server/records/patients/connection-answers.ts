@@ -13,12 +13,12 @@ import { timestampOf } from "../studies/study-content.ts";
 import { endRequest, type Request, setHost } from "./connection-requests.ts";
 import { type ConnectedPatient, type ConnectionActor, disconnect, REQUEST_MS, settle } from "./patient-connections.ts";
 
-// Lists the requests for a patient to the clinics that are connected to it, takes their answers, and lists to a clinic its own requests.
+// Lists the requests for a patient to its connected clinics, takes their decisions, and lists to a clinic its own requests.
 
 /** Rows of a list. */
 const LISTED_MAX = 100;
 
-/** Returns what a host may do. Once it has answered, it cannot answer again while the request waits for others. */
+/** Returns what a host may do. Once it has decided, it cannot decide again while the request waits for others. */
 function rightOf(state: RequestState, own: HostState): OtherClinic["may"] {
   if (state === "waiting") return own === "waiting" ? "answer" : null;
   return state === "open" ? "end" : null;
@@ -72,7 +72,7 @@ export async function answerConnection(
   return null;
 }
 
-/** Lists the other clinics that asked for a patient since this one is connected, the newest request first. */
+/** Lists the other clinics that requested a patient since this one is connected, the newest first. */
 export async function listOtherClinics(
   session: Session,
   { clinicId, patientId, now }: { clinicId: number; patientId: number; now: number },
@@ -89,7 +89,7 @@ export async function listOtherClinics(
   }));
 }
 
-/** Lists requests that wait for a clinic, and connections to its patients that it was told of and nobody saw. */
+/** Lists requests that wait for a clinic, and new connections to its patients that nobody there saw. */
 export async function connectionNews(session: Session, clinicId: number, now: number): Promise<ConnectionNews[]> {
   const rows = await session.all(news, { clinicId, since: now - REQUEST_MS });
   return rows.map((row) => ({
@@ -100,7 +100,7 @@ export async function connectionNews(session: Session, clinicId: number, now: nu
   }));
 }
 
-/** Lists what a clinic asked for and does not see: requests that wait, and those refused or ended of late. */
+/** Lists what a clinic requested and does not see: waiting requests, and lately refused or ended ones. */
 export async function listOwnRequests(session: Session, clinicId: number, now: number): Promise<OwnRequest[]> {
   const rows = await session.all(ownRequests, { clinicId, since: now - REQUEST_MS });
   return rows.map(({ patient_fp, state, asked_at, ended_at, by, clinic }) => ({
@@ -176,7 +176,7 @@ const news = query((db, p: { clinicId: number; since: number }) =>
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
     .where("host.clinic_id", "=", p.clinicId)
     .where("link.listed", "=", 1)
-    // An open request tells, one that waits asks.
+    // An open request informs, a waiting one needs a decision.
     .where("host.state", "in", ["told", "waiting"])
     .where((where) => where.or([where("request.state", "=", "open"), where("host.state", "=", "waiting")]))
     .where(isLive(p.since))
@@ -201,7 +201,7 @@ const ownRequests = query((db, p: { clinicId: number; since: number }) =>
         where.and([where("request.state", "in", ["refused", "ended"]), where("request.ended_at", ">", p.since)]),
       ]),
     )
-    // A later request for the same patient says more.
+    // A later request for the same patient replaces it.
     .where((where) =>
       where.not(
         where.exists(

@@ -14,14 +14,14 @@ export interface Request {
   readonly id: number;
   readonly state: RequestState;
   readonly clinic: AskingClinic;
-  /** The user who asked. */
+  /** The requesting user. */
   readonly userId: number;
 }
 
 interface Asked {
   readonly clinicId: number;
   readonly fp: string;
-  /** A request that began to wait before has lapsed. */
+  /** A request that waits since before this has lapsed. */
   readonly since: number;
 }
 
@@ -42,7 +42,7 @@ export async function countWaiting(session: Session, asked: Omit<Asked, "fp">): 
   return (await session.first(waitingCount, asked))?.total ?? 0;
 }
 
-/** Stores a request, and forgets lapsed ones that no clinic was told of. */
+/** Stores a request, and forgets lapsed ones that reached no clinic. */
 export async function insertRequest(
   session: Session,
   asked: Asked & { readonly userId: number; readonly now: number },
@@ -81,7 +81,7 @@ export async function openRequest(session: Session, { id, clinic }: Request, now
   await session.all(open, { id, clinicId: clinic.id, now });
 }
 
-/** Ends a request. All of its clinics hear of it. */
+/** Ends a request. All of its clinics are notified. */
 export async function endRequest(
   session: Session,
   { id, clinic }: Pick<Request, "id" | "clinic">,

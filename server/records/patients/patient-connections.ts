@@ -15,7 +15,7 @@ import {
   type Request,
 } from "./connection-requests.ts";
 
-// A clinic asks for the connection to a patient. Clinics that are connected already are told, and those that want it confirm first.
+// A clinic requests the connection to a patient. Its connected clinics are notified, and confirm first if they want to.
 
 /** The user who opens or closes a connection, and the clinic of the connection. */
 export interface ConnectionActor {
@@ -39,8 +39,8 @@ export interface ConnectedPatient {
 }
 
 /**
- * Asks for the connection to a patient, and opens it if no other clinic must confirm it. An open connection stays as it is. Where
- * any other clinic confirms, an fp that nobody has waits like one that does. Run it in a transaction.
+ * Requests the connection to a patient, and opens it if no other clinic must confirm it. An open connection stays as it is. Where
+ * any other clinic confirms, an unknown fp waits like a known one. Run it in a transaction.
  * @returns the name of the patient, null while the request waits; undefined if the patient is unknown or deleted
  */
 export async function askConnection(
@@ -67,7 +67,7 @@ export async function askConnection(
 }
 
 /**
- * Tells the connected clinics of a request, and opens its connection unless one of them must still confirm.
+ * Notifies the connected clinics of a request, and opens its connection unless one of them must still confirm.
  * @returns whether it is open
  */
 export async function settle(

@@ -15,7 +15,7 @@ const CLINICS_MAX = 20;
 
 export interface PatientSearch {
   clinicId: number;
-  /** Words of the name or of identifiers, or a whole fp. Null lists all. */
+  /** Words of the name or of identifiers, or a complete fp. Null lists all. */
   search: string | null;
   species: string | null;
   /** The first page is 1. */
@@ -57,7 +57,7 @@ export class PatientLists {
 const SEARCH_CHARS_MAX = 200;
 const SEARCH_WORDS_MAX = 10;
 
-/** Makes the test of a search: each word stands in the name or in an identifier, or the text is the fp. No word fits all. */
+/** Makes the test of a search: each word is in the name or in an identifier, or the text is the fp. No word fits all. */
 function searchFor(search: string): (patient: KnownPatient) => boolean {
   const fp = search.trim().toLowerCase();
   const words = withoutAccents(search.slice(0, SEARCH_CHARS_MAX))
@@ -90,7 +90,7 @@ function compare(a: string, b: string): number {
 
 async function lastStudiesOf(session: Session, patients: readonly { id: number }[]): Promise<Map<number, string>> {
   if (patients.length === 0) return new Map();
-  // The query takes a whole page.
+  // The query takes a full page.
   const ids = Array.from({ length: PAGE_SIZE }, (_, index) => ({ id: patients[index]?.id ?? 0 }));
   const rows = await session.all(lastStudies, ids);
   return new Map(rows.map(({ id, last_at }) => [id ?? 0, new Date(last_at).toISOString()]));

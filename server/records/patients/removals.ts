@@ -4,7 +4,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import type { WalkedPage } from "./patients.ts";
 
-// What left the lists of a clinic and did not return: deleted patients, those whose connection was closed, the studies of
+// What left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies of
 // both, and studies that were taken back or moved to a patient of other clinics. See changes/clinic-studies.ts.
 
 export interface RemovalFilter {

@@ -75,7 +75,7 @@ export async function listDeviceNames(session: Session, clinicId: number): Promi
   return (await session.all(deviceNames, { clinicId })).map(({ device_name }) => device_name);
 }
 
-/** Finds the patients of the clinic whose name has a word with this begin, or whose identifier begins so. */
+/** Finds the patients of the clinic with a word of the name, or an identifier, that starts so. */
 async function searchPatients(
   session: Session,
   clinicId: number,
@@ -164,7 +164,7 @@ export const pageOfResults = pageQuery(true);
 /** The page that no column but the time narrows. On PostgreSQL too an index holds all that it chooses by. */
 export const pageOfAllResults = pageQuery(false);
 
-// Chooses the page among few columns, which an index holds (SQLite), and reads whole rows for it alone.
+// Chooses the page among few columns, which an index holds (SQLite), and reads complete rows for it alone.
 function pageQuery(isNarrowed: boolean) {
   return checked(
     query((db, p: ListParameters) =>

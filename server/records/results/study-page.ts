@@ -192,7 +192,7 @@ const visible = query((db, p: { clinicId: number; fp: string }) =>
     ),
 );
 
-/** The audit's rows about a study. The condition on the begin of the fp lets the index of studies serve. */
+/** The audit's rows about a study. The condition on the prefix of the fp lets the index of studies serve. */
 function auditOf(db: Kysely<Tables>, fp: string) {
   return db.selectFrom("audit").where("audit.fp", "=", fp).where(sql<boolean>`substr(audit.fp, 1, 4) = 'cds_'`);
 }

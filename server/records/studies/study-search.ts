@@ -1,7 +1,7 @@
 import type { PatientHint, Result, StudySource } from "../../../shared/api/study.ts";
 
-// Facts of a study that the dashboard's list filters and searches by. They stand in columns of their own, because a database
-// would read the whole results of each study.
+// Facts of a study that the dashboard's list filters and searches by. They have columns of their own, because a database would
+// read the complete results of each study.
 
 /** 0: no value outside its interval and no abnormal word, 1: some, 2: a critical one. */
 export type Severity = 0 | 1 | 2;
@@ -17,14 +17,14 @@ export function folded(text: string): string {
   return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase().replaceAll("ı", "i").normalize("NFKC").trim();
 }
 
-/** Returns the folded words by which a study is found, as a JSON list: sample numbers, and what the device says of the patient. */
+/** Returns the folded words by which a study is found, as a JSON list: sample numbers, and the device's words for the patient. */
 export function searchWords(source: StudySource | null, hint: PatientHint | null): string | null {
   const words = [...(source?.sample_ids ?? []), hint?.identifier ?? "", hint?.name ?? ""].map(folded);
   const known = [...new Set(words)].filter((word) => word !== "");
   return known.length === 0 ? null : JSON.stringify(known);
 }
 
-/** Makes the LIKE pattern that finds a word with this begin among `searchWords`. `!` escapes. */
+/** Makes the LIKE pattern that finds a word with this prefix among `searchWords`. `!` escapes. */
 export function searchPattern(text: string): string {
   return `%${likeText(JSON.stringify(folded(text)).slice(0, -1))}%`;
 }
@@ -34,7 +34,7 @@ export function likeText(text: string): string {
   return text.replaceAll(/[!%_]/g, "!$&");
 }
 
-/** Whether a name, or a word of it, begins with the folded text. */
+/** Whether a name, or a word of it, starts with the folded text. */
 export function isNameLike(name: string, begin: string): boolean {
   const whole = ` ${folded(name)}`;
   return whole.includes(` ${begin}`);

@@ -12,7 +12,7 @@ interface UserOfClinics {
 }
 
 /**
- * Says why an admin may not change how a user signs in: a new password, an end of sessions, disabling. Otherwise the admin of
+ * Returns why an admin may not change how a user signs in: a new password, an end of sessions, disabling. Otherwise the admin of
  * one clinic could add a user of another one, give the user a new password, and sign in there. @returns null if the admin may
  */
 export function accountProblem(admin: AdminOfClinics, user: UserOfClinics): string | null {

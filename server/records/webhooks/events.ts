@@ -3,11 +3,14 @@ import type { WebhookEventType } from "../../dashboard/types/settings/webhooks.t
 import { uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 
-// Events of webhooks: rows of `webhook_delivery`, written in the transaction of the change, so that there is no change without
-// its event. Clinics hear of the records that they read. An event that waits for its first attempt stands for every later
-// change of the record too, because the receiver reads the record when the message arrives.
+// Events of webhooks: rows of `webhook_delivery`, written in the transaction of the change, so that no change lacks its event.
+// Clinics get the events of the records that they read. An event that waits for its first attempt covers every later change of
+// the record too, because the receiver reads the record when the message arrives.
 
-/** Tells the clinics that list the patient: `study.filed` to those that did not read the study before, else `study.revised`. */
+/**
+ * Writes an event for each clinic that lists the patient: `study.filed` if it did not read the study before, else
+ * `study.revised`.
+ */
 export const eventsOfStudy = uncachedWrite((db, p: { fp: string; patientId: number; now: number }) =>
   events(
     db,
@@ -24,7 +27,7 @@ export const eventsOfStudy = uncachedWrite((db, p: { fp: string; patientId: numb
   ),
 );
 
-/** Tells the clinics that no longer read a study, because it left their patient. */
+/** Writes an event for each clinic that no longer reads a study, because it left their patient. */
 export const eventsOfLostStudies = uncachedWrite((db, p: { fp: string; patientId: number | null; now: number }) =>
   events(
     db,
@@ -41,7 +44,7 @@ export const eventsOfLostStudies = uncachedWrite((db, p: { fp: string; patientId
   ),
 );
 
-/** Tells the clinics that list a patient of the studies that they did not read before. */
+/** Writes events for the clinics that list a patient, of the studies that they did not read before. */
 export const eventsOfNewStudies = uncachedWrite((db, p: { patientId: number; now: number }) =>
   events(
     db,
@@ -59,7 +62,7 @@ export const eventsOfNewStudies = uncachedWrite((db, p: { patientId: number; now
   ),
 );
 
-/** Tells the clinics that list a patient, or that listed it until this transaction. */
+/** Writes an event for each clinic that lists a patient, or listed it until this transaction. */
 export const eventsOfPatient = uncachedWrite((db, p: { patientId: number; now: number }) =>
   events(
     db,

@@ -128,7 +128,7 @@ function toRow({
   };
 }
 
-// An empty id stands for all webhooks of the clinic.
+// An empty id means all webhooks of the clinic.
 const ofClinic = query((db, p: OfClinic) =>
   db
     .selectFrom("webhook")

@@ -29,11 +29,11 @@ const Analyte = Type.Object({
   molar_mass_g_per_mol: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
   /** True if a missing unit is unknown, not the only unit: some devices send another quantity without a unit. */
   unit_required: Type.Optional(Type.Boolean()),
-  /** True for a percentage that is no part of a whole, such as cells per 100 other cells. */
+  /** True for a percentage that may exceed 100, such as cells per 100 other cells. */
   unbounded: Type.Optional(Type.Boolean()),
   /** True if a value may be below 0. */
   signed: Type.Optional(Type.Boolean()),
-  /** True for urine that a chemistry analyzer measures beside blood: its order is not a urine order. */
+  /** True for urine that a chemistry analyzer measures in an order of blood. */
   beside_blood: Type.Optional(Type.Boolean()),
   /** A value in `unit` times `factor` is the value in the canonical unit. `basis` is the source of the factor. */
   units: Type.Array(
@@ -49,8 +49,8 @@ const Analyte = Type.Object({
   /** LOINC codes of this finding. */
   loinc: Type.Array(Loinc),
   /**
-   * LOINC codes that devices send for it and that name another finding, another property (a mass beside a rank) or another unit.
-   * They are read, and never sent.
+   * LOINC codes that devices send for it and that name another finding, another property (a mass in place of a rank) or another
+   * unit. They are read, and never sent.
    */
   loinc_read_only: Type.Optional(Type.Array(Loinc)),
   loinc_source: Type.Optional(Type.String()),
@@ -100,12 +100,12 @@ interface AnalyteChoice {
 
 /**
  * Finds the analyte of the first known name. The names are in order of trust: LOINC, then mnemonics as the device sent them.
- * @returns null if no name is known, if the known one contradicts the specimen or the unit, or beside a LOINC of urine that
- * the catalogue lacks: a mnemonic next to it would make it blood
+ * @returns null if no name is known, if the known one contradicts the specimen or the unit, or if the names include a LOINC of
+ * urine that the catalogue lacks: a mnemonic next to it would make it blood
  */
 export function findAnalyte(names: readonly string[], context: NameContext): AnalyteChoice | null {
   if (names.some((name) => urineLoinc.has(name.trim()))) return null;
-  // UCREA beside the name Creatinine is urine's.
+  // UCREA with the name Creatinine is urine's.
   const isUrine = names.some((name) => candidatesOf(name).some(({ beside_blood }) => beside_blood === true));
   for (const raw of names) {
     const name = raw.trim();
@@ -140,7 +140,7 @@ export function isUrineOnly(name: string): boolean {
   return candidates?.every((analyte) => analyte.modality === "URINALYSIS" && analyte.beside_blood !== true) ?? false;
 }
 
-/** Replaces the analyte by the one that the name means in the unit sent. */
+/** Replaces the analyte by what the name means in the unit sent. */
 function ofUnit(name: string, choice: AnalyteChoice, { unit = "" }: NameContext): AnalyteChoice | null {
   const { code, in_unit } = choice.analyte;
   if (in_unit === undefined || unit.trim() === "") return choice;

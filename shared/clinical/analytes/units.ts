@@ -1,7 +1,7 @@
 import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
 import { impossible, isKnownUnit, unitsSpelled } from "./unit-spellings.ts";
 
-// The units of an analyte: the one that a device sent, and the factors between them.
+// The units of an analyte: the unit that a device sent, and the factors between units.
 
 checkUnits();
 
@@ -37,7 +37,7 @@ export function readUnit(analyte: Analyte, spelling: string, value: number): Uni
 function missingUnit(analyte: Analyte, value: number): UnitReading {
   if (analyte.value_type !== "numeric") return { unit: null, warning: null };
   const problem = `no unit for ${analyte.code}, expected ${expected(analyte)}`;
-  // A value below 1 is no percentage of cells in blood.
+  // A value below 1 is not a percentage of cells in blood.
   if (analyte.code === "HCT" && value < 1) return { unit: "L/L", warning: null };
   const [only, ...others] = analyte.units;
   const isClear = others.length === 0 || unitsSpelled([only?.unit ?? ""], "").length > 0;
@@ -70,7 +70,7 @@ export function convert(analyte: Analyte, value: number, from: string, to: strin
   const numerator = factorOf(analyte, from);
   const denominator = factorOf(analyte, to);
   if (numerator === null || denominator === null) return null;
-  // 5500 / 1000 is 5.5, 5500 * 0.001 is not always: powers of ten are exact as whole numbers only.
+  // 5500 / 1000 is 5.5, 5500 * 0.001 is not always: powers of ten are exact as integers only.
   return numerator >= denominator ? value * (numerator / denominator) : value / (denominator / numerator);
 }
 

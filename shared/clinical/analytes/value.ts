@@ -8,7 +8,7 @@ export type ReadValue =
       readonly value: number;
       readonly comparator: Comparator | null;
       readonly text: string;
-      /** The marks beside the number, such as `*`. Absent without any. */
+      /** The marks around the number, such as `*`. Absent without any. */
       readonly marks?: string;
     }
   | { readonly is: "ordinal"; readonly rank: number; readonly text: string }
@@ -59,7 +59,7 @@ export function readValue(text: string, options: { decimalComma: boolean; suffix
 /** A grade in brackets: `(+)`, `[++]`, `(-)`. */
 const BRACKETED = /^[([]\s*(?:\+{1,4}|[-\u2212±]|\+\/?-)\s*[)\]]$/u;
 
-/** Returns whether a text stands in place of a value: it is empty, says so, or has neither letter nor digit nor a grade. */
+/** Returns whether a text replaces a value: it is empty, a known placeholder, or has neither letter nor digit nor a grade. */
 function isPlaceholder(text: string): boolean {
   if (NO_VALUE.test(text)) return true;
   return (

@@ -18,7 +18,7 @@ const MANIFEST_BYTES_MAX = 256 * 1024 * 1024;
 /** Callback with the bytes that are done and those of all. */
 export type Progress = (done: number, total: number) => void;
 
-/** Appends members behind the database, which is the file's content so far. */
+/** Appends members to the database, which is the file's content so far. */
 export class BackupWriter {
   readonly #descriptor: number;
   readonly #members: Member[] = [];
@@ -81,7 +81,7 @@ export class BackupWriter {
   }
 }
 
-/** Reads the manifest. @throws Error if the file is no whole backup */
+/** Reads the manifest. @throws Error if the file is not a complete backup */
 export function readManifest(file: string): Manifest {
   // The opening of a pipe would wait for its writer.
   if (!fs.statSync(file).isFile()) throw new Error(`${file} is not a file, expected the file of a backup`);
@@ -109,7 +109,7 @@ export function readManifest(file: string): Manifest {
   }
 }
 
-/** Reads every member. @throws Error for the first one whose bytes differ from the manifest */
+/** Reads every member. @throws Error for the first member that differs from the manifest */
 export function checkMembers(file: string, { members }: Manifest, progress: Progress): void {
   const total = members.reduce((sum, { bytes }) => sum + bytes, 0);
   const descriptor = fs.openSync(file, "r");

@@ -35,12 +35,12 @@ export interface MadeBackup {
   readonly manifest: Omit<Manifest, "members">;
 }
 
-/** Name of a backup that is not whole yet. */
+/** Name of an incomplete backup. */
 export const PARTIAL = ".partial";
 
 /** Pages of a step of the snapshot. */
 const STEP_PAGES = 256;
-/** Bytes that a backup needs on its disk besides its members. */
+/** Bytes that a backup needs on its disk in addition to its members. */
 const SPARE_BYTES = 1024 * 1024;
 
 /** Makes a backup under a temporary name, and names it `file` when it is on the disk. @throws Error with the remedy */
@@ -173,6 +173,6 @@ function removeQuietly(partial: string): void {
   try {
     removeParts(partial);
   } catch {
-    // The first failure is the one that matters.
+    // The first failure matters.
   }
 }

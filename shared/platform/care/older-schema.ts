@@ -10,7 +10,7 @@ import { storageAdvice } from "./storage-advice.ts";
 // An upgrade may fail after the new version has migrated the database and acknowledged results. The version before refuses that
 // database, and the copy from before the upgrade lacks those results. So all rows are copied into a database of its own schema.
 
-/** Whether the launcher starts this version in place of a later one that failed. */
+/** Whether the launcher starts this version in place of a failed later one. */
 export function isRolledBack(): boolean {
   return process.env["VETWIRE_ROLLED_BACK"] === "1";
 }
@@ -56,7 +56,7 @@ function copyRows(
     db.pragma("foreign_keys = OFF");
     migrateSqlite(db, migrations);
     db.prepare("ATTACH ? AS newer").run(file);
-    // SQLite would apply a write-ahead log that is left beside the copy.
+    // SQLite would apply a write-ahead log that is left next to the copy.
     const mode = String(db.pragma("newer.journal_mode = DELETE", { simple: true }));
     if (mode !== "delete") throw new Error(`${file} is open in another program: end it first`);
     db.transaction(() => {

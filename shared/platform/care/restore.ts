@@ -20,7 +20,7 @@ import { storageAdvice } from "./storage-advice.ts";
 
 // Checks a backup and restores it into a data folder. The old files are moved aside and never deleted.
 
-/** The folder of images, in the data folder, and a query for the names of those that a database knows. */
+/** The folder of images, in the data folder, and a query for the names that a database knows. */
 export interface KnownImages {
   readonly folder: string;
   readonly query: string;
@@ -55,7 +55,7 @@ export interface RestoreReport {
 export const CONFIG_PREFIX = "config/";
 const IMAGE = /^[0-9A-Z]{26}\.dcm$/;
 
-/** Checks a backup for a program: whole, unchanged, of a schema that it knows, with a sound database. @throws Error */
+/** Checks a backup for a program: complete, unchanged, of a schema that it knows, with a sound database. @throws Error */
 export function checkBackup(
   file: string,
   { program, schema, database }: Pick<RestoreTarget, "program" | "schema" | "database">,
@@ -82,7 +82,7 @@ export function checkBackup(
   }
 }
 
-/** The backup begins with the database, and SQLite ignores what follows it. */
+/** The backup starts with the database, and SQLite ignores what follows it. */
 function checkDatabase(file: string, { schema }: Manifest): void {
   inWords(file, () => {
     const db = new Database(file, { readonly: true, fileMustExist: true });

@@ -74,8 +74,8 @@ export function scheduleBackups(
 }
 
 /**
- * Removes the backups of this source beyond `keep`, the oldest first. Those with a later name than the newest one are of a clock
- * that was ahead, or that is behind now, and count as older. @returns the reason of a failure, or null
+ * Removes the backups of this source beyond `keep`, the oldest first. A later name than the newest one comes from a clock that
+ * was ahead, or is late now, and counts as older. @returns the reason of a failure, or null
  */
 function removeOld({ folder, keep }: BackupSchedule, source: BackupSource, newest: string): string | null {
   try {

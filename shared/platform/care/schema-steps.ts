@@ -40,7 +40,7 @@ export function newerRemedy({ program }: StoredSchema): string {
   return `install version ${program} or newer, or restore a backup from before its update`;
 }
 
-/** @returns an error that says that the database is as before */
+/** @returns an error with the note that the database is as before */
 export function failedMigration(database: string, error: unknown): Error {
   const advice = "install the version before again, and report this error";
   return new Error(`${database} could not be updated and stays as it was (${errorMessage(error)}): ${advice}`, {

@@ -11,8 +11,8 @@ export function resultLine(result: Result): string {
 }
 
 /**
- * Formats each result with the origin of its code and with what the device says about it: its name of an own code, or the
- * meaning of a code in an image.
+ * Formats each result with the origin of its code and with the device's words for it: its name of an own code, or the meaning of
+ * a code in an image.
  */
 function resultLines(results: readonly Result[], snapshot: Snapshot | null): string[] {
   return results.map((result, index) => lineOf(codeText(result, snapshot?.rows[index]), result, snapshot?.rows[index]));

@@ -51,7 +51,7 @@ export interface Table<Row> {
   readonly cells: (row: Row) => readonly string[];
 }
 
-/** Prints a list to stdout. A reader at a terminal hears of an empty one. */
+/** Prints a list to stdout. A terminal gets a line for an empty one. */
 export async function printTable<Row>(table: Table<Row>, rows: Iterable<Row> | AsyncIterable<Row>): Promise<void> {
   let count = 0;
   for await (const line of tableText(table, rows)) {

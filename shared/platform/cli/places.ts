@@ -13,7 +13,7 @@ const LOCAL: Places = { config: "./agent.yaml", data: "./data/server" };
 
 /** Returns the default of `--config` or `--data` that is in force in the current folder. */
 export function defaultPlace(place: keyof Places): string {
-  // A checkout keeps its files beside its sources: npm runs its scripts there.
+  // A checkout keeps its files next to its sources: npm runs its scripts there.
   const isCheckout = fs.realpathSync(".") === PROGRAM_FOLDER;
   if (isCheckout || fs.existsSync(LOCAL[place])) return LOCAL[place];
   return platformPlaces(process.platform, process.env, process.getuid?.() === 0)[place];

@@ -7,7 +7,7 @@ import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
 import { endsWithReader, printError } from "./output.ts";
 
 // Runs a command line of subcommands. Each subcommand is a module, which is loaded only if it is named: a help page and the
-// version appear at once.
+// version must appear immediately.
 
 export interface ProgramDefinition {
   /** The words that a user types: `vetwire agent`. */
@@ -24,7 +24,7 @@ export interface ProgramDefinition {
 export interface CommandHelp {
   /** A few words for the list of all commands. */
   readonly summary: string;
-  /** Command lines without the name of the program. The page of a subcommand shows those that begin with its name. */
+  /** Command lines without the name of the program. The page of a subcommand shows the lines with its name. */
   readonly examples: readonly string[];
 }
 
@@ -53,8 +53,8 @@ export async function runProgram(definition: ProgramDefinition, args = process.a
 }
 
 /**
- * Handles faults of stdout and stderr, which arrive as events after the write. The reader of a pipe, such as `head`, may close it: a
- * command then ends its work as always, and an endless one ends. A fault of stderr can be told nowhere.
+ * Handles faults of stdout and stderr, which arrive as events after the write. The reader of a pipe, such as `head`, may close
+ * it: a command then ends its work as always, and an endless one ends. A fault of stderr can be reported nowhere.
  */
 function watchOutput(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -91,7 +91,7 @@ export async function createProgram(definition: ProgramDefinition, name: string 
   return program.addCommand(command);
 }
 
-/** Adds to the page of a command the examples that begin with its words, and so with its subcommands. */
+/** Adds to the page of a command the examples of it and of its subcommands. */
 function addExamples(command: Command, program: string, words: string, examples: readonly string[]): void {
   const own = examples.filter((example) => `${example} `.startsWith(`${words} `));
   command.showHelpAfterError("Add --help for options and examples.");

@@ -39,7 +39,7 @@ async function run(
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => launcher.stop());
   if (program === "server" && process.platform !== "win32") process.on("SIGHUP", () => launcher.reload());
   const code = await launcher.run();
-  // shawl starts a program again at once: a fault that stays would fill the disk with its log.
+  // shawl starts a program again without a pause: a lasting fault would fill the disk with its log.
   if (process.platform === "win32" && code !== 0 && code !== EXIT_CONFIG) await sleep(RESTART_MS);
   process.exit(code);
 }

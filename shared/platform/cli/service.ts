@@ -202,7 +202,7 @@ async function logs(
   await followFile(file, (text) => process.stdout.write(printableLines(text)), end.signal);
 }
 
-/** @throws Error with the command for an administrator. Windows itself refuses those who are none. */
+/** @throws Error with the command for an administrator. Windows itself refuses all others. */
 function requireRights(): void {
   if (process.getuid === undefined || process.getuid() === 0) return;
   const command = ["vetwire", ...process.argv.slice(2)].map((word) =>

@@ -69,7 +69,7 @@ async function prepare(
   const taker = readRunning(folder)?.process;
   const until = performance.now() + PREPARED_MS;
   while (performance.now() < until) {
-    // It is read before the answer: a service ends after its last word, too.
+    // It is read before the response, because a service ends after its last one.
     const running = readRunning(folder)?.process;
     answer = request.answer() ?? answer;
     const sentences = answer?.sentences.slice(printed) ?? [];
@@ -102,7 +102,7 @@ function versionOf(program: string, file: string): string {
   return version;
 }
 
-/** Asks again and again. @returns undefined if the time is over */
+/** Repeats a query. @returns undefined if the time is over */
 async function poll<Result>(
   ms: number,
   ask: () => Result | undefined | Promise<Result | undefined>,

@@ -53,7 +53,7 @@ export async function bundle(folder: string): Promise<string[]> {
     format: "esm",
     platform: "node",
     target: "node22.18",
-    // pg loads pg-native if a program asks for it; ours does not.
+    // pg loads pg-native on request; ours does not request it.
     external: [...LOADED_FROM_DISK, "pg-native"],
     // Packages in CommonJS call require for the modules of Node.
     banner: {

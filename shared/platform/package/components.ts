@@ -7,7 +7,7 @@ import path from "node:path";
 export interface Component {
   readonly name: string;
   readonly version: string;
-  /** An SPDX identifier or expression; null if its description has none, and its text alone tells. */
+  /** An SPDX identifier or expression; null if only the text of its license names it. */
   readonly license: string | null;
   /** The hash of its archive in base64, as in the lock file: `sha512-...` */
   readonly integrity: string;

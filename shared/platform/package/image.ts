@@ -18,14 +18,14 @@ const PORT = 8080;
 const USER = 10_001;
 const NS_PER_S = 1e9;
 
-/** Asks the server whether it runs. The image has neither curl nor a shell. */
+/** Checks whether the server runs. The image has neither curl nor a shell. */
 const HEALTH = [
   `/${PROGRAM}/runtime/node`,
   "-e",
   `fetch('http://127.0.0.1:${PORT}/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`,
 ];
 
-/** Makes vetwire-server-VERSION-PLATFORM-image.tar, with a Dockerfile and a compose.yaml beside it. */
+/** Makes vetwire-server-VERSION-PLATFORM-image.tar, with a Dockerfile and a compose.yaml next to it. */
 export const packImage: Pack = async (order) => {
   const { platform, release, work, out } = order;
   const image = path.join(work, "image");

@@ -26,7 +26,7 @@ function sign(file: string, key: string | null): void {
   fs.rmSync(`${file}.minisig`, { force: true });
   if (key === null) return;
   const words = ["-S", "-s", key, "-m", file, "-t", `file:${path.basename(file)}`];
-  // A key with a password asks for it in the terminal.
+  // minisign reads the password of a key from the terminal.
   execFileSync("minisign", words, { stdio: ["inherit", "ignore", "inherit"] });
 }
 

@@ -62,7 +62,7 @@ export async function stage(folder: string, platform: Platform, release: Release
   fs.mkdirSync(path.join(folder, "runtime"));
   fs.copyFileSync(path.join(nodeRoot, nodeFolder(platform), "bin", node), path.join(folder, "runtime", node));
   if (isWindows) {
-    // Windows runs only programs that answer its service manager, so shawl runs Node.
+    // Windows runs only programs that respond to its service manager, so shawl runs Node.
     const shawl = path.join(ROOT, SHAWL_FOLDER, "bin");
     fs.copyFileSync(path.join(shawl, `${SHAWL}-win64.exe`), path.join(folder, "runtime/shawl.exe"));
     fs.copyFileSync(path.join(shawl, `${SHAWL}-legal.txt`), path.join(folder, "runtime/shawl-legal.txt"));

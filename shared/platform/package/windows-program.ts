@@ -16,7 +16,7 @@ export interface WindowsProgram {
   readonly page: string;
 }
 
-/** Stand for the folders that the installer knows: the rules for paths of Windows need a drive. */
+/** Placeholders for the folders that the installer knows: the rules for paths of Windows need a drive. */
 const PROGRAM_DRIVE = "P:\\";
 const DATA_DRIVE = "D:\\";
 
@@ -58,7 +58,7 @@ export function serviceArguments({ service }: WindowsProgram): string {
   return installerLine(shawlWords(service).slice(1));
 }
 
-/** Returns the commands that tell Windows to start shawl again if it dies. shawl itself starts the program again. */
+/** Returns the commands that make Windows start shawl again if it dies. shawl itself starts the program again. */
 export function recoveryLines({ service }: WindowsProgram): string[] {
   return windows.install(service).flatMap((step) => {
     if (step.do !== "run" || !step.words[1]?.startsWith("failure")) return [];

@@ -22,7 +22,7 @@ export interface ServiceDescription {
   readonly options: readonly string[];
 }
 
-/** The facts that the command line of an installed service tells. */
+/** The facts in the command line of an installed service. */
 export type InstalledService = Omit<ServiceDescription, "writable">;
 
 /** Folders that the user of a service has to write. */
@@ -35,7 +35,7 @@ export function folderOf(file: string): string {
   return pathOf(file).dirname(file);
 }
 
-/** Whether a place is a folder, or in it. Windows does not tell capital letters from small ones. */
+/** Whether a place is a folder, or in it. Windows does not distinguish capital and small letters. */
 export function isWithin(folder: string, place: string): boolean {
   const rules = pathOf(folder);
   const way = rules.relative(folder, place);
@@ -43,8 +43,8 @@ export function isWithin(folder: string, place: string): boolean {
 }
 
 /**
- * Returns a sentence that refuses the configuration of an agent beside the files of others, or null: the service gets rights to
- * the whole folder. `names` are those in the folder, and `own` is the folder that belongs to Vetwire alone.
+ * Returns a sentence that refuses the configuration of an agent next to the files of others, or null: the service gets rights to
+ * the complete folder. `names` are the files in it, and `own` is the folder that belongs to Vetwire alone.
  */
 export function configProblem(config: string, names: readonly string[], own: string): string | null {
   const rules = pathOf(config);

@@ -7,17 +7,17 @@ const POLL_MS = 500;
 /** Bytes from the end in which the last lines are looked for. */
 const TAIL_BYTES = 1024 * 1024;
 
-/** Returns the last lines of a file. @throws Error that says what to do if it is missing */
+/** Returns the last lines of a file. @throws Error with the remedy if it is missing */
 export function lastLines(file: string, count: number): string[] {
   const { text } = readFrom(file, Math.max(0, sizeOf(file) - TAIL_BYTES));
   return text.split("\n").slice(0, -1).slice(-count);
 }
 
-/** Hands on what is appended to a file, also after it began anew, until the signal. */
+/** Passes on what is appended to a file, also after the file started again, until the signal. */
 export async function followFile(file: string, show: (text: string) => void, signal: AbortSignal): Promise<void> {
   for (let at = sizeOf(file); !signal.aborted; ) {
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    // The file is missing for a moment while it begins anew.
+    // The file is missing for a moment while it starts again.
     const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size === at) continue;
     if (size < at) at = 0;

@@ -29,7 +29,7 @@ export async function findService(name: string, { platform }: Machine): Promise<
 /**
  * Installs and starts a service. What a failed step leaves is removed again, but no data.
  * @returns notes for the user
- * @throws Error that says what to do
+ * @throws Error with the remedy
  */
 export async function installService(service: ServiceDescription, machine: Machine): Promise<string[]> {
   const { name } = service;
@@ -59,7 +59,7 @@ export async function installService(service: ServiceDescription, machine: Machi
   }
 }
 
-/** @throws Error if the configuration is beside the files of others */
+/** @throws Error if the configuration is next to the files of others */
 async function requireOwnFolder({ config }: ServiceDescription, { platform, root }: Machine): Promise<void> {
   if (config === null) return;
   const folder = path.join(root, folderOf(config));
@@ -85,14 +85,14 @@ export async function switchService(name: string, to: "start" | "stop", machine:
   if (!isSo) await carryOut(machine.platform[to](name), machine);
 }
 
-/** Finds a service of Vetwire. @throws Error that says what to do if there is none */
+/** Finds a service of Vetwire. @throws Error with the remedy if there is none */
 export async function ownService(name: string, machine: Machine): Promise<Extract<Found, { is: "installed" }>> {
   const found = await findService(name, machine);
   if (found.is === "installed") return found;
   throw new Error(absence(name, found));
 }
 
-/** Says why there is no service of Vetwire, and what to do. */
+/** Returns why there is no service of Vetwire, and what to do. */
 export function absence(name: string, found: Exclude<Found, { is: "installed" }>): string {
   switch (found.is) {
     case "no manager":

@@ -8,7 +8,7 @@ export type Step =
   | { readonly do: "remove"; readonly file: string }
   /** Creates a missing folder for its owner, the user of the service. */
   | { readonly do: "folder"; readonly folder: string; readonly owner: string }
-  /** Creates a missing folder, and runs the words that give it its rights: those of a new folder, or of one that was there. */
+  /** Creates a missing folder, and runs the command that sets its rights: one for a new folder, one for an existing one. */
   | {
       readonly do: "folder";
       readonly folder: string;
@@ -16,7 +16,7 @@ export type Step =
       readonly found: readonly string[];
     };
 
-/** The answer of a command. A program that is missing has the code null. */
+/** The result of a command. A missing program has the code null. */
 export interface Answer {
   readonly code: number | null;
   readonly text: string;
@@ -34,7 +34,7 @@ export type ServiceState =
 export type Found =
   | { readonly is: "no manager"; readonly reason: string }
   | { readonly is: "not installed" }
-  /** Another program's service has the name, or one that a person wrote. */
+  /** The name belongs to another program's service, or to one that a person wrote. */
   | ({ readonly is: "foreign" } & Course)
   | ({
       readonly is: "installed";
@@ -53,9 +53,9 @@ export interface Platform {
   readonly folder: string;
   /** Puts a command line into the hands of an administrator: `sudo ...`. */
   readonly asAdministrator: (command: string) => string;
-  /** The commands whose answers tell the state of a service. */
+  /** The commands that read the state of a service. */
   readonly questions: (name: string) => readonly (readonly string[])[];
-  /** Judges the answers, in the order of the questions. */
+  /** Judges the results, in the order of the commands. */
   readonly judge: (name: string, answers: readonly Answer[]) => Found;
   readonly install: (service: ServiceDescription) => readonly Step[];
   /** Files that have to be there before `install`, each with what to do. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import { errorMessage } from "../../runtime/error-message.ts";
 import type { Answer, Platform, Step } from "./platform.ts";
 
-// Carries out what a platform tells.
+// Carries out the steps of a platform.
 
 /** Time for one command: a service manager waits for the stop of the program. */
 const COMMAND_MS = 90_000;
@@ -15,7 +15,7 @@ export interface Machine {
   readonly root: string;
 }
 
-/** Asks for the answers of commands, one after the other. */
+/** Runs commands one after the other, and returns their results. */
 export async function answersOf(commands: readonly (readonly string[])[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const words of commands) answers.push(await answerOf(words));
@@ -72,7 +72,7 @@ export function show(words: readonly string[]): Promise<number> {
 
 function answerOf([program = "", ...args]: readonly string[]): Promise<Answer> {
   return new Promise((resolve) => {
-    // Times in UTC and words in English, whatever the machine speaks.
+    // Times in UTC and words in English, whatever the language of the machine.
     const env = { ...process.env, TZ: "UTC", LC_ALL: "C" };
     execFile(program, args, { timeout: COMMAND_MS, env, windowsHide: true }, (error, stdout, stderr) => {
       const text = `${stdout}${stderr}`;
@@ -86,7 +86,7 @@ function answerOf([program = "", ...args]: readonly string[]): Promise<Answer> {
 function failureOf(platform: Platform, words: readonly string[], code: number | null, text: string): string {
   const command = words.join(" ");
   if (code === null) return `${words[0] ?? ""} is missing on this machine, and the service needs it`;
-  // Windows tells the missing right by its number; its words have translations.
+  // Windows reports the missing right by its number; its words are translated.
   if (/\b5:/.test(text)) return `an administrator has to do this: ${platform.asAdministrator(command)}`;
   const said = text.trim().slice(-500);
   return `${command} failed with code ${code}${said === "" ? "" : `: ${said}`}`;

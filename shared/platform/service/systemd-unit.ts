@@ -100,7 +100,7 @@ const HARDENING = [
   "LimitCORE=0",
 ];
 
-/** The folders that the program may write, and those that it needs from hidden places. */
+/** The folders that the program may write, and hidden folders that it needs. */
 function places(service: ServiceDescription): string[] {
   const { state, node, main } = service;
   const relative = path.posix.relative("/var/lib", state);
@@ -119,7 +119,7 @@ function isHidden(place: string): boolean {
   return HIDDEN.some((folder) => place.startsWith(`${folder}/`));
 }
 
-/** Quotes a word for a line of a unit. `%` and `$` begin expansions of systemd. */
+/** Quotes a word for a line of a unit. `%` and `$` start expansions of systemd. */
 function quoted(word: string): string {
   const escaped = word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /[\s"'\\;]/.test(word) ? `"${escaped}"` : escaped;

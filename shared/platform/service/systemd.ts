@@ -90,7 +90,7 @@ function stateOf(values: ReadonlyMap<string, string>): ServiceState {
   }
 }
 
-/** Reads a time of systemctl, which the shell asks for in UTC: `Mon 2026-11-23 17:00:00 UTC`. */
+/** Reads a time of systemctl, which the shell requests in UTC: `Mon 2026-11-23 17:00:00 UTC`. */
 function instantOf(text = ""): string | null {
   const [, day, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC$/.exec(text) ?? [];
   return day === undefined ? null : `${day}T${time}.000Z`;

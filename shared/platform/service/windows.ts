@@ -10,7 +10,7 @@ import {
 import type { Answer, Found, Platform, ServiceState, Step } from "./platform.ts";
 import { windowsLine, windowsWords } from "./windows-words.ts";
 
-// The service manager of Windows. Node is not a Windows service, so shawl stands between: it starts the launcher, and starts it
+// The service manager of Windows. Node is not a Windows service, so shawl is in between: it starts the launcher, and starts it
 // again after its end.
 
 /** Time that shawl leaves the program for its stop. */
@@ -19,7 +19,7 @@ const STOP_MS = 25_000;
 const FAILURE_ACTIONS = "restart/5000/restart/30000/restart/300000";
 const DAY_S = 86_400;
 
-/** shawl stands beside Node in the packages. */
+/** shawl is next to Node in the packages. */
 function shawlFile(node: string): string {
   return path.win32.join(path.win32.dirname(node), "shawl.exe");
 }
@@ -43,7 +43,7 @@ export const windows: Platform = {
   asAdministrator: (command) => `${command} (in a command prompt that you start as administrator)`,
   questions: (name) => [
     ["sc.exe", "queryex", name],
-    // The size of the answer: a command line with long paths exceeds the usual one.
+    // The size of the result: a command line with long paths exceeds the usual one.
     ["sc.exe", "qc", name, "8192"],
   ],
   judge,

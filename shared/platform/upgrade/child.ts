@@ -19,7 +19,7 @@ export interface ChildOrder {
   readonly version: string;
   /** Whether the version is that of the launcher's own program folder. */
   readonly isOwn: boolean;
-  /** Whether this version starts in place of a later one that failed. */
+  /** Whether this version starts in place of a failed later one. */
   readonly rolledBack: boolean;
   /** Takes the output in place of the launcher's own, where no service manager keeps it. */
   readonly output: ((text: string) => void) | null;
@@ -41,7 +41,7 @@ const toLauncher = Compile(ToLauncher);
 
 export class Child {
   readonly ended: Promise<End>;
-  /** Null if Node refused the start at once, as on Windows for a file that is no program. */
+  /** Null if Node refused the start immediately, as on Windows for a file that is not a program. */
   readonly #process: ChildProcess | null;
   #health: Health | null = null;
 
@@ -71,7 +71,7 @@ export class Child {
     return this.#process?.pid ?? null;
   }
 
-  /** The last that the process told; null before its start is whole. */
+  /** The last report of the process; null before its start is complete. */
   get health(): Health | null {
     return this.#health;
   }
@@ -85,11 +85,11 @@ export class Child {
   }
 
   send(message: FromLauncher): void {
-    // A process that ended meanwhile hears nothing.
+    // A process that ended meanwhile gets nothing.
     if (this.#process?.connected) this.#process.send(message, () => undefined);
   }
 
-  /** Asks for the end. A message, because Windows has no signal that a process could handle. */
+  /** Requests the end. A message, because Windows has no signal that a process could handle. */
   stop(): void {
     this.send({ is: "stop" });
   }
@@ -98,7 +98,7 @@ export class Child {
     this.#process?.kill("SIGHUP");
   }
 
-  /** Asks for the end, and kills a process that does not follow. */
+  /** Requests the end, and kills a process that does not follow. */
   async end(): Promise<void> {
     this.stop();
     const timer = setTimeout(() => this.#process?.kill("SIGKILL"), END_MS);
@@ -107,7 +107,7 @@ export class Child {
   }
 }
 
-/** @throws Error at once for a file that is no program */
+/** @throws Error immediately for a file that is not a program */
 function startProcess(order: ChildOrder): ChildProcess {
   const [node, ...args] = commandOf(order);
   return spawn(node, [...args, order.program, "run", ...order.options], {

@@ -13,7 +13,7 @@ export interface CopyOrder {
   readonly copy: string;
 }
 
-/** The name of the one copy beside a database. */
+/** The name of the one copy next to a database. */
 export function copyName(database: string): string {
   return `${database}.before-upgrade`;
 }

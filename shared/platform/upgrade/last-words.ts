@@ -1,7 +1,7 @@
-// Keeps the end of a process's stderr, and finds the sentence in it that tells why the process ended.
+// Keeps the end of a process's stderr, and finds the sentence in it with the reason of the end.
 
 const CHARS_MAX = 4_000;
-/** Lines of a message that is no crash: a configuration has a line for each problem. */
+/** Lines of a message that is not a crash: a configuration has a line for each problem. */
 const LINES_MAX = 5;
 const SENTENCE_CHARS_MAX = 500;
 
@@ -12,7 +12,7 @@ export class LastWords {
     this.#text = (this.#text + text).slice(-CHARS_MAX);
   }
 
-  /** The message of a crash, or the last lines; null if nothing was said. */
+  /** The message of a crash, or the last lines; null if there is none. */
   get sentence(): string | null {
     const lines = this.#text.split(/\r?\n/).filter((line) => line.trim() !== "");
     const crash = lines.findLast((line) => /^(Uncaught )?\w*Error\b.*:/.test(line));

@@ -17,14 +17,14 @@ export const ToLauncher = Type.Union([
     problems: Type.Array(Type.Object({ what: Text, reason: Text })),
     heartbeat: Type.Boolean(),
   }),
-  /** Asks for an upgrade to an unpacked version. A person may try a version again that was rolled back. */
+  /** Requests an upgrade to an unpacked version. A person may try a version again that was rolled back. */
   Type.Object({
     is: Type.Literal("upgrade"),
     version: Text,
     expects: Type.Object({ heartbeat: Type.Boolean(), known: Type.Array(Text) }),
     byPerson: Type.Optional(Type.Boolean()),
   }),
-  /** Tells of an upgrade that was not started, for the list of upgrades. */
+  /** Reports an upgrade that was not started, for the list of upgrades. */
   Type.Object({ is: Type.Literal("refused"), version: Text, reason: Text }),
 ]);
 export type ToLauncher = Static<typeof ToLauncher>;
@@ -32,7 +32,7 @@ export type UpgradeAsked = Extract<ToLauncher, { readonly is: "upgrade" }>;
 
 export const FromLauncher = Type.Union([
   Type.Object({ is: Type.Literal("stop") }),
-  /** The answer to an upgrade. Without a reason a stop follows, and the new version starts. */
+  /** The response to an upgrade. Without a reason a stop follows, and the new version starts. */
   Type.Object({ is: Type.Literal("answer"), reason: Type.Union([Text, Type.Null()]) }),
 ]);
 export type FromLauncher = Static<typeof FromLauncher>;

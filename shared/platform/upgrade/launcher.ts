@@ -80,13 +80,13 @@ export class Launcher {
         if (this.#isOnTrial(choice)) this.#store(discountStart(this.#versions));
         return end.code ?? 1;
       }
-      // An accepted order, or the fault of a version, asks for another version.
+      // An accepted order, or the fault of a version, requires another version.
       if (this.#choose().version === choice.version) return end.code ?? 1;
       if (this.#versions.pending === null) this.#tidy([this.#inForce()]);
     }
   }
 
-  /** Ends the program as its service manager asks. */
+  /** Ends the program at the request of its service manager. */
   stop(): void {
     this.#isStopping = true;
     this.#child?.stop();
@@ -199,7 +199,7 @@ export class Launcher {
     return "the disk takes no file: make room there";
   }
 
-  /** Answers an order. After an accepted one, a program that hangs in its stop would keep the new version from its start. */
+  /** Responds to an order. After an accepted one, a program that hangs in its stop would keep the new version from its start. */
   #answer(child: Child, reason: string | null): void {
     child.send({ is: "answer", reason: reason === null ? null : cut(reason) });
     if (reason === null) void child.end();
@@ -209,7 +209,7 @@ export class Launcher {
     this.#goBack(rollBack(this.#versions), trial.version, reason);
   }
 
-  /** Goes back to the package's own version if one in force does not even tell its number. Each later start would fail too. */
+  /** Goes back to the package's own version if one in force does not even print its number. Each later start would fail too. */
   async #leaveIfDamaged(version: string): Promise<void> {
     try {
       await checkVersion(versionFolder(this.#launch.folder, version), version);

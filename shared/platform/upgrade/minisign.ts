@@ -76,7 +76,7 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/);
 }
 
-/** @returns null unless the line has that length and begins with the name of the algorithm */
+/** @returns null unless the line has that length and starts with the name of the algorithm */
 function decode(line: string | undefined, expected: { readonly algorithm: string; readonly bytes: number }) {
   const bytes = Buffer.from(line ?? "", "base64");
   const algorithm = bytes.subarray(0, 2).toString("latin1");

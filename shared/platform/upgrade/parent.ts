@@ -4,7 +4,7 @@ import type { Expectation, Health } from "./versions.ts";
 
 // The launcher, as the program that it started sees it.
 
-/** Time in which a launcher answers. Without a bound its silence would block every later upgrade. */
+/** Time in which a launcher responds. Without a bound its silence would block every later upgrade. */
 const ANSWER_MS = 30_000;
 
 const fromLauncher = Compile(FromLauncher);
@@ -13,7 +13,7 @@ export interface Parent {
   /** The versions folder. */
   readonly folder: string;
   tell(health: Health): void;
-  /** Asks for an upgrade. @returns why the launcher refuses it; null if the program has to stop now */
+  /** Requests an upgrade. @returns why the launcher refuses it; null if the program has to stop now */
   ask(version: string, expects: Expectation, byPerson: boolean): Promise<string | null>;
   refused(version: string, reason: string): void;
 }

@@ -23,7 +23,7 @@ export interface ReleaseOrder {
   /** The versions folder. */
   readonly folder: string;
   readonly fetch: FetchFile;
-  /** Bytes that the upgrade needs on this disk besides the release, for the copy of the database. */
+  /** Bytes that the upgrade needs on this disk in addition to the release, for the copy of the database. */
   readonly spareBytes: number;
 }
 
@@ -33,7 +33,7 @@ const RELEASE_BYTES = 400 * 1024 ** 2;
 const CHECK_MS = 60_000;
 
 /**
- * Unpacks a release beside the running version. With `keep` false it is checked, also one that is there already, and removed again.
+ * Unpacks a release next to the running version. With `keep` false it is checked, even if it was there, and removed again.
  * @throws Error with the reason
  */
 export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<void> {

@@ -10,7 +10,8 @@ import type { FetchFile } from "./prepare.ts";
 import type { UpgradeOrder, Upgrader } from "./upgrader.ts";
 import { readJson } from "./version-store.ts";
 
-// `vetwire upgrade` and the running service talk through files of the versions folder: only users who may write there can ask.
+// `vetwire upgrade` and the running service exchange files in the versions folder: only users who may write there can request an
+// upgrade.
 
 /** The question, in request.json. */
 const UpgradeRequest = Type.Object({
@@ -25,7 +26,7 @@ type UpgradeRequest = Static<typeof UpgradeRequest>;
 
 const upgradeRequest = Compile(UpgradeRequest);
 
-/** The answer so far, in answer.json. */
+/** The response so far, in answer.json. */
 export interface UpgradeAnswer {
   readonly id: string;
   readonly version: string;
@@ -139,7 +140,10 @@ function fetchFrom(incoming: string): FetchFile {
   };
 }
 
-/** Asks the service of a versions folder. `archive` lies on this machine, its signature beside it; null lets the service fetch it. */
+/**
+ * Sends a request to the service of a versions folder. `archive` is on this machine, next to its signature; null lets the service
+ * fetch it.
+ */
 export function askService(
   folder: string,
   version: string | null,
@@ -222,7 +226,7 @@ function copyTo(copy: string, source: number): void {
   }
 }
 
-/** Replaces a file whole. */
+/** Replaces a file in one rename. */
 function replaceFile(folder: string, name: string, value: unknown): void {
   const part = path.join(folder, `${name}.part`);
   fs.rmSync(part, { force: true });

@@ -27,7 +27,7 @@ export interface UpgradeOrder {
   readonly version: string;
   readonly fetch: FetchFile;
   readonly isDryRun?: boolean;
-  /** Whether a person of this machine asks, who may try a version again that was rolled back. */
+  /** Whether a person at this machine requests it, who may try a rolled-back version again. */
   readonly byPerson?: boolean;
 }
 
@@ -56,7 +56,7 @@ export class Upgrader {
     return last === undefined ? null : { to: last.to, state: last.outcome, reason: last.reason, at: last.at };
   }
 
-  /** Upgrades this program. `say` gets each step. @throws Error with the reason why the running version goes on */
+  /** Upgrades this program. `say` gets each step. @throws Error with the reason why the running version stays */
   async upgrade(order: UpgradeOrder, say: (sentence: string) => void = () => undefined): Promise<void> {
     const { version, isDryRun = false } = order;
     if (this.#preparing !== null) throw new Error(`the upgrade to ${this.#preparing} is under way: wait for its end`);

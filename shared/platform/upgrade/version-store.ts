@@ -28,7 +28,7 @@ const STARTS_MAX = 10;
 const FILE_BYTES_MAX = 1024 ** 2;
 /** Follows no link, and waits for no writer of a pipe. Windows lacks both flags, and has neither danger. */
 const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
-/** Drafts of the folder: archives and versions that are not whole yet. */
+/** Drafts of the folder: incomplete archives and versions. */
 const DRAFTS = "drafts";
 const FILES = {
   versions: "current.json",
@@ -72,7 +72,7 @@ export function writeRunning(folder: string, running: RunningProgram): void {
   writeJson(folder, FILES.running, running);
 }
 
-/** Returns the versions that are unpacked whole. */
+/** Returns the completely unpacked versions. */
 export function unpackedVersions(folder: string): string[] {
   return fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => compareVersions(name, name) === 0) : [];
 }
@@ -93,7 +93,7 @@ export function draftsFolder(folder: string): string {
 export function removeOthers(folder: string, kept: readonly string[]): void {
   for (const version of unpackedVersions(folder)) {
     if (kept.includes(version)) continue;
-    // Under its own name a part of it would count as whole.
+    // Under its own name a part of it would count as complete.
     const doomed = path.join(draftsFolder(folder), `old-${version}`);
     fs.renameSync(versionFolder(folder, version), doomed);
     syncFolder(folder);

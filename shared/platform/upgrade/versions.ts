@@ -21,16 +21,16 @@ export interface Pending {
 
 /** The state that a new version has to reach. The version before could do no more, so an unplugged device stops no upgrade. */
 export interface Expectation {
-  /** Whether the server has to answer a heartbeat. */
+  /** Whether the server has to respond to a heartbeat. */
   readonly heartbeat: boolean;
   /** The problems that existed before, by `what` of a problem. */
   readonly known: readonly string[];
 }
 
-/** The state of a running program, as it tells the launcher. */
+/** The state of a running program, as it reports it to the launcher. */
 export interface Health {
   readonly problems: readonly { readonly what: string; readonly reason: string }[];
-  /** Whether the server has answered a heartbeat since the start. */
+  /** Whether the server has responded to a heartbeat since the start. */
   readonly heartbeat: boolean;
 }
 

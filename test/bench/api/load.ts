@@ -6,7 +6,7 @@ import autocannon from "autocannon";
 import { temporaryFolder } from "../../support/processes.ts";
 import { type Figure, median, whole } from "../figure.ts";
 
-// Requests per second under load. wrk is preferred, since autocannon is no faster than the measured servers.
+// Requests per second under load. wrk is preferred, since autocannon is not faster than the measured servers.
 
 const CONNECTIONS = 32;
 

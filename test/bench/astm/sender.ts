@@ -8,7 +8,7 @@ export async function framesPerSecond(ports: readonly number[], session: Session
   const count = { frames: 0, running: true };
   const senders = ports.map((port) => sendSessions(port, session, count));
   const failed = Promise.all(senders).then(() => undefined);
-  // Counting begins after the connections and the first commits, in the steady state.
+  // Counting starts after the connections and the first commits, in the steady state.
   await Promise.race([sleep(300), failed]);
   const from = performance.now();
   const before = count.frames;

@@ -16,7 +16,7 @@ export interface Load {
 export async function messagesPerSecond(ports: readonly number[], load: Load, seconds: number): Promise<number> {
   const count = { messages: 0, running: true };
   const senders = Promise.all(ports.map((port) => send(port, load, count))).then(() => undefined);
-  // Counting begins after the connections and the first commits, in the steady state.
+  // Counting starts after the connections and the first commits, in the steady state.
   await Promise.race([sleep(300), senders]);
   const from = performance.now();
   const before = count.messages;

@@ -64,7 +64,7 @@ test("a flood of strangers neither refuses a known browser nor goes before it", 
   const known = isPassword("wrong", cheap, { ...stranger, isKnown: true }).then(() => ended.push("known"));
   await Promise.all([...flood, known]);
   expect(ended).toHaveLength(23);
-  // Two of the flood were under way, and each may end before the known one begins.
+  // Two of the flood were under way, and each may end before the known one starts.
   expect(ended.indexOf("known")).toBeLessThan(5);
 });
 

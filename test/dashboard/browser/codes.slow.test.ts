@@ -5,7 +5,7 @@ import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from
 import { clinicEntities, ours, pushTo, unknownCode } from "../unmatched-clinic.ts";
 import { startDashboard } from "../harness.ts";
 
-// Goal: a user says in the page which analyte a device's code is, and takes it back.
+// Goal: a user maps a device's code to an analyte in the page, and takes it back.
 
 const HOSTILE = "<b>413</b>";
 

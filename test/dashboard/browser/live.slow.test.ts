@@ -5,7 +5,7 @@ import { clinic, connection, patient, study } from "../../server/harness.ts";
 import { browserProblem, sharedBrowser } from "../../support/browser.ts";
 import { startDashboard } from "../harness.ts";
 
-// Goal: an open page shows the newest state, whatever the order of answers and whatever a proxy answers meanwhile.
+// Goal: an open page shows the newest state, whatever the order of responses and whatever a proxy responds meanwhile.
 
 const fp = newFp("clinic");
 const dog = patient({ name: "Karabaş" });

@@ -62,7 +62,7 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await dialog.getByRole("heading", { name: "Image 3 of 3" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await dialog.getByRole("heading", { name: "Image 1 of 3" }).waitFor();
-    // Two keys come before the page is drawn anew.
+    // Two keys come before the page is drawn again.
     await page.evaluate(
       "for (const _ of [1, 2]) dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' })); undefined",
     );

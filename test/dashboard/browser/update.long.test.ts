@@ -23,7 +23,7 @@ async function startUpdates(...names: string[]) {
   Object.defineProperty(dashboard.clock, "now", { get: () => Date.now() - behind });
   const keys = new Map<string, string>();
 
-  /** Sends the heartbeat of an agent that is `age` old. @returns the version that the answer wants */
+  /** Sends the heartbeat of an agent that is `age` old. @returns the version that the response wants */
   async function beat(name: string, payload: Heartbeat = {}, age = 0): Promise<string | undefined> {
     const key = keys.get(name) ?? (await dashboard.makeFreshKey(fp, ["clinic.lab.ingest"], { name, type: "device" }));
     keys.set(name, key);

@@ -38,7 +38,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const { openAs, store, clock } = await startDashboard(clinic(fp));
     clock.now = Date.now();
     const logger = pino({ enabled: false });
-    // The public name stands for the receiver of the test.
+    // The public name leads to the receiver of the test.
     const dispatcher = new WebhookDispatcher(store, {
       logger,
       allowPrivate: true,

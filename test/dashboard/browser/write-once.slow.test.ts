@@ -7,7 +7,7 @@ import { item } from "../../server/records.ts";
 import { browserProblem, sharedBrowser } from "../../support/browser.ts";
 import { makeUser, startDashboard } from "../harness.ts";
 
-// Goal: what a user does once is done once, whatever happens to the answer.
+// Goal: what a user does once is done once, whatever happens to the response.
 
 const ours = newFp("clinic");
 
@@ -28,7 +28,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     return { page, use, left, take: use.getByRole("button", { name: "Take from stock" }) };
   }
 
-  /** The first answer is lost on its way, after the server did the write. */
+  /** The first response is lost on its way, after the server did the write. */
   async function loseFirstAnswer(page: Page): Promise<void> {
     let isFirst = true;
     await page.route("**/consume", async (route) => {

@@ -24,7 +24,7 @@ async function signIn({ app }: TestServer, body: object) {
   return { status: response.statusCode, code: json.error?.code, cookie };
 }
 
-/** The account behind a cookie; undefined if its session is over. */
+/** The account of a cookie; undefined if its session is over. */
 async function accountOf({ app }: TestServer, cookie: string): Promise<AccountState | undefined> {
   const response = await app.inject({ url: "/clinic/v1/account", headers: { cookie } });
   return response.statusCode === 200 ? response.json<AccountState>() : undefined;
@@ -147,7 +147,7 @@ test("a second factor is on after a right code, and a code signs in once", async
   expect(wrong.status).toBe(409);
   expect((await signIn(server, { name: user.name, password: PASSWORD })).status).toBe(200);
 
-  // The limit of attempts begins anew.
+  // The limit of attempts starts again.
   server.clock.now += 15 * 60_000;
   const totp = await switchOn(server, user);
   const credentials = { name: user.name, password: PASSWORD };

@@ -19,7 +19,7 @@ async function start() {
   const key = await server.makeFreshKey(ours, ["clinic.lab.ingest"], { name: "Lab PC", type: "device" });
   const admin = await makeUser(server, "admin", ours);
 
-  /** @returns the version that the answer names */
+  /** @returns the version that the response names */
   async function beat(payload: Heartbeat, by = key): Promise<number | undefined> {
     const headers = { "x-api-key": by };
     const response = await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
@@ -50,7 +50,7 @@ test("saved devices wait for the agent, which pulls them and tells that it appli
   await beat(report({ version: version ?? 0, problems }));
   expect(await read()).toEqual({ state: "refused", devices: wanted, problems });
   expect((await agents())[0]?.configuration).toBe("refused");
-  // The clock may stand still between two saves.
+  // The clock may not advance between two saves.
   expect(await save("- id: chem-3\n", wanted)).toBe(200);
   const next = await beat(report());
   expect(next).toBeGreaterThan(version ?? Infinity);

@@ -24,7 +24,7 @@ async function startListening() {
 async function listen(url: string, { cookie }: TestUser): Promise<IncomingMessage> {
   const request = get(`${url}/clinic/v1/clinics/${ours}/events`, { headers: { cookie } });
   const [news] = (await once(request, "response")) as [IncomingMessage];
-  // The first event says that the stream is ready.
+  // The first event announces the stream.
   await once(news, "data");
   return news;
 }

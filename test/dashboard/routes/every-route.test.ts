@@ -10,7 +10,7 @@ import { clinic, connection, patient, startServer, study } from "../../server/ha
 import { event, item, soap } from "../../server/records.ts";
 import { makeUser, type TestUser } from "../harness.ts";
 
-// Method: the routes are those that the app registers, so each new one is checked by itself.
+// Method: the routes come from the app, so each new one is checked by itself.
 
 interface Route {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -20,7 +20,7 @@ interface Route {
   readonly repeats: string | undefined;
 }
 
-/** Collects the routes that begin with a path. Call it before the first request. */
+/** Collects the routes that start with a path. Call it before the first request. */
 function routesOf(app: FastifyInstance): Route[] {
   const routes: Route[] = [];
   app.addHook("onRoute", ({ method, url, config }) => {
@@ -40,7 +40,7 @@ function pathOf({ url }: Route, clinicFp: string, id = newFp("cds")): string {
   return url.replace(":clinic", clinicFp).replaceAll(/:\w+/g, id);
 }
 
-/** Stands in every text of the foreign clinic. */
+/** Occurs in every text of the foreign clinic. */
 const SECRET = "ForeignSecret";
 
 /** Two clinics: `ours` is empty, `theirs` has one record of each kind. */

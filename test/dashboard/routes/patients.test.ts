@@ -41,7 +41,7 @@ test("the read API serves a patient from the opening of the connection until its
     return [one.status, result.status, list.body.data.total];
   };
   const url = `/patients/${pamuk.fp}/connection`;
-  // Twice, so that the second answer comes from the cache.
+  // Twice, so that the second response comes from the cache.
   expect([await read(), await read()]).toEqual([
     [403, 403, 0],
     [403, 403, 0],

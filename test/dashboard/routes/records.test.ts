@@ -15,7 +15,7 @@ interface Refusal {
   error: { code: string; message: string };
 }
 
-/** A patient of both clinics, and one that only the other clinic sees. */
+/** A patient of both clinics, and a patient of the other clinic alone. */
 async function twoClinics() {
   const [shared, foreign] = [patient(), patient({ name: "Yabancı" })];
   const connections = [connection(shared.fp, ours), connection(shared.fp, theirs), connection(foreign.fp, theirs)];

@@ -105,7 +105,7 @@ test("a study shows each flag with its side, the interval's source, and the devi
   ]);
   expect([rows.get("CRP")?.code_source, rows.get("CRP")?.device_code]).toEqual(["clinic", "c-RP2"]);
   expect(shown.notes).toEqual(["the sample was diluted 1:2"]);
-  // The potassium of the table is in mEq/L, so its own row stands beside the converted range.
+  // The potassium of the table is in mEq/L, so its own row is next to the converted range.
   expect(rows.get("K")?.source).toMatchObject({ text: "4.1-5.4 mEq/L" });
   expect(rows.get("TP")?.source?.text).toBe(null);
 });

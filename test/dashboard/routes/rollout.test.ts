@@ -26,7 +26,7 @@ async function start(...names: string[]) {
     addRelease(server.releaseFolder, signer.write(temporaryFolder(), { version, platform }), signer.publicKey);
   const keys = new Map<string, string>();
 
-  /** Sends a heartbeat. @returns the version that the answer wants */
+  /** Sends a heartbeat. @returns the version that the response wants */
   async function beat(name: string, payload: Heartbeat = {}): Promise<string | undefined> {
     const key = keys.get(name) ?? (await server.makeFreshKey(ours, ["clinic.lab.ingest"], { name, type: "device" }));
     keys.set(name, key);

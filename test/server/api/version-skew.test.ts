@@ -4,7 +4,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../harness.ts";
 
-// The server files studies of agents that are one minor version ahead or behind.
+// The server files studies of agents that are one minor version newer or older.
 
 async function ingestServer() {
   const [ours, animal] = [newFp("clinic"), patient()];

@@ -13,7 +13,7 @@ import { freePort, SERVER, start, until } from "../../support/processes.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, importEntities, temporaryFolder } from "../harness.ts";
 
-// Method: the commands run as real processes, from the build, beside a running server.
+// Method: the commands run as real processes, from the build, while a server runs.
 
 const fp = newFp("clinic");
 

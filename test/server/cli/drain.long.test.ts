@@ -43,7 +43,7 @@ async function signIn(): Promise<string> {
   return response.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
-/** Opens the stream of a page. `ended` resolves to whether the server ended it whole. */
+/** Opens the stream of a page. `ended` resolves to whether the server ended it completely. */
 async function openStream(cookie: string) {
   const asked = http.get(`${world.serverUrl}/clinic/v1/clinics/${CLINIC}/events`, {
     headers: { cookie },
@@ -84,7 +84,7 @@ describe("SIGTERM with --drain-seconds", () => {
     expect(await get("/api/v1/patients")).toEqual({ status: 200, connection: "close" });
     const finish = await beginHeartbeat();
     expect(await stream.ended).toBe(true);
-    // The port is closed, and the request that began before is still served.
+    // The port is closed, and the request from before is still served.
     await expect.poll(() => isFree(world.serverPort), { timeout: 5000, interval: 20 }).toBe(true);
     expect(await finish()).toBe(200);
     expect(await ending).toBe(0);

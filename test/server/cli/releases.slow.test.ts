@@ -12,7 +12,7 @@ import { freePort, SERVER, start, until } from "../../support/processes.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";
 import { clinic, importEntities, temporaryFolder } from "../harness.ts";
 
-// Method: the commands run as real processes, from the build, beside a running server from which an agent fetches.
+// Method: the commands run as real processes, from the build, while a server runs from which an agent fetches.
 
 const signer = new ReleaseKey();
 const release = { version: "0.2.0", platform: "linux-x64" };

@@ -53,7 +53,7 @@ describe("the store", () => {
       await session.all(insert, { fp: undone });
       expect(await session.all(clinics, {})).toEqual([{ fp: undone }]);
       expect(await store.all(clinics, {})).toEqual([]);
-      // Begins while the first transaction is open. On SQLite it waits.
+      // Starts while the first transaction is open. On SQLite it waits.
       following = store.transaction((other) => other.all(insert, { fp: kept }));
       throw new Error("no");
     });

@@ -79,7 +79,7 @@ describe("transactions of several servers", () => {
   test("a transaction runs again after a serialization failure, the last time exclusively", async () => {
     const { one, other, close } = await twoStores(50);
     const outcomes: string[] = [];
-    // Each transaction reads rows that the other writes, so that no serial order exists. The other's commit stands.
+    // Each transaction reads rows that the other writes, so that no serial order exists. The other's commit stays.
     const contradict = (session: Session) =>
       session.all(customers, {}).then(() => session.all(addClinic, { fp: newFp("clinic") }));
     await one.transaction(async (session) => {
@@ -127,7 +127,7 @@ describe("an import and a client that synchronises", () => {
   const [ours, one, two] = [newFp("clinic"), patient(), patient()];
   const entities = [clinic(ours), one, two, connection(one.fp, ours), connection(two.fp, ours)];
 
-  /** Wraps a store: the first attempt of a transaction runs another action at its begin or end. */
+  /** Wraps a store: the first attempt of a transaction runs another action at its start or end. */
   function disturbed(
     store: Store,
     when: "begins" | "ends",

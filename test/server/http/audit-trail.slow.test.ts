@@ -474,7 +474,7 @@ function refusal(at: number): AuditRow {
   return { ...read(at), count: null, status: 401 };
 }
 
-/** Begins a write transaction of another program, which stays open. */
+/** Starts a write transaction of another program, which stays open. */
 async function lock(database: string): Promise<{ run: (sql: string) => Promise<void> }> {
   const other = await connectTo(database);
   onTestFinished(() => other.close());

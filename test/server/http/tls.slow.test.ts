@@ -65,7 +65,7 @@ describe("a server with a certificate", () => {
     ]);
     const session = await ask("/clinic/v1/session", { cookie: cookie.split(";")[0] ?? "" });
     expect(JSON.parse(session.text)).toMatchObject({ state: "signed in" });
-    // A cookie without the prefix, as another host of the domain could set it, is none.
+    // A cookie without the prefix, as another host of the domain could set it, does not count.
     const tossed = await ask("/clinic/v1/session", { cookie: (cookie.split(";")[0] ?? "").replace("__Host-", "") });
     expect(JSON.parse(tossed.text)).toEqual({ state: "signed out" });
   });

@@ -7,7 +7,7 @@ import { Postgres, postgresProblem } from "../../support/postgres.ts";
 import { ROOT, type Running, SERVER, start, temporaryFolder, until } from "../../support/processes.ts";
 import { promtool, runPromtool } from "../../support/promtool.ts";
 
-// Goal: rules and dashboard ask for metrics that exist, and the README lists each. Method: the scrape of a real server, on
+// Goal: rules and dashboard query metrics that exist, and the README lists each. Method: the scrape of a real server, on
 // PostgreSQL where it is installed, and the agent's registry.
 
 const FOLDER = path.join(ROOT, "server/operations");

@@ -6,10 +6,13 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { expect, test } from "vitest";
 import { asKey, asPage, type Route, routesOf, send, startTwoClinics } from "./two-clinics.ts";
 
-// API5, broken function level authorization: every route of the server beside the callers that it serves. A route that is in the
+// API5, broken function level authorization: every route of the server with the callers that it serves. A route that is in the
 // server and not in this table fails the test, and so does one that serves a caller whom the table does not name.
 
-/** The proof that a route asks of its caller: nothing, the code of a form, a key with one of the permissions, any session, or a role. */
+/**
+ * The proof that a route requires of its caller: nothing, the code of a form, a key with one of the permissions, any session, or
+ * a role.
+ */
 type Demand =
   | "nothing"
   | "code"
@@ -103,7 +106,7 @@ function ofClinic(role: Role, routes: readonly string[]): Record<string, Role> {
   return Object.fromEntries(routes.map((route) => [route.replace(" ", " /clinic/v1/clinics/:clinic/"), role]));
 }
 
-/** A HEAD request asks what its GET asks, and the files of the pages ask alike. */
+/** A HEAD request requires what its GET does, and so do the files of the pages. */
 function rowOf({ method, url }: Route): string {
   const files = url.replace(/^\/(assets|docs)\/.*/, "/$1/*");
   return `${method === "HEAD" ? "GET" : method} ${files}`;
@@ -173,7 +176,7 @@ async function callers(world: Awaited<ReturnType<typeof startTwoClinics>>): Prom
   ];
 }
 
-/** Routes whose call by the right caller ends that caller's session, or never ends. They are tested beside their code. */
+/** Routes whose call by the right caller ends that caller's session, or never ends. They have tests of their own. */
 const NOT_CALLED = /\/(events|sign-out|sign-out-everywhere|second-factor\/[\w-]+)$/;
 
 test("every route of the server has one row in the table, and every row a route", async () => {

@@ -7,8 +7,8 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer } from "../harness.ts";
 import { asKey, rowOf, routesOf, send } from "./two-clinics.ts";
 
-// A box with which a person grants a permission says what it opens. Method: each route that takes a key belongs to one area, by its
-// path; what the box names is compared with the permissions that the routes of the areas take.
+// A box with which a person grants a permission names what it opens. Method: each route that takes a key belongs to one area, by
+// its path; what the box names is compared with the permissions that the routes of the areas take.
 
 const ours = newFp("clinic");
 

@@ -90,7 +90,7 @@ test("URL, headers, parameters, pages and names have bounds, each with a clear r
     400,
     "CALENDAR.INVALID_RANGE",
   ]);
-  // A thousand parameters cost one pass over 16 KiB, and the answer names twenty of them.
+  // A thousand parameters cost one pass over 16 KiB, and the response names twenty of them.
   const many = Array.from({ length: 1000 }, (_, index) => `p${index}=1`).join("&");
   const { status, headers: answered } = await ask(port, { path: `/api/v1/patients?${many}`, headers });
   expect([status, String(answered["x-ignored-parameters"]).split(", ").length]).toEqual([200, 20]);

@@ -14,16 +14,16 @@ import {
   viewOf,
 } from "./two-clinics.ts";
 
-// API1, broken object level authorization: an id of another clinic gets the answer of an id that does not exist, and changes
-// nothing in that clinic.
+// API1, broken object level authorization: an id of another clinic gets the response to a missing id, and changes nothing in that
+// clinic.
 
 /**
- * The caller asks another clinic for a connection, of which that clinic is told. That is the one way from clinic to clinic, and
- * answers the same for an absent patient: test/server/records/patients/connections.test.ts.
+ * The caller requests a connection of another clinic, which is notified. That is the one way from clinic to clinic, with the same
+ * response for an absent patient: test/server/records/patients/connections.test.ts.
  */
 const BY_CONSENT = "PUT /clinic/v1/clinics/:clinic/patients/:fp/connection";
 
-/** The published contract tells 403 for a record of an unconnected patient, and 404 with --conceal-unconnected. */
+/** The published contract has 403 for a record of an unconnected patient, and 404 with --conceal-unconnected. */
 const TELLS_403 = /^GET \/api\/v1\/(patients|soap|lab\/diagnostics)\/:fp$/;
 
 type World = Awaited<ReturnType<typeof startTwoClinics>>;
@@ -34,7 +34,7 @@ function absentLike(id: string): string {
   return kind === undefined ? id.replaceAll(/[0-9A-Za-z]/g, "0") : newFp(kind as "patient");
 }
 
-/** Asks every route of a server for ids of another clinic and for absent ones. @returns what differs, and the number of ids */
+/** Requests ids of another clinic and absent ones from every route of a server. @returns what differs, and the number of ids */
 async function foreignPaths({ server, ours, theirs }: World) {
   const bodies = bodiesOf(ours);
   const faults: string[] = [];
@@ -96,7 +96,7 @@ test("the own id at the same routes is served, so that the refusals above are th
   // No release was published, no message sent yet, and the session is that of another user.
   const sessions = "DELETE /clinic/v1/account/sessions/:session";
   const resend = "POST /clinic/v1/clinics/:clinic/webhooks/:id/resend";
-  // No clinic asked for a connection.
+  // No clinic requested a connection.
   const asked = ["confirm", "end", "refuse", "seen"].map(
     (answer) => `POST /clinic/v1/clinics/:clinic/patients/:fp/other-clinics/:other/${answer}`,
   );

@@ -3,9 +3,10 @@ import { allStored, onPostgres } from "../harness.ts";
 import { bodiesOf } from "./bodies.ts";
 import { headersAt, routesOf, send, startTwoClinics, viewOf } from "./two-clinics.ts";
 
-// API3, broken object property level authorization: a field that a body may not hold is refused, or ignored where an older
-// server must take the body of a newer agent. It is never stored. The answers hold documented fields alone: startServer()
-// compares each answer of /api/v1 with the API document, in which further fields are faults. The serializer of /api/v1 drops such fields.
+// API3, broken object property level authorization: a field that a body may not hold is refused, or ignored where an older server
+// must take the body of a newer agent. It is never stored. The responses hold documented fields alone: startServer() compares
+// each response of /api/v1 with the API document, in which further fields are faults. The serializer of /api/v1 drops such
+// fields.
 
 const PLANTED = "PlantedValue";
 
@@ -20,7 +21,7 @@ const extras: readonly (readonly [name: string, value: unknown])[] = [
   ["constructor", { prototype: { clinic: PLANTED } }],
 ];
 
-/** Routes that answer a fitting body with a refusal: there is no release, no delivery, and no such password. */
+/** Routes that refuse a fitting body: there is no release, no delivery, and no such password. */
 const REFUSED = /\/(rollout|rollout\/skip|resend|add|password)$/;
 
 type World = Awaited<ReturnType<typeof startTwoClinics>>;
@@ -35,7 +36,7 @@ async function answerTo({ server, ours }: World, row: string, body: object | und
 /** The schemas of bodies are those of any engine, so PostgreSQL gets the fields of another clinic alone. */
 const tried = () => extras.filter(([name]) => !onPostgres() || name === "clinic" || name === "clinic_id");
 
-/** Adds each extra field to each body of the dashboard. @returns the answers that do not refuse it by its name */
+/** Adds each extra field to each body of the dashboard. @returns the responses that do not refuse it by its name */
 async function acceptedExtras(world: World): Promise<string[]> {
   const faults: string[] = [];
   for (const row of rowsOf(world.ours)) {
@@ -72,7 +73,7 @@ test("a field that a body of the dashboard may not hold is refused, and without 
   expect(allStored(server.database)).not.toContain(PLANTED);
 });
 
-/** Sends every extra field in the bodies of an agent, at each depth. @returns the texts of the answers */
+/** Sends every extra field in the bodies of an agent, at each depth. @returns the texts of the responses */
 async function pushExtras({ server, ours }: World): Promise<string[]> {
   const planted = Object.fromEntries(extras);
   const [study] = (bodiesOf(ours)["POST /agent/v1/studies"] as { studies: { results: object[] }[] }).studies;
@@ -103,7 +104,7 @@ test("a field that an agent may not set is ignored at every depth, and never sto
   expect(allStored(world.server.database)).not.toContain(PLANTED);
 });
 
-/** Row ids, digests and secrets, which no answer to a GET request holds. */
+/** Row ids, digests and secrets, which no response to a GET request holds. */
 const INTERNAL =
   /^(clinic_id|user_id|api_key_id|key_id|row_?id|digest|.*_digest|hash|.*_hash|pepper|secret|.*_secret)$/;
 

@@ -11,12 +11,12 @@ import { listen } from "./wire.ts";
 const ours = newFp("clinic");
 const animal = patient();
 
-/** The request that must never be answered. */
+/** The request that must never get a response. */
 const HIDDEN = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 const hex = (text: string) => text.length.toString(16);
 const chunked = (text: string) => `${hex(text)}\r\n${text}\r\n0\r\n\r\n`;
 
-/** Headers and body of a POST, by the name of the attack. `KEY` stands for the headers of a valid key. */
+/** Headers and body of a POST, by the name of the attack. `KEY` is replaced by the headers of a valid key. */
 const attacks: Record<string, string> = {
   "both lengths, TE last": `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n${chunked("{}")}${HIDDEN}`,
   "both lengths, TE first": `Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n${HIDDEN}`,
@@ -57,7 +57,7 @@ async function start() {
   return { port: await listen(server.app), key };
 }
 
-/** Sends bytes, and closes this side. @returns the statuses of all answers */
+/** Sends bytes, and closes this side. @returns the statuses of all responses */
 async function statusesOf(port: number, bytes: string): Promise<number[]> {
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { expect, test } from "vitest";
 import { fuzzTenants } from "./tenants.ts";
 
-// No answer crosses from clinic to clinic, whatever a client of both sends. A soak run draws a seed of its own. A failing run prints
-// its seed; SEED=<number> replays it.
+// No response crosses from clinic to clinic, whatever a client of both sends. A soak run draws a seed of its own. A failing run
+// prints its seed; SEED=<number> replays it.
 
 // One hundredth of the soak run, since this test runs with each `npm run check`.
 const SOAK = process.env["ALL"] === "1";

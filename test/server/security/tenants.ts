@@ -7,12 +7,12 @@ import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import { bodiesOf } from "./bodies.ts";
 import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoClinics } from "./two-clinics.ts";
 
-// A seeded client of two clinics at once. It draws route, caller, ids, parameters, body and ETag, sends sixteen requests at a
-// time, and looks into every answer for the marker of the other clinic.
+// A seeded client of two clinics. It draws route, caller, ids, parameters, body and ETag, sends sixteen requests at a time, and
+// searches every response for the marker of the other clinic.
 
-/** To ask for a connection tells the other clinic of this one: the one lawful way from clinic to clinic. */
+/** A request for a connection reaches the other clinic: the one lawful way from clinic to clinic. */
 const BY_CONSENT = /\/connection$/;
-/** An answer that never ends, and work of a second for a password. */
+/** A response that never ends, and work of a second for a password. */
 const LEFT_OUT = /\/(events|set-up|sign-in|sign-out|sign-out-everywhere|docs.*|assets.*|users\/:user\/reset)$/;
 const AT_ONCE = 16;
 
@@ -24,7 +24,7 @@ interface Request {
   readonly body: object | undefined;
 }
 
-/** Counts of a run. An answer counts if it is 2xx and holds the marker of the caller's own clinic. */
+/** Counts of a run. A response counts if it is 2xx and holds the marker of the caller's own clinic. */
 interface Findings {
   readonly leaks: string[];
   readonly routes: Set<string>;
@@ -59,7 +59,7 @@ export async function fuzzTenants(
     const caller = dice(8) === 0 ? both : isPage ? { ...page, "sec-fetch-site": "same-origin" } : asKey(key);
     const etag = etags.get(url);
     const headers = { ...caller, ...(etag !== undefined && dice(2) === 0 && { "if-none-match": etag }) };
-    // The text of a body stays that of the caller, so that an answer which repeats it is no leak.
+    // The text of a body is the caller's, so that its repetition in the response is not a leak.
     const ids = dice(3) === 0 ? other.named : clinic.named;
     const body = bodiesOf({ marker: clinic.marker, named: { ...ids, devices: clinic.named.devices } })[rowOf(route)];
     return { clinic, route, url, headers, body };
@@ -72,7 +72,7 @@ export async function fuzzTenants(
     if (shown.includes(marker)) found.leaks.push(`${route.method} ${url} shows ${marker}: ${shown.slice(0, 200)}`);
     if (answer.statusCode === 304) {
       found.unchanged += 1;
-      // A 304 says that the caller's own answer has this ETag: the answer to the other clinic must not stand behind it.
+      // A 304 means that the caller's own response has this ETag, which the other clinic's response must not have.
       const { "if-none-match": _sent, ...plain } = headers;
       await check({ clinic, route, url, headers: plain, body });
     }
@@ -91,7 +91,7 @@ export async function fuzzTenants(
   for (let sent = 0; sent < requests && found.leaks.length === 0; sent += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, async () => check(draw())));
   }
-  // A busy database refuses some writes, which is no fault here.
+  // A busy database refuses some writes, which is not a fault here.
   const faults = server.log.filter((line) => line.includes('"level":50') && !line.includes("StoreUnavailable"));
   expect(faults, `SEED=${seed}`).toEqual([]);
   return found;
@@ -140,7 +140,7 @@ async function documentedParameters(app: FastifyInstance): Promise<ReadonlyMap<s
 /** Draws a query: mostly none, else one or two parameters with a value that may fit. */
 function queryOf(dice: Dice, names: readonly string[] | undefined, clinic: MarkedClinic, other: MarkedClinic): string {
   if (names === undefined || names.length === 0 || dice(3) > 0) return "";
-  // A search for the other clinic by half of its marker, since the answer may repeat the words of the request.
+  // A search for the other clinic by half of its marker, since the response may repeat the words of the request.
   const half = other.marker.slice(0, -1);
   const values = [
     "1",

@@ -9,8 +9,8 @@ import { makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";
 import { batch, event, item, soap } from "../records.ts";
 
-// Two clinics of one server with one record of each kind. Each text of a clinic holds the clinic's marker, so that an answer with
-// the marker of the other clinic is a leak, whatever field it stands in.
+// Two clinics of one server with one record of each kind. Each text of a clinic holds the clinic's marker, so that a response
+// with the marker of the other clinic is a leak, in whatever field.
 
 export interface Route {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -110,7 +110,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   const { users: members } = await list<{ users: { id: string; name: string }[] }>("/users");
   const { sessions } = (await spare.call<{ sessions: { id: string }[] }>("GET", "/clinic/v1/account")).body;
 
-  /** Ids by the parameter of the path that takes them. None ends a caller: users and keys are those that nobody calls with. */
+  /** Ids by the parameter of the path that takes them. None ends a caller: nobody calls with these users and keys. */
   const ids: Readonly<Record<string, readonly string[]>> = {
     fp: [animal.fp, record.fp, visit.fp, vaccine.fp, filed.fp, pictured.fp, waiting.fp, unwanted.fp],
     patient: [animal.fp],
@@ -121,7 +121,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     position: ["1"],
     file: ["agent.tar.gz"],
   };
-  /** The record that fits the path of a route, by the begin of the path. */
+  /** The record that fits the path of a route, by the start of the path. */
   const fitting: readonly (readonly [path: RegExp, id: string])[] = [
     [/patients\/:fp/, animal.fp],
     [/(results|diagnostics)\/:fp\/previews/, pictured.fp],

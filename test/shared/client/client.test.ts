@@ -143,7 +143,7 @@ test("a walk that ended in the middle goes on at its cursor, and misses no chang
     break;
   }
   expect(copy.size).toBe(100);
-  // One that was read already, and one that was not.
+  // A record that was read already, and one that was not.
   const renamed = [all.find(({ fp }) => copy.has(fp)), all.find(({ fp }) => !copy.has(fp))];
   await importEntities(server.store, ...renamed.map((each) => ({ ...each, name: "Renamed" })));
   for await (const page of client.changedPatients(cursor)) store(page);

@@ -13,7 +13,7 @@ import {
 import { readData } from "../../../shared/clinical/analytes/data.ts";
 import { readUnit } from "../../../shared/clinical/analytes/units.ts";
 
-// The catalogue as a whole: every name finds its analyte, in any writing, and no name finds another one.
+// The complete catalogue: every name finds its analyte, in any writing, and no name finds another one.
 
 const MODALITIES = [null, "HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"] as const;
 const contexts: readonly NameContext[] = MODALITIES.flatMap((modality) =>

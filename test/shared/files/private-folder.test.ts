@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/files/private-folder.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// power-cut.test.ts covers whole programs, if strace is installed.
+// power-cut.test.ts covers complete programs, if strace is installed.
 
 let root: string;
 let synced: string[];

@@ -7,7 +7,7 @@ import { openDatabase } from "../../../agent/spool/thread/database.ts";
 import { LOG_KEPT_BYTES, longLog, watchLog } from "../../../shared/log/long-log.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// Goal: a reader that never ends makes the log grow, somebody hears of it and of the program, and the log shrinks afterwards although
+// Goal: a reader that never ends makes the log grow, which is reported with its program, and the log shrinks afterwards although
 // the database is never idle.
 
 const PROGRAMS: Readonly<Record<string, (folder: string) => Database.Database>> = {

@@ -10,8 +10,8 @@ import type { DashboardContext } from "../../context.ts";
 import { actorOf, refuse } from "../commands.ts";
 import { found, patientFp } from "./patients.ts";
 
-// The clinic's connections to patients of other clinics, and what others ask of it. The answer to a request that waits is the same for
-// an fp that does not exist: the response reveals neither the patient nor its clinic.
+// The clinic's connections to patients of other clinics, and requests of others to it. A waiting request gets the same response
+// for an fp that does not exist: the response reveals neither the patient nor its clinic.
 
 const openBody = bodyReader({ consent: Type.Literal(true) });
 
@@ -45,7 +45,7 @@ function ownRoutes(app: FastifyInstance, { store, now }: DashboardContext): void
   });
 }
 
-/** Whoever may ask may also confirm: both vouch for the consent of the owner. */
+/** Whoever may request may also confirm: both vouch for the consent of the owner. */
 function answerRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   for (const answer of answers) {
     app.post(`${PATIENT}/other-clinics/:other/${answer}`, { config: { access: "staff" } }, async (request) => {

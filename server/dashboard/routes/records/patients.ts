@@ -51,7 +51,7 @@ export function patientFp({ params }: FastifyRequest): string {
   return fp;
 }
 
-/** A patient of others, one without a connection, and one that does not exist give one answer. */
+/** A patient of others, one without a connection, and a missing one get the same response. */
 export function found<T>(value: T | undefined): T {
   if (value === undefined) throw missing();
   return value;

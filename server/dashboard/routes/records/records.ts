@@ -103,7 +103,7 @@ function statusRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
   });
 }
 
-/** The record of the path, if the clinic sees it. A record that it does not see answers like one that does not exist. */
+/** The record of the path, if the clinic sees it. Any other record gets the response of a missing one. */
 async function visibleRecord(session: Session, request: FastifyRequest): Promise<RecordDetail> {
   const { fp } = request.params as { fp: string };
   const record = await findRecord(session, clinicOf(request).id, fp);

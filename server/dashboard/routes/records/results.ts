@@ -33,7 +33,7 @@ import { studyCsvHeads, studyCsvRows } from "../../report/study-report.ts";
 
 // The list of results, one study, and both as files.
 
-/** Studies that a CSV file reads at once. */
+/** Studies that a CSV file reads in one query. */
 const CSV_PAGE = 500;
 
 const zone: Parameter<string> = {
@@ -95,7 +95,7 @@ function listRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   );
 }
 
-/** Makes the CSV file of a whole list, page by page. */
+/** Makes the CSV file of a complete list, page by page. */
 async function* listLines(store: DashboardContext["store"], filter: ListFilter | null): AsyncGenerator<string> {
   yield csvLine(listHeads);
   let after: ListPosition | null = filter?.after ?? null;

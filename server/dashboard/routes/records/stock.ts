@@ -106,7 +106,7 @@ function dayOf(request: FastifyRequest, now: number): string {
   return wallTime(now, clinicOf(request).timeZone ?? undefined).date;
 }
 
-/** Names the command in the audit. An expired batch stands in it, since somebody chose it. */
+/** Names the command in the audit, with an expired batch, since somebody chose it. */
 function commandOf(taken: readonly StockBatch[]): string {
   const expired = taken.find(({ is_expired }) => is_expired);
   if (expired === undefined) return "stock consume";

@@ -19,7 +19,7 @@ const Text = Type.String({ maxLength: DEVICES_CHARS_MAX });
 
 const saveBody = bodyReader({
   devices: Text,
-  /** The text that the admin began with, so that nobody overwrites what somebody else wrote meanwhile. */
+  /** The text before the admin's edit, so that nobody overwrites the edit of somebody else. */
   edited: Text,
 });
 

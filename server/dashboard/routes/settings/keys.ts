@@ -11,7 +11,7 @@ import type { DashboardContext } from "../../context.ts";
 import { actorOf } from "../commands.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 
-// API keys of the clinic: made, rolled and revoked by an admin. A key of another clinic answers like a missing one.
+// API keys of the clinic: made, rolled and revoked by an admin. A key of another clinic gets the response of a missing one.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -29,7 +29,7 @@ import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 
-// Whom a clinic tells of its alerts, and when. Secrets of webhooks are shown once.
+// Who is notified of a clinic's alerts, and when. Secrets of webhooks are shown once.
 
 const Time = Type.String({ pattern: textForm(WALL_TIME, "a time of day such as 03:30") });
 
@@ -123,7 +123,7 @@ async function readState(session: Session, clinicId: number, sendsMail: boolean)
   };
 }
 
-/** @throws ApiError for an address that can be no receiver */
+/** @throws ApiError for an address that cannot be a receiver */
 function newReceiver({ type, target }: NewChannelBody, allowPrivate: boolean): Receiver {
   const id = randomBytes(8).toString("hex");
   const text = target.trim();

@@ -12,7 +12,7 @@ import type { DashboardContext } from "../../context.ts";
 
 // The clinic's own reference intervals: shown to all, replaced by an admin after a preview. The command line reads the same file.
 
-/** Max faults that an answer lists. */
+/** Max faults that a response lists. */
 const PROBLEMS_MAX = 100;
 
 const Version = Type.Union([Type.String({ maxLength: 64 }), Type.Null()]);

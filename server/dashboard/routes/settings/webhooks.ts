@@ -32,7 +32,7 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { actorOf } from "../commands.ts";
 
-// Webhooks of the clinic, for an admin. A webhook of another clinic answers like a missing one.
+// Webhooks of the clinic, for an admin. A webhook of another clinic gets the response of a missing one.
 
 const newBody = bodyReader({
   url: Type.String({ minLength: 1, maxLength: 4000 }),

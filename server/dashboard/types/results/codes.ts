@@ -1,4 +1,4 @@
-// Codes of devices that the catalogue does not know, and the clinic's mappings, as the server tells the page.
+// Codes of devices that the catalogue does not know, and the clinic's mappings, as the server sends them to the page.
 
 /** A code of a device. All texts are the device's own. */
 export interface DeviceCode {
@@ -23,13 +23,13 @@ export interface MappedCode {
   seen: DeviceCode | null;
 }
 
-/** The answer of `GET codes`. */
+/** The response to `GET codes`. */
 export interface CodeList {
   unknown: DeviceCode[];
   mapped: MappedCode[];
 }
 
-/** An analyte that a code may stand for. */
+/** An analyte that a code may mean. */
 export interface AnalyteChoice {
   code: string;
   name: string;

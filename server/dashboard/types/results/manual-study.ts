@@ -3,7 +3,7 @@ import type { Side } from "./results.ts";
 
 // A study that a user types: `/clinic/v1/clinics/:clinic/manual-study`.
 
-/** An analyte in the answer of `GET manual-study/analytes`. */
+/** An analyte in the response to `GET manual-study/analytes`. */
 export interface TypedAnalyte {
   code: string;
   /** The code that the API prints. */
@@ -15,7 +15,7 @@ export interface TypedAnalyte {
   units: string[];
 }
 
-/** One row as typed. An empty value asks for the range alone; it is never stored. */
+/** One row as typed. An empty value requests the range alone; it is never stored. */
 export interface TypedRow {
   analyte: string;
   value: string;
@@ -65,7 +65,7 @@ export interface PreviewRow {
   fault: RowFault | null;
 }
 
-/** The answer of `POST manual-study/preview`. */
+/** The response to `POST manual-study/preview`. */
 export interface ManualPreview {
   /** In the order of the typed rows. */
   rows: PreviewRow[];

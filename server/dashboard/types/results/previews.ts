@@ -1,4 +1,4 @@
-// The answer of `GET /clinic/v1/clinics/:clinic/results/:fp/previews`.
+// The response to `GET /clinic/v1/clinics/:clinic/results/:fp/previews`.
 
 /** A small picture of an image, at `previews/<position>`. */
 export interface StudyPreview {

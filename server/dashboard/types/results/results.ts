@@ -4,7 +4,7 @@ import type { Language } from "../../../../shared/api/language.ts";
 
 // The screens of the results: the list, and one study.
 
-/** Greatest number of rows that one answer lists. */
+/** Max rows of one response. */
 export const ROWS_MAX = 500;
 
 /** Filters of the list, as the query of the page and of `GET .../results` has them. An absent one lists all. */
@@ -18,11 +18,11 @@ export interface ResultFilters {
   /** First and last day in the clinic's time zone, such as 2026-11-21. */
   from?: string;
   to?: string;
-  /** Begin of a patient's name, of a word of it, or of an identifier, or of a sample's number. */
+  /** Start of a patient's name, of a word of it, of an identifier, or of a sample's number. */
   q?: string;
 }
 
-/** The side of the interval on which a value stands. */
+/** The side of the interval on which a value lies. */
 export type Side = "low" | "high";
 
 /** A value outside its interval, or an abnormal word, in the list. */
@@ -55,7 +55,7 @@ export interface ListedStudy {
   outside_total: number;
 }
 
-/** The answer of `GET .../results`. */
+/** The response to `GET .../results`. */
 export interface ResultsPage {
   items: ListedStudy[];
   /** Give it as `after` for the next page; null on the last one. */
@@ -68,12 +68,12 @@ export interface ResultsPage {
   left_out: number;
 }
 
-/** The answer of `GET .../results-devices`: names of the devices with a visible study. */
+/** The response to `GET .../results-devices`: names of the devices with a visible study. */
 export interface DeviceNames {
   items: string[];
 }
 
-/** The interval behind a range. */
+/** The interval of a range. */
 export interface IntervalSource {
   kind: "clinic" | "device" | "published" | "unknown";
   /** Id of the row in its set. */
@@ -169,7 +169,7 @@ export type TimeLineEvent =
   /** Reads by one key or one user. `at` is the first of them. */
   | { at: string; kind: "read"; by: string; is_key: boolean; times: number; last_at: string };
 
-/** The answer of `GET .../results/:fp`. */
+/** The response to `GET .../results/:fp`. */
 export interface StudyPage {
   fp: string;
   place: Place;

@@ -14,7 +14,7 @@ export const KEY_END_DAYS = 30;
 /** Rows of the newest results. */
 export const NEWEST_MAX = 20;
 
-/** The answer of `GET today`. */
+/** The response to `GET today`. */
 export interface TodayState {
   /** Studies without a patient, and the receipt of the oldest. */
   to_place: { count: number; oldest_at: string | null };

@@ -8,7 +8,7 @@ import type { Side } from "./results.ts";
 /** Max studies in the list of the page. Its counts include the others. */
 export const UNMATCHED_MAX = 200;
 
-/** Max patients in the answer of a search. */
+/** Max patients in the response to a search. */
 export const FOUND_MAX = 20;
 
 export type UnmatchedOrder = "oldest" | "newest";
@@ -33,7 +33,7 @@ export interface UnmatchedList {
   outdated: OutdatedStudy[];
 }
 
-/** Max outdated studies in the answer. */
+/** Max outdated studies in the response. */
 export const OUTDATED_MAX = 20;
 
 export interface OutdatedStudy {
@@ -123,12 +123,12 @@ export interface PreviewRow {
 export interface AssignPreview {
   revision: number;
   patient: ShownPatient;
-  /** The species that the device said, in its own word, if the patient is of another one. */
+  /** The species that the device stated, in its own word, if the patient is of another one. */
   contradicted_species: string | null;
   results: PreviewRow[];
 }
 
-/** The body of `POST to-place/<fp>/assign`. `revision` is the one that the user saw. */
+/** The body of `POST to-place/<fp>/assign`. `revision` is what the user saw. */
 export interface AssignBody {
   revision: number;
   patient_fp: string;

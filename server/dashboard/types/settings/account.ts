@@ -1,6 +1,6 @@
 // The user's own account: password, sessions, second factor.
 
-/** The answer of `GET /clinic/v1/account`. */
+/** The response to `GET /clinic/v1/account`. */
 export interface AccountState {
   name: string;
   has_second_factor: boolean;
@@ -28,7 +28,7 @@ export interface PasswordBody {
   new_password: string;
 }
 
-/** The answer of `POST /clinic/v1/account/second-factor/secret`: a secret that is not in use yet. */
+/** The response to `POST /clinic/v1/account/second-factor/secret`: a secret that is not in use yet. */
 export interface NewSecondFactor {
   /** Base32, for typing. */
   secret: string;
@@ -51,7 +51,7 @@ export interface ProvenBody {
   code: string;
 }
 
-/** The answer of `POST /clinic/v1/account/second-factor/on` and `.../recovery-codes`. They are shown once. */
+/** The response to `POST /clinic/v1/account/second-factor/on` and `.../recovery-codes`. They are shown once. */
 export interface RecoveryCodes {
   recovery_codes: string[];
 }

@@ -13,13 +13,13 @@ export interface AuditEntry {
   fp: string | null;
   /** Number of records in a list. */
   count: number | null;
-  /** Null if the client left before the answer. */
+  /** Null if the client left before the response. */
   status: number | null;
   address: string | null;
   times: number;
 }
 
-/** The answer of `GET .../audit`, the newest first. */
+/** The response to `GET .../audit`, the newest first. */
 export interface AuditAnswer {
   entries: AuditEntry[];
   /** Continues with older entries as `before`; null at the end. */

@@ -1,6 +1,6 @@
 import type { Language } from "../../../../shared/api/language.ts";
 
-/** The body of `PUT .../settings/clinic`. Null stands for the choice of each browser. */
+/** The body of `PUT .../settings/clinic`. Null leaves the choice to each browser. */
 export interface ClinicSettings {
   language: Language | null;
   /** IANA name. */

@@ -17,7 +17,7 @@ export interface KeyEntry {
   state: "active" | "expired" | "revoked";
 }
 
-/** The answer of `GET .../keys`: active keys first, newer ones first. */
+/** The response to `GET .../keys`: active keys first, newer ones first. */
 export interface KeyList {
   keys: KeyEntry[];
   active: number;
@@ -74,7 +74,7 @@ export interface RollBody {
   expires_in_days: number | null;
 }
 
-/** A new key. No later answer contains it. */
+/** A new key. No later response contains it. */
 export interface MadeKey {
   key: string;
 }

@@ -4,8 +4,8 @@
 export const LAN_PORT = 8443;
 
 /**
- * `this machine`: nobody else reaches the server. `own authority`: https with a certificate of the authority that the server makes.
- * `own certificate`: https with a certificate that the clinic has. `proxy`: a reverse proxy speaks https.
+ * `this machine`: nobody else reaches the server. `own authority`: https with a certificate of the authority that the server
+ * makes. `own certificate`: https with a certificate that the clinic has. `proxy`: a reverse proxy serves https.
  */
 export type NetworkSetting =
   | { way: "this machine" }
@@ -35,7 +35,7 @@ export interface NetworkRefusal {
   readonly got: string;
 }
 
-/** The answer of `GET network`. */
+/** The response to `GET network`. */
 export interface NetworkBody extends NetworkState {
   /** False for a user who is not an admin of each clinic of the server. */
   may_change: boolean;
@@ -45,7 +45,7 @@ export interface NetworkState {
   way: NetworkWay;
   /** Options of the command line or of the service's file, which win over this page. */
   fixed_by: string[];
-  /** The setting without certificate and key, which no answer contains. */
+  /** The setting without certificate and key, which no response contains. */
   port: number | null;
   proxy: { url: string; proxies: string[]; listen: { host: string; port: number } | null } | null;
   /** The address on the server's own machine, which no setting changes. */
@@ -59,7 +59,7 @@ export interface NetworkState {
   fault: NetworkRefusal | null;
 }
 
-/** The answer of `PUT network`. Nothing has changed if it was refused. */
+/** The response to `PUT network`. Nothing has changed if it was refused. */
 export interface NetworkChange {
   refused: NetworkRefusal | null;
   network: NetworkState;

@@ -1,4 +1,4 @@
-// Settings, Notifications: who is told of alerts, and when.
+// Settings, Notifications: who is notified of alerts, and when.
 
 /** Receivers of a clinic. */
 export const CHANNELS_MAX = 20;
@@ -10,11 +10,11 @@ export const TEST_PAUSE_S = 10;
 export interface QuietHoursShown {
   from: string;
   until: string;
-  /** Critical values are told at once. */
+  /** Critical values are notified immediately. */
   exempt_critical: boolean;
 }
 
-/** The answer of `GET notifications`. */
+/** The response to `GET notifications`. */
 export interface NotificationState {
   /** Whether the server has a mail server. */
   sends_mail: boolean;
@@ -46,14 +46,14 @@ export interface NewChannelBody {
   target: string;
 }
 
-/** The answer to a new channel. */
+/** The response to a new channel. */
 export interface MadeChannel {
   id: string;
   /** With which the receiver of a webhook checks the signature. It is shown once. */
   secret: string | null;
 }
 
-/** The answer of the test button. */
+/** The response to the test button. */
 export interface TestOutcome {
   ok: boolean;
   /** What happened, in words. */

@@ -2,7 +2,7 @@ import type { ClinicRange } from "../../../../shared/clinical/clinic-ranges.ts";
 
 // The clinic's own reference intervals, as the settings show them.
 
-/** The answer of `GET .../ranges`. */
+/** The response to `GET .../ranges`. */
 export interface RangesInUse {
   /** Null if the clinic never imported any. */
   version: string | null;
@@ -32,7 +32,7 @@ export interface PreviewBody {
   text: string;
 }
 
-/** The answer to it: the faults of the file with their lines, or what would change. */
+/** The response to it: the faults of the file with their lines, or what would change. */
 export type RangePreview =
   | { state: "faulty"; problems: string[]; total: number }
   | { state: "valid"; changes: RangeChanges };

@@ -1,6 +1,6 @@
 import type { Language } from "../../../../shared/api/language.ts";
 
-// The state of a session at the dashboard, as the server tells the page.
+// The state of a session at the dashboard, as the server sends it to the page.
 
 /** A reader looks, a member of the staff also places results and writes records, an admin also manages users and keys. */
 export type Role = "admin" | "staff" | "reader";
@@ -26,7 +26,7 @@ export interface ClinicOfUser {
   confirms_connections: boolean;
 }
 
-/** The answer of `GET /clinic/v1/session`. */
+/** The response to `GET /clinic/v1/session`. */
 export type SessionState =
   | { state: "set-up"; has_clinics: boolean }
   | { state: "signed out" }
@@ -57,7 +57,7 @@ export interface SignInBody {
   totp?: string;
 }
 
-/** The answer of `POST /clinic/v1/sign-in`. */
+/** The response to `POST /clinic/v1/sign-in`. */
 export interface SignedInAnswer {
   /** Set if a recovery code was used. */
   recovery_codes_left: number | null;

@@ -2,7 +2,7 @@ import type { Role } from "./session.ts";
 
 // The users of a clinic, as its admins see them.
 
-/** The answer of `GET .../users`, by name. */
+/** The response to `GET .../users`, by name. */
 export interface UserList {
   users: UserOfClinic[];
 }
@@ -43,7 +43,7 @@ export interface RoleBody {
   role: Role;
 }
 
-/** The answer to a new user and to a reset. */
+/** The response to a new user and to a reset. */
 export interface GivenPassword {
   name: string;
   /** The password that the server made; it is shown once. Null if the admin typed it. */

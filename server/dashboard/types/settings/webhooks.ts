@@ -1,4 +1,4 @@
-// Webhooks of a clinic: receivers that hear of changes of its records.
+// Webhooks of a clinic: receivers of changes of its records.
 
 /** The events that a webhook may choose. */
 export const webhookTypes = ["study.filed", "study.revised", "patient.changed"] as const;
@@ -36,7 +36,7 @@ export interface WebhookList {
   private_allowed: boolean;
 }
 
-/** The answer to a new webhook. The secret is shown this once. */
+/** The response to a new webhook. The secret is shown this once. */
 export interface NewWebhook {
   id: string;
   secret: string;
@@ -45,7 +45,7 @@ export interface NewWebhook {
 export interface AttemptRow {
   number: number;
   started_at: string;
-  /** Null while it is under way, or if the server stopped before an answer. */
+  /** Null while it is under way, or if the server stopped before a response. */
   ended_at: string | null;
   status: number | null;
   reason: string | null;

@@ -91,7 +91,7 @@ describe("the book of alerts", () => {
     const down = (since: number) => [condition("device-down", { since })];
     let { book } = run(EMPTY_BOOK, down(start), start + 9 * MINUTE);
     expect(book.open).toEqual([]);
-    // The reason changed, and with it the begin of the state. The cause lasts.
+    // The reason changed, and with it the start of the state. The cause lasts.
     ({ book } = run(book, down(start + 9 * MINUTE), start + 10 * MINUTE));
     expect(book.open).toMatchObject([{ since: start, openedAt: start + 10 * MINUTE }]);
     ({ book } = run(book, [], start + 11 * MINUTE));
@@ -222,7 +222,7 @@ describe("for any sequence of facts and restarts", () => {
           if (attempt === "dies" || attempt === "uncertain") crashes += 1;
           book = attempt === "dies" ? taken.book : settle(taken.book, taken.batch, outcomes[attempt], now);
         }
-        // From now on nothing is wrong and every attempt works: all that was begun arrives, and the book is empty.
+        // From now on nothing is wrong and every attempt works: all started messages arrive, and the book is empty.
         const channels = [email, webhook];
         for (const end = now + 3 * 60 * MINUTE; now < end; now += MINUTE) {
           book = stepBook(book, [], { channels, now });

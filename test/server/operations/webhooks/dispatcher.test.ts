@@ -32,7 +32,7 @@ interface Message {
   type: string;
 }
 
-/** A receiver whose answers the test changes. It keeps each message that it read. */
+/** A receiver whose responses the test changes. It keeps each message that it read. */
 async function startReceiver() {
   const receiver = { url: "", answer: ok, got: [] as Message[], bodies: [] as [string, http.IncomingHttpHeaders][] };
   const server = http.createServer((request, response) => {

@@ -13,7 +13,7 @@ import { findClinic, listKeys, revokeKey } from "../../../../server/records/clin
 import { makeUser } from "../../../dashboard/harness.ts";
 import { allStored, clinic, startServer } from "../../harness.ts";
 
-// Method: an admin makes a code as the dashboard does, and requests go through the whole application, on both engines.
+// Method: an admin makes a code as the dashboard does, and requests go through the complete application, on both engines.
 
 const MINUTE = 60_000;
 const ours = newFp("clinic");

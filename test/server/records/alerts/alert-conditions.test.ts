@@ -44,7 +44,7 @@ function agent(changes: Partial<AgentShown> = {}, heard: Heartbeat = {}) {
 
 const key = { public_id: "key_1", line: "key_1", name: "reception", expires_at: null };
 
-/** The conditions as texts; one that only holds an open alert has a question mark. */
+/** The conditions as texts, with a question mark if it only holds an open alert. */
 function of(facts: Partial<ClinicFacts>): string[] {
   return keysOf(clinicConditions({ ...empty, ...facts }, now));
 }

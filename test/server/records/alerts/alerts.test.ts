@@ -53,7 +53,7 @@ async function startWebhookReceiver() {
   return { url: `http://127.0.0.1:${port}/hook`, secret, received, unanswered, status };
 }
 
-/** A clinic that tells a mailbox and a webhook. */
+/** A clinic that notifies a mailbox and a webhook. */
 async function watchedClinicServer() {
   const server = await startServer(clinic(ours));
   const { store, clock } = server;
@@ -161,7 +161,7 @@ describe("alerts of a server", () => {
     await passMinutes(1, shared);
     await passMinutes(2, shared);
     expect((await book()).open).toEqual([]);
-    // Nothing is over, so that nobody is told so.
+    // Nothing is over, so nobody is notified.
     expect([smtp.mails.length, hook.received.length]).toEqual(told);
     machine.now = { ...machine.now, lastBackup: null };
     await passMinutes(1, shared);

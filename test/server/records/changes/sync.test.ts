@@ -32,8 +32,8 @@ import { item } from "../../records.ts";
 import { addUser } from "../../webhooks.ts";
 import { assignStudy, moveStudy, reopenStudy } from "../../study-commands.ts";
 
-// Goal: a client that asks for changes has a copy that equals the lists. Its cursor is the time at which it asked, the newest
-// stamp that it got, or the Sync-Cursor.
+// Goal: a client that requests changes has a copy that equals the lists. Its cursor is the time of its request, the newest stamp
+// that it got, or the Sync-Cursor.
 
 const own = newFp("clinic");
 const other = newFp("clinic");
@@ -161,7 +161,7 @@ test.each([1, 2])(
     for (const copy of copies) await copy.sync();
     const any = () => animals[dice(animals.length)] ?? patient();
 
-    /** Transactions that take a while commit after others that began later. */
+    /** Long transactions commit after others with a later start. */
     async function push(store: Store, skewMs: number): Promise<void> {
       const mine: PushedStudy[] = [];
       for (let count = 0; count < 10; count += 1) {
@@ -340,7 +340,8 @@ describe("updated_since", () => {
     const key = await server.makeKey(own, keyPermissions);
     const early = patient({ updated_at: "2026-01-05T00:00:00.000Z" });
     let asked = "";
-    // As another process. The import has read which clinics have clients, and one asks. On SQLite its first use cannot be stored.
+    // As another process. The import has read which clinics have clients, and then one sends a request. On SQLite its first use
+    // cannot be stored.
     const importer = await openStore(server.database, 5000, () => server.clock.now);
     onTestFinished(async () => importer.close());
     const racing: Store = {

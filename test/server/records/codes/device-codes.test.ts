@@ -307,7 +307,7 @@ describe("an export", () => {
     expect([after?.study, after?.snapshot, after?.source]).toEqual([before.study, before.snapshot, before.source]);
     await copy.close();
 
-    // A file of an older program says nothing of the sample.
+    // A file of an older program does not name the sample.
     const { source: _s, snapshot: _n, ...older } = { type: "study" as const, ...line };
     expect(await importEntities(store, older)).toMatchObject({ unchanged: 1 });
     const changed = { ...line, source: { ...source, sample_ids: ["new"] } };

@@ -35,7 +35,7 @@ test("consumptions at once, of two servers, never take more than there is", asyn
       .transaction((session) =>
         consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5, today: "2026-11-21", batch: null }),
       )
-      // A server whose attempts are used up tells its user to try again.
+      // A server without further attempts lets its user try again.
       .catch((error: unknown) => ({ outcome: (error as Error).constructor.name })),
   );
   const outcomes = (await Promise.all(asked)).map(({ outcome }) => outcome);

@@ -13,7 +13,7 @@ import { clinic, connection, importEntities, keyPermissions, patient, startServe
 import { soap } from "../../records.ts";
 import { addWebhook } from "../../webhooks.ts";
 
-// A clinic asks for the connection to a patient of others: what they see and decide, and what it reads before and after.
+// A clinic requests the connection to a patient of others: what they see and decide, and what it reads before and after.
 
 const DAY_MS = 86_400_000;
 
@@ -21,7 +21,7 @@ interface Refusal {
   error: { code: string; message: string };
 }
 
-/** Pamuk is a patient of `theirs`; `ours` asks for her. */
+/** Pamuk is a patient of `theirs`; `ours` requests her. */
 async function world() {
   const [ours, theirs, third] = [newFp("clinic"), newFp("clinic"), newFp("clinic")];
   const pamuk = patient({ name: "Pamuk", species: "cat", external_ids: ["10022"] });
@@ -68,7 +68,7 @@ async function setConfirms({ server, theirs }: World, confirms_connections: bool
   expect((await admin.call("PUT", "/settings/clinic", settings)).status).toBe(200);
 }
 
-/** Everything that the asking clinic might read of the patient. */
+/** Everything that the requesting clinic might read of the patient. */
 async function reads({ server, ours, pamuk, record, filed, asker }: World): Promise<string[]> {
   const key = await server.makeKey(ours, [...keyPermissions, "clinic.soap.view", "clinic.lab.view"]);
   const answered: { url: string; text: string }[] = [];
@@ -103,7 +103,7 @@ async function reads({ server, ours, pamuk, record, filed, asker }: World): Prom
     const { status, text } = await asker.call("GET", path);
     if (status === 200) answered.push({ url: path, text });
   }
-  // The fp alone is what the asking clinic has.
+  // The requesting clinic has the fp alone.
   return answered.filter(({ text }) => /Pamuk|10022|Clinic B|soap_|cds_/.test(text)).map(({ url }) => url);
 }
 
@@ -121,7 +121,7 @@ test("a clinic that is connected confirms the connection of another one, which r
   // A study of its own for that patient waits for a person.
   const key = await server.makeKey(ours, keyPermissions);
   expect(await server.push(key, study({ patient_fp: pamuk.fp }))).toMatchObject([{ outcome: "unmatched" }]);
-  // Asking again is the same request.
+  // A repetition is the same request.
   expect(await ask()).toEqual([200, { name: null }]);
   expect(await others()).toHaveLength(1);
   expect(await told()).toEqual([]);
@@ -206,7 +206,7 @@ test("the clinic that asked withdraws its request, or closes its connection", as
   await answer("confirm");
   expect((await asker.call("DELETE", url)).body).toEqual({ name: "Pamuk" });
   expect((await others()).map(({ state }) => state)).toEqual(["closed", "withdrawn"]);
-  // A closed connection was confirmed once, and is asked for anew.
+  // A closed connection was confirmed once, and is requested again.
   expect(await ask()).toEqual([200, { name: null }]);
 });
 
@@ -233,7 +233,7 @@ test("an fp that nobody has waits like one that another clinic must confirm, unt
   await each((fp) => raw("DELETE", `/patients/${fp}/connection`));
   await each((fp) => raw("DELETE", `/patients/${fp}/connection`));
   expect(await asked()).toEqual([]);
-  // A patient that was deleted is one that nobody has.
+  // A deleted patient belongs to nobody.
   await importEntities(server.store, { ...pamuk, deleted_at: "2026-11-21T10:00:00.000Z" });
   expect(await ask()).toEqual([200, { name: null }]);
   expect((await host.call<TodayState>("GET", "/today")).body.connections).toEqual([]);

@@ -39,7 +39,7 @@ async function world() {
   return { ...server, key: await server.makeKey(own, keyPermissions), reader: new Reader(server.store, own) };
 }
 
-/** A client that asks as the document says: with the `updated_at` of the first study, and anew if the total falls. */
+/** A client that follows the document: it requests with the `updated_at` of the first study, and again if the total falls. */
 class Reader {
   readonly #store: Store;
   readonly #clinicFp: string;
@@ -153,7 +153,7 @@ test.each([1, 2, 3])(
             ? study({ patient_fp: dice(2) === 0 ? single.fp : shared.fp })
             : { ...known, revision: known.revision + 1, device_name: `Device ${count}` };
         const now = noon + count + skewMs - dice(100);
-        // A transaction that takes a while commits after others that began later.
+        // A long transaction commits after others with a later start.
         await server.transaction(async (session) => {
           await fileStudies(session, clinicId, [pushed], now);
           await new Promise((resolve) => void setTimeout(resolve, dice(5)));

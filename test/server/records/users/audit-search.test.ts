@@ -93,7 +93,7 @@ test("a long audit is read page by page without a gap, and a search goes through
   const found: number[] = [];
   for await (const { at } of searchWholeAudit(store, all)) found.push(Date.parse(at));
   expect(found).toEqual(expected);
-  // Rows of before noon are found behind a slice that is too new as a whole.
+  // Rows of before noon are found after a slice that is completely too new.
   const early = await searchAudit(store, { ...all, until: noon + 1000 });
   expect(early).toMatchObject({ rows: [{ at: new Date(noon).toISOString() }] });
   // The search ends where rows get too old.

@@ -116,7 +116,7 @@ test("an opened connection tells of the patient and its studies, a closed one of
   expect((await news()).other).toEqual([...opened, { type: "patient.changed", fp: single.fp }]);
   await startSending(store);
   await importEntities(store, { ...single, name: "Renamed", updated_at: "2026-11-20T08:00:00.000Z" });
-  // A closed connection hears of nothing more.
+  // A closed connection gets nothing more.
   expect((await news()).other).toHaveLength(3);
   expect((await news()).own.at(-1)).toEqual({ type: "patient.changed", fp: single.fp });
 });

@@ -8,7 +8,7 @@ import { serviceSid } from "../../../../shared/platform/package/windows-program.
 import { wixl } from "../../../support/wine.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 
-// Goal: the tables of a Windows package. Method: a program of a few files, and msiinfo. msi.long.test.ts installs a whole one.
+// Goal: the tables of a Windows package. Method: a program of a few files, and msiinfo. msi.long.test.ts installs a complete one.
 
 const TIME_S = 1_700_000_000;
 

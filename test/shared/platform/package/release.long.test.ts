@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyFile } from "../../../../shared/platform/upgrade/minisign.ts";
 import { ROOT, temporaryFolder } from "../../../support/processes.ts";
 
-// Goal: the same sources give the same release, and the release says what it carries. Method: the test makes the archive of the
+// Goal: the same sources give the same release, and the release lists what it carries. Method: the test makes the archive of the
 // agent here, and from a copy of the sources with another folder, TMPDIR, umask and time zone.
 
 const VERSION = "9.8.7";

@@ -16,8 +16,8 @@ import { shawlWords, windows } from "../../../../shared/platform/service/windows
 import { windowsLine } from "../../../../shared/platform/service/windows-words.ts";
 import { LINUX_AGENT, WINDOWS_AGENT } from "./services.ts";
 
-// Goal: each command of `vetwire service` runs the right programs in order, and each failure says what to do. Method: stand-ins on
-// PATH record their words; a script for each of them answers as the real ones do.
+// Goal: each command of `vetwire service` runs the right programs in order, and each failure names its remedy. Method:
+// replacements on PATH record their words; a script for each of them prints what the real program does.
 
 let root: string;
 let realPath: string | undefined;
@@ -34,7 +34,7 @@ afterEach(() => {
   fs.rmSync(root, { recursive: true, force: true });
 });
 
-/** Puts a stand-in on PATH. `script` sees the words as $*. */
+/** Puts a replacement on PATH. `script` sees the words as $*. */
 function standIn(name: string, script = ""): void {
   const text = `#!/bin/sh\nprintf '%s\\n' "${name} $*" >> ${root}/words\n${script}\n`;
   fs.writeFileSync(path.join(root, "bin", name), text, { mode: 0o755 });

@@ -3,7 +3,7 @@ import type { ServiceState } from "../../../../shared/platform/service/platform.
 import { type LauncherNotes, serviceStatus, statusLines } from "../../../../shared/platform/service/status.ts";
 import { LINUX_AGENT } from "./services.ts";
 
-// Goal: a person reads what a service does, and why it failed. Method: the lines of each state, whole.
+// Goal: a person reads what a service does, and why it failed. Method: all lines of each state.
 
 const NOW = Date.parse("2026-11-23T17:30:00.000Z");
 const NONE: LauncherNotes = { running: null, starts: [], upgrades: [] };

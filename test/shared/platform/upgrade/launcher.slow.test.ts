@@ -22,7 +22,10 @@ beforeEach(() => {
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
 });
 
-/** Begin of each script: it tells its version if asked, notes its start, stops as ordered, and can send messages and wait for the answer. */
+/**
+ * Start of each script: it prints its version on request, notes its start, stops as ordered, and can send messages and wait for
+ * the response.
+ */
 const PRELUDE = `
 import fs from "node:fs";
 if (process.argv.includes("--version")) { console.log(VERSION); process.exit(0); }

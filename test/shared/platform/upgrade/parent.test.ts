@@ -13,7 +13,7 @@ import { ROOT } from "../../../support/processes.ts";
 
 const LONG = "x".repeat(3_000);
 
-/** Starts a program that asks for 0.3.0 and sends what it learns. Its timers of 30 s last 300 ms. */
+/** Starts a program that requests 0.3.0 and sends what it learns. Its timers of 30 s last 300 ms. */
 function startAsking(): ChildProcess {
   const module = JSON.stringify(path.join(ROOT, "shared/platform/upgrade/parent.ts"));
   const script = `

@@ -117,7 +117,7 @@ test("two requests, each with its release, are carried out one after the other",
   const first = askService(folder, "0.2.0", archive, false);
   expect(() => askService(folder, "0.3.0", archive, false)).toThrow("another request waits");
   look();
-  // A process asks once in a millisecond: the time is in the name of its request.
+  // A process sends one request in a millisecond: the time is in the name of its request.
   await new Promise((resolve) => setTimeout(resolve, 5));
   const second = askService(folder, "0.3.0", archive, false);
   look();
