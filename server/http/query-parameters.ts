@@ -34,7 +34,7 @@ export function readParameters<P extends Parameters>(request: FastifyRequest, pa
 }
 
 /**
- * Refuses `page[]=1` and `page[0]=1`, with which other servers take a list. Such a filter must not be ignored: the answer would
+ * Refuses `page[]=1` and `page[0]=1`, with which other servers take a list. Such a filter must not be ignored: the response would
  * hold all records.
  */
 function refuseLists(query: object, parameters: Parameters): void {
@@ -113,7 +113,7 @@ export function instant(description: string): Parameter<number | null> {
   };
 }
 
-/** A whole number from 1. Null if it is absent. */
+/** An integer from 1. Null if it is absent. */
 export function wholeNumber(description: string): Parameter<number | null> {
   const { schema, read } = positiveInteger({ otherwise: 1, max: PAGE_MAX, description });
   return { schema, read: (given, name) => (given === null ? null : read(given, name)) };

@@ -15,6 +15,6 @@ test("a negative number stays a number, an absent cell is empty, and separators 
   expect(csvLine([-2.5, null, "a,b", 'a"b', "Karabaş"])).toBe('-2.5,,"a,b","a""b",Karabaş\r\n');
 });
 
-test("text that a spreadsheet of another language splits begins no formula in its second cell", () => {
+test("text that a spreadsheet of another language splits starts no formula in its second cell", () => {
   expect(csvLine(["x;=HYPERLINK(1)", "a; +1", "1;2"])).toBe("x;'=HYPERLINK(1),a; '+1,1;2\r\n");
 });

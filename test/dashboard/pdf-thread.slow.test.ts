@@ -22,7 +22,7 @@ const study = (rows: number) =>
   }) as unknown as StudyPage;
 const context = { language: "en", zone: "UTC", clinicName: "Clinic", now: 0 } as const;
 
-test("the server answers others while a PDF of 1000 results is made", async () => {
+test("the server responds to others while a PDF of 1000 results is made", async () => {
   const pdfs = new PdfThread();
   let [longest, last] = [0, performance.now()];
   const beat = setInterval(() => {

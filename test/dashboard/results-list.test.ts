@@ -23,14 +23,14 @@ function page(fps: string, next: string | null): ResultsPage {
 
 const fpsOf = ({ items }: { items: readonly ListedStudy[] }) => items.map(({ fp }) => fp).join("");
 
-test("a newer first page stands above the rows that follow it", () => {
+test("a newer first page is put above the rows that follow it", () => {
   const shown = withMore(page("abc", "c"), page("def", null));
   expect(fpsOf(shown)).toBe("abcdef");
   const newer = withNewFirstPage(shown, page("xab", "b"));
   expect([fpsOf(newer), newer.next]).toEqual(["xabcdef", null]);
 });
 
-test("the list begins anew if rows may lie between the new first page and the shown ones", () => {
+test("the list starts again if rows may lie between the new first page and the shown ones", () => {
   const shown = withMore(page("abc", "c"), page("def", null));
   const newer = withNewFirstPage(shown, page("xyz", "z"));
   expect([fpsOf(newer), newer.next]).toEqual(["xyz", "z"]);
@@ -44,7 +44,7 @@ test("a page after a change repeats no row", () => {
   expect(fpsOf(withMore(page("abc", "c"), page("cd", null)))).toBe("abcd");
 });
 
-test("a new study and a corrected one arrive, and one that moved up does not", () => {
+test("a new study and a corrected one arrive, a study that moved up does not", () => {
   const before = [listed("a"), listed("b")];
   const later = "2026-11-20T10:05:00.000Z";
   const now = [listed("n", later), listed("b", later, 2), listed("a"), listed("old", "2026-11-01T10:00:00.000Z")];

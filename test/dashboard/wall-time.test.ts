@@ -13,14 +13,14 @@ test("a time of the clinic's clocks is an instant in UTC, whatever the zone of t
   expect(instantOf("2026-11-21", "09:30", undefined)).toBe(machine);
 });
 
-test("a time that clocks skip is none, and one that they show twice is the first", () => {
+test("a time that clocks skip is null, and a doubled one is the first", () => {
   expect(instantOf("2026-03-29", "02:30", berlin)).toBe(null);
   expect(new Date(instantOf("2026-10-25", "02:30", berlin) ?? 0).toISOString()).toBe("2026-10-25T00:30:00.000Z");
   expect(instantOf("", "09:30", berlin)).toBe(null);
   expect(instantOf("2026-11-21", "", berlin)).toBe(null);
 });
 
-test("a day begins at its first instant, also where summer time skips midnight", () => {
+test("a day starts at its first instant, also where summer time skips midnight", () => {
   expect(new Date(startOfDay("2026-11-21", istanbul)).toISOString()).toBe("2026-11-20T21:00:00.000Z");
   expect(wallTime(startOfDay("2026-03-29", "Asia/Beirut"), "Asia/Beirut")).toEqual({
     date: "2026-03-29",
@@ -28,7 +28,7 @@ test("a day begins at its first instant, also where summer time skips midnight",
   });
 });
 
-test("days are counted without clocks, and a week begins on Monday", () => {
+test("days are counted without clocks, and a week starts on Monday", () => {
   expect([addDays("2026-12-31", 1), addDays("2026-03-01", -1)]).toEqual(["2027-01-01", "2026-02-28"]);
   expect(["2026-11-23", "2026-11-29", "2026-11-22"].map(startOfWeek)).toEqual([
     "2026-11-23",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { wasAnswered, writeId } from "../../server/web/write-ids.ts";
 
-test("a write keeps its id until it is answered, and another one has an id of its own", () => {
+test("a write keeps its id until its response, and another one has an id of its own", () => {
   const [take, other] = ["POST /consume 1", "POST /consume 2"];
   const first = writeId(take, 0);
   expect(first).toMatch(/^[0-9a-f]{32}$/);
@@ -11,7 +11,7 @@ test("a write keeps its id until it is answered, and another one has an id of it
   expect(writeId(take, 60_001)).not.toBe(first);
 });
 
-test("a write that nobody answered is another one five minutes after its first try", () => {
+test("a write without a response is another one five minutes after its first try", () => {
   const first = writeId("POST /amend", 0);
   expect(writeId("POST /amend", 300_000)).toBe(first);
   expect(writeId("POST /amend", 300_001)).not.toBe(first);

@@ -18,8 +18,8 @@ export interface PairingCode {
 }
 
 /**
- * Where the devices of an agent come from. `applied`: it runs those that are shown. `waiting`: it has not tried the saved ones
- * yet. `refused`: it found problems in them and keeps the last good ones. `local`: its agent.yaml forbids changes from here.
+ * Where the devices of an agent come from. `applied`: it runs the shown devices. `waiting`: it has not tried the saved ones yet.
+ * `refused`: it found problems in them and keeps the last good ones. `local`: its agent.yaml forbids changes from here.
  * `unknown`: it has not reported them, or is too old to.
  */
 export type ConfigurationState = "applied" | "waiting" | "refused" | "local" | "unknown";

@@ -48,7 +48,7 @@ export interface Consumption {
   batch?: number;
 }
 
-/** The answer to a consumption: the item afterwards, and the parts that were taken. A virtual item has none. */
+/** The response to a consumption: the item afterwards, and the parts that were taken. A virtual item has none. */
 export interface Consumed extends ItemDetail {
   taken: StockBatch[];
   taken_without_batch: number;

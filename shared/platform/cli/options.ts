@@ -20,7 +20,7 @@ export function parseTime(text: string): number {
   throw new InvalidArgumentError("expected hours or days ago, such as 24h, or a time such as 2026-11-21T09:30:00Z");
 }
 
-/** Reads a whole number from 1 to 999 999 999. */
+/** Reads an integer from 1 to 999 999 999. */
 export function parsePositiveInteger(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("expected a whole number from 1 to 999999999");

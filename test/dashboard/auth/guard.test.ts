@@ -20,7 +20,7 @@ test("requests without a session count by their address, and those of a signed-i
   expect(await ask()).toBe(200);
 });
 
-test("a session that began while the clock was hours ahead ends twelve hours after its last use by the right clock", async () => {
+test("a session of a clock that was hours ahead ends twelve hours after its last use by the right clock", async () => {
   const fp = newFp("clinic");
   const server = await startLimitedServer(defaultLimits, clinic(fp));
   const ahead = 5 * 3_600_000;
@@ -41,7 +41,7 @@ test("a session that began while the clock was hours ahead ends twelve hours aft
   expect(await ask()).toBe(true);
 });
 
-test("a session that began while the clock was years ahead has ended once the clock is right, also in those years", async () => {
+test("a session of a clock that was years ahead has ended once the clock is right, also in those years", async () => {
   const fp = newFp("clinic");
   const server = await startLimitedServer(defaultLimits, clinic(fp));
   const years = 3 * 365 * 24 * 3_600_000;

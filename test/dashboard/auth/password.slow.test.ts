@@ -19,7 +19,7 @@ test("no password fits a missing hash or another scheme", async () => {
   }
 });
 
-test("older parameters still fit, since they stand beside the hash", async () => {
+test("older parameters still fit, since they are stored with the hash", async () => {
   const { scryptSync } = await import("node:crypto");
   const [salt, parameters] = [Buffer.alloc(16, 1), { N: 1024, r: 8, p: 1 }];
   const hash = scryptSync("four brown dogs", salt, 32, parameters).toString("base64");
@@ -35,7 +35,7 @@ test("a password has 10 to 256 characters, and the error does not repeat it", as
   }
 });
 
-test("three hashes at once all end", async () => {
+test("three simultaneous hashes all end", async () => {
   const stored = await hashPassword("four brown dogs");
   const asked = [1, 2, 3].map((number) => isPassword(number === 3 ? "four brown dogs" : "wrong", stored));
   expect(await Promise.all(asked)).toEqual([false, false, true]);
@@ -46,7 +46,7 @@ const cheap = `scrypt$1024$8$1$${Buffer.alloc(16, 1).toString("base64")}$${Buffe
 const stranger = { isGone: () => false, isKnown: false };
 const codeOf = (asked: Promise<boolean>) => asked.then(String, (error: { code?: string }) => error.code);
 
-test("of a flood of sign-ins twenty wait, further ones are refused, and those whose client has gone cost no work", async () => {
+test("of a flood of sign-ins twenty wait, further ones are refused, and a client that has gone costs no work", async () => {
   const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(isPassword("wrong", cheap, stranger))));
   expect(codes.filter((code) => code === "SERVER.UNAVAILABLE")).toHaveLength(3);
   expect(codes.filter((code) => code === "false")).toHaveLength(22);

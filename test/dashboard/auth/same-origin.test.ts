@@ -29,7 +29,7 @@ test.each([
   expect([write.statusCode, write.body.includes(SAME)]).toEqual(passes ? [200, false] : [403, true]);
 });
 
-test("a read from another site is answered, since no other site can see the answer", async () => {
+test("a read from another site gets a response, since no other site can see it", async () => {
   const fp = newFp("clinic");
   const server = await startServer(clinic(fp));
   const { cookie } = await makeUser(server, "reader", fp);

@@ -81,7 +81,7 @@ test("a server without clinics gets its first one; without its name nothing is m
   expect((await app.inject("/clinic/v1/session")).json()).toEqual({ state: "signed out" });
 });
 
-test("wrong set-up codes of strangers, also behind the same address, do not keep the first admin out", async () => {
+test("wrong set-up codes of strangers, also at the same address, do not keep the first admin out", async () => {
   const { app, setupCode } = await startServer();
   const setUp = async (code: string, remoteAddress: string) => {
     const payload = { ...user, code, clinic_name: "Moda Veteriner" };

@@ -28,7 +28,7 @@ async function signIn({ app }: TestServer, name: string, password: string, remot
   return app.inject({ method: "POST", url: "/clinic/v1/sign-in", payload: { name, password }, remoteAddress });
 }
 
-test("an unknown name, a wrong password and a disabled user get one answer", async () => {
+test("an unknown name, a wrong password and a disabled user get the same response", async () => {
   const { server, ayse, can } = await start();
   const answers = [
     await signIn(server, ayse, "wrong"),

@@ -33,7 +33,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await button(page, "Sign in").click();
   }
 
-  test("the set-up code leads to the first screen; a second factor is switched on and asked for", async () => {
+  test("the set-up code leads to the first screen; a second factor is switched on and required", async () => {
     const server = await startDashboard();
     const page = await openPage(browser, server.url);
     await page.goto(server.url);
@@ -107,7 +107,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await heading(page, "Your account");
   });
 
-  test("a user without the phone signs in with a recovery code, is told how many are left, makes new ones, and switches the factor off", async () => {
+  test("a user without the phone signs in with a recovery code, sees how many are left, makes new ones, and switches the factor off", async () => {
     const fp = newFp("clinic");
     const server = await startDashboard(clinic(fp));
     const user = await makeUser(server, "reader", fp);
@@ -151,7 +151,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Off. With a second factor").waitFor();
   });
 
-  test("a user whose password somebody else knows is told on every page until it is changed, and admins see it", async () => {
+  test("a user whose password somebody else knows is warned on every page until it is changed, and admins see it", async () => {
     const fp = newFp("clinic");
     const { openAs, ...server } = await startDashboard(clinic(fp));
     const admin = await makeUser(server, "admin", fp);

@@ -26,7 +26,7 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
     return { page, show, rows, push: (sent = study({ patient_fp: dog.fp })) => server.push(key, sent) };
   }
 
-  test("hears news again after a proxy answered 502", async () => {
+  test("receives news again after a proxy responded 502", async () => {
     const { page, show, rows, push } = await started();
     let refusals = 0;
     await page.route("**/events", (route) => {
@@ -41,7 +41,7 @@ describe.skipIf(browserProblem() !== null)("an open page", () => {
     expect(refusals).toBe(2);
   });
 
-  test("drops the answer to an older request", async () => {
+  test("drops the response to an older request", async () => {
     const { page, show, rows, push } = await started();
     await show("/results");
     await page.getByText("No results yet").waitFor();

@@ -33,7 +33,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     browser = await sharedBrowser();
   });
 
-  test("typed values get their range and flag at once, and the API returns the same", async () => {
+  test("typed values get their range and flag immediately, and the API returns the same", async () => {
     const server = await started();
     const page = await server.openAs(browser, "staff", fp, "/manual-study");
     await page.getByText("Choose the animal first").waitFor();
@@ -73,7 +73,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     expect(studies.json<{ newest: unknown[] }>().newest).toHaveLength(1);
   });
 
-  test("a fault stands beside its value, and nothing is saved until it is mended", async () => {
+  test("a fault is shown next to its value, and nothing is saved until it is corrected", async () => {
     const server = await started();
     const page = await server.openAs(browser, "staff", fp, "/manual-study");
     await chooseDog(page);
@@ -92,7 +92,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await expect.poll(() => page.locator(".api-preview td.number").textContent()).toBe("7.1");
   });
 
-  test("no range of the first animal stays when the server does not answer about the second one", async () => {
+  test("no range of the first animal stays when the server does not respond about the second one", async () => {
     const server = await started();
     const page = await server.openAs(browser, "staff", fp, "/manual-study");
     await chooseDog(page);

@@ -206,7 +206,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectAccessible(page);
   });
 
-  test("staff asks for a patient of another clinic, which confirms it on Today and ends it on the patient's page", async () => {
+  test("staff requests a patient of another clinic, which confirms it on Today and ends it on the patient's page", async () => {
     const { own, other, pamuk, entities } = world();
     const server = await startDashboard(...entities);
     const key = await server.makeKey(own, keyPermissions);

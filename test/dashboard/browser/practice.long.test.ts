@@ -228,7 +228,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectWellMade(page);
   });
 
-  test("two lots go into stock, and a vaccine is taken from the one that expires first", async () => {
+  test("two lots go into stock, and a vaccine is taken from the first to expire", async () => {
     const vaccine = item(ours, { name: `Rabies ${HOSTILE}`, quantity_on_hand: 0 });
     const fee = item(ours, { name: "Visit", category: "SERVICE", is_virtual: true, low_stock_threshold: 0 });
     const bandage = item(ours, { name: "Bandage", category: "CONSUMABLE", quantity_on_hand: 30 });

@@ -210,7 +210,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectFitsPhone(page);
   });
 
-  test("a correction shows at once what it changed, and the time line names each step", async () => {
+  test("a correction immediately shows what it changed, and the time line names each step", async () => {
     const { ours, dog, server, push, open, key } = await startResults();
     const first = chemistry(dog);
     await push(first);

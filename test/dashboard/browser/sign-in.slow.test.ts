@@ -38,7 +38,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(page.url()).toBe(`${url}/dashboard`);
   });
 
-  test("a screen that cannot be loaded says so and is tried again, and the menu goes on", async () => {
+  test("a screen that cannot be loaded shows the fault and is tried again, and the menu goes on", async () => {
     const fp = newFp("clinic");
     const { openAs } = await startDashboard(clinic(fp));
     const page = await openAs(browser, "staff", fp);
@@ -74,7 +74,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(await page.getByText("This part of the page could not be loaded.").count()).toBe(0);
   });
 
-  test("a page whose user is no longer the signed-in one says so, and goes on as the other", async () => {
+  test("a page whose user is no longer the signed-in one shows that, and goes on as the other", async () => {
     const fp = newFp("clinic");
     const server = await startDashboard(clinic(fp));
     const page = await server.openAs(browser, "staff", fp);
@@ -104,7 +104,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expect.poll(() => page.locator("html").getAttribute("lang")).toBe("tr");
   });
 
-  test("the page says that the server does not answer, and that it answers again", async () => {
+  test("the page shows that the server does not respond, and that it responds again", async () => {
     const fp = newFp("clinic");
     const { openAs } = await startDashboard(clinic(fp));
     const page = await openAs(browser, "staff", fp);

@@ -56,7 +56,7 @@ describe("server run", () => {
     expect(await servedName(port)).toBe("untrusted");
   });
 
-  test("plain http beyond this machine is a warning, and behind a proxy none", async () => {
+  test("plain http beyond this machine shows a warning, except through a proxy", async () => {
     const data = ["--data", join(temporaryFolder(), "data")];
     const words = "speaks plain http beyond this machine";
     for (const [args, isWarned] of [

@@ -39,7 +39,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     });
   }
 
-  test("a write whose answer was lost and that the user sends again is done once, and a later one is another", async () => {
+  test("a write whose response was lost and that the user sends again is done once, and a later one is another", async () => {
     const { page, use, left, take } = await onStock();
     await loseFirstAnswer(page);
     await take.click();

@@ -43,7 +43,7 @@ async function switchOn(server: TestServer, user: TestUser): Promise<TOTP> {
   return totp;
 }
 
-test("a new password needs the old one, ends the other sessions, and is the only one that signs in", async () => {
+test("a new password needs the old one, ends the other sessions, and alone signs in", async () => {
   const { server, user } = await startWithUser();
   const other = (await signIn(server, { name: user.name, password: PASSWORD })).cookie;
   const change = (old_password: string) =>
@@ -62,7 +62,7 @@ test("a new password needs the old one, ends the other sessions, and is the only
   expect((await signIn(server, { name: user.name, password: "eight grey cats" })).status).toBe(200);
 });
 
-test("a short new password is refused, and the answer does not repeat it", async () => {
+test("a short new password is refused, and the response does not repeat it", async () => {
   const { user } = await startWithUser();
   const body = { old_password: PASSWORD, new_password: "xq7" };
   const answer = await user.call("POST", "/clinic/v1/account/password", body);

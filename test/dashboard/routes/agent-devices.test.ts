@@ -37,7 +37,7 @@ async function start() {
   return { ...server, key, admin, beat, agents, fp, path, read, save, pull };
 }
 
-test("saved devices wait for the agent, which pulls them and tells that it applied or refused them", async () => {
+test("saved devices wait for the agent, which fetches them and reports that it applied or refused them", async () => {
   const { beat, agents, read, save, pull, store, fp, clock } = await start();
   expect(await read()).toEqual({ state: "applied", devices: RUNNING, problems: [] });
   expect(await pull()).toEqual({ success: true, data: null });

@@ -34,7 +34,7 @@ async function twoClinics() {
   return { server, dog, foreign, vet, stranger, staff, shown, body };
 }
 
-test("a new event is checked in, treated, checked out and closed, and the read API shows each step at once", async () => {
+test("a new event is checked in, treated, checked out and closed, and the read API shows each step immediately", async () => {
   const { dog, staff, shown, body } = await twoClinics();
   const { fp } = (await staff.call<{ fp: string }>("POST", "/calendar", { ...body, title: " Vaccination " })).body;
   expect(await shown()).toEqual([{ ...body, fp, status: "SCHEDULED" }]);
@@ -112,7 +112,7 @@ test("an event needs times that exist, an end after its start, and a patient and
   expect(bare.status).toBe(200);
 });
 
-test("each command stands in the audit with its user", async () => {
+test("the audit has each command with its user", async () => {
   const { server, dog, staff, body } = await twoClinics();
   const { fp } = (await staff.call<{ fp: string }>("POST", "/calendar", body)).body;
   await staff.call("POST", `/calendar/${fp}/move`, { to: "CHECKED_IN" });

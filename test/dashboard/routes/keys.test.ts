@@ -26,7 +26,7 @@ test("the page offers the permissions that the server knows", () => {
   expect(keyPermissions.toSorted()).toEqual([...permissions].toSorted());
 });
 
-test("a made key works at once, and the list names it without showing it", async () => {
+test("a new key works immediately, and the list names it without showing it", async () => {
   const server = await startServer(clinic(ours));
   const admin = await makeUser(server, "admin", ours);
   const { status, body } = await admin.call<MadeKey>("POST", "/keys", wanted);

@@ -33,7 +33,7 @@ function reader(response: Response) {
   };
 }
 
-test("an open page is told once that it may have missed a change, and then of each pushed study", async () => {
+test("an open page is notified once that it may have missed a change, and then of each pushed study", async () => {
   const server = await listen();
   const response = await server.open(own);
   expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -47,7 +47,7 @@ test("an open page is told once that it may have missed a change, and then of ea
   }
 });
 
-test("a page hears nothing of a clinic that its user does not belong to", async () => {
+test("a page gets no news of a clinic that its user does not belong to", async () => {
   const { open } = await listen();
   expect((await open(other)).status).toBe(404);
 });

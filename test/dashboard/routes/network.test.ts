@@ -39,7 +39,7 @@ test("an admin opens the network, the audit names who did, and anybody loads the
   expect((await listRowsOf(server.store, ours)).map(({ route }) => route)).toContain("network: own authority");
 });
 
-test("the answer to a change arrives on the port that the change ends", async () => {
+test("the response to a change arrives on the port that the change ends", async () => {
   const server = await start(ours);
   const admin = await makeUser(server, "admin", ours);
   const url = `https://localhost:${server.lan.port}/clinic/v1/clinics/${ours}/network`;
@@ -81,7 +81,7 @@ test("only a user who is admin in each clinic of the server changes its network"
   ]);
 });
 
-test("no answer and no log line contains a private key", async () => {
+test("no response and no log line contains a private key", async () => {
   const server = await start(ours);
   const own = { names: ["clinic-pc.local"], addresses: [] };
   const { cert, key } = issueCertificate(makeAuthority(own, Date.now()), ["clinic-pc.local"], Date.now());

@@ -59,7 +59,7 @@ describe("notifications of a clinic", () => {
     expect((await state()).channels).toEqual([]);
   });
 
-  test("an address stands once in the list, and a clinic has at most 20", async () => {
+  test("an address is in the list once, and a clinic has at most 20", async () => {
     const { add } = await clinics();
     for (let index = 0; index < 20; index += 1) expect((await add(`n${index}@clinic.example`)).status).toBe(200);
     expect((await add("N1@clinic.example")).body.error.message).toContain("in the list already");
@@ -76,7 +76,7 @@ describe("notifications of a clinic", () => {
     expect([await put(null), (await state()).quiet]).toEqual([200, null]);
   });
 
-  test("the test button says what happened, and its outcome stays at the address", async () => {
+  test("the test button shows what happened, and its outcome stays at the address", async () => {
     const { admin, add, state, senders, clock } = await clinics();
     const { body } = await add("nurse@clinic.example");
     const press = () => admin.call<TestOutcome>("POST", `/notifications/channels/${body.id}/test`, {});

@@ -61,7 +61,7 @@ test("a picture that the agent put is listed and shown to users of the clinic", 
   expect((await reader.call("GET", `/results/${fp}/previews/..%2f1`)).status).toBe(404);
 });
 
-test("a study of another clinic, of a user, and one that does not exist take no picture", async () => {
+test("a study of another clinic, of a user, and a missing one take no picture", async () => {
   const { server, key, theirKey, fp, dog } = await clinics();
   const staff = await makeUser(server, "staff", ours);
   const typed = { modality: "RADIOLOGY", acquired_at: "2026-11-21T09:00:00.000Z", results: [] };
@@ -82,7 +82,7 @@ test("a study of another clinic, of a user, and one that does not exist take no 
   expect(await put(server, viewer, previewPath(fp, 1), png(4))).toBe("403 AUTH.FORBIDDEN");
 });
 
-test("bytes that are no PNG of an allowed size are refused", async () => {
+test("bytes that are not a PNG of an allowed size are refused", async () => {
   const { server, key, fp } = await clinics();
   const send = (bytes: Buffer, type?: string) => put(server, key, previewPath(fp, 1), bytes, type);
   expect(await send(Buffer.from("<svg onload=alert(1)>"))).toBe("200 rejected");

@@ -38,7 +38,7 @@ const edit = async (user: TestUser, fp: string, body: object) =>
   user.call<RecordDetail & Refusal>("PATCH", `/records/${fp}`, body);
 
 describe("a record of the own clinic", () => {
-  test("a draft is written, edited, signed and locked, and the read API shows each step at once", async () => {
+  test("a draft is written, edited, signed and locked, and the read API shows each step immediately", async () => {
     const { server, shared, staff, shown } = await twoClinics();
     const draft = await write(staff, shared.fp, { plan: "  " });
     const published = {
@@ -129,7 +129,7 @@ describe("a record of the own clinic", () => {
     ]);
   });
 
-  test("each command stands in the audit with its user, clinic and records", async () => {
+  test("the audit has each command with its user, clinic and records", async () => {
     const { server, shared, staff } = await twoClinics();
     const draft = await write(staff, shared.fp);
     await edit(staff, draft.fp, { version: draft.version, plan: "x" });

@@ -45,7 +45,7 @@ test.each(["from=yesterday", "from=2026-02-30", "zone=Mars/Base", "flag=some", "
   },
 );
 
-test("a positive word of an infection test stands out in the list, on the study, in its CSV and on Today", async () => {
+test("a positive word of an infection test is marked in the list, on the study, in its CSV and on Today", async () => {
   const { ours, dog, user, push, read } = await startResults();
   const none = { value: null, unit: null, reference_range: null, flag: null };
   const filed = study({
@@ -110,7 +110,7 @@ test("a study shows each flag with its side, the interval's source, and the devi
   expect(rows.get("TP")?.source?.text).toBe(null);
 });
 
-test("revisions say what changed and who did it, and the time line tells it in order", async () => {
+test("revisions name what changed and who did it, and the time line has it in order", async () => {
   const { server, ours, dog, user, push, read, store, clock, makeKey } = await startResults();
   const first = chemistry(dog, profile.slice(0, 2), { patient_fp: null });
   await push(ours, first);
@@ -195,7 +195,7 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   ]);
 });
 
-test("what the analyzer says of the sample stands on the study's page, in its CSV file, and in each revision", async () => {
+test("the analyzer's words on the sample are on the study's page, in its CSV file, and in each revision", async () => {
   const { ours, dog, user, push, read } = await startResults();
   const filed = { ...chemistry(dog), comments: ["HEM: 2+ LIP: 0 ICT: 1+", "=sample repeated"] };
   await push(ours, filed);
@@ -241,7 +241,7 @@ describe.skipIf(noPoppler !== null)("the PDF of a study", () => {
     return execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
   }
 
-  test("prints Turkish letters, units and flags in the asked language", async () => {
+  test("prints Turkish letters, units and flags in the requested language", async () => {
     const text = await pdfText("language=tr&zone=Europe/Istanbul");
     for (const part of ["Laboratuvar sonucu: Karabaş Şeker İğde ığüçö", "köpek", "Ölçüm zamanı", "kritik düşük"]) {
       expect(text).toContain(part);

@@ -91,7 +91,7 @@ test("another category is taken from the oldest batch, and stock without a batch
   expect([body.batches, body.without_batch, body.item.quantity_on_hand]).toEqual([[], 3, 3]);
 });
 
-test("an expired batch is given out only to somebody who chooses it, and stands in the answer and the audit", async () => {
+test("an expired batch is given out only to somebody who chooses it, and is in the response and the audit", async () => {
   const vaccine = item(ours, { quantity_on_hand: 6 });
   const old = batch(vaccine.fp, { lot: "OLD", quantity: 4, expiry_date: "2026-11-20" });
   const fresh = batch(vaccine.fp, { lot: "NEW", quantity: 2, expiry_date: "2026-11-23" });
@@ -117,7 +117,7 @@ test("an expired batch is given out only to somebody who chooses it, and stands 
   ]);
 });
 
-test("more than on hand is refused, and so are quantities that are no whole positive number", async () => {
+test("more than on hand is refused, and so are quantities that are not positive integers", async () => {
   const vaccine = item(ours, { quantity_on_hand: 2 });
   const { staff, onHand, receive, consume } = await withItems(vaccine);
   const { status, body } = await consume(vaccine.fp, 3);
@@ -172,7 +172,7 @@ test("the list filters by category and low stock, and names the categories", asy
   expect((await staff.call("GET", "/stock?low=1")).status).toBe(400);
 });
 
-test("each change of stock stands in the audit with its user", async () => {
+test("the audit has each change of stock with its user", async () => {
   const vaccine = item(ours);
   const { server, staff, receive, consume } = await withItems(vaccine);
   await receive(vaccine.fp, 1, null, null);

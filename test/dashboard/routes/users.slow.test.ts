@@ -29,7 +29,7 @@ async function signsIn({ app }: TestServer, name: string, password: string): Pro
 
 const isSignedIn = async (user: TestUser) => (await user.call("GET", "/clinic/v1/account")).status === 200;
 
-test("a new user signs in with the password that the answer shows once", async () => {
+test("a new user signs in with the password that the response shows once", async () => {
   const { server, admin } = await start();
   const made = await admin.call<GivenPassword>("POST", "/users", { name: " Ayşe Yılmaz ", role: "staff" });
   expect(made.body).toEqual({ name: "Ayşe Yılmaz", password: expect.stringMatching(/^(\w{4}-){3}\w{4}$/) as string });
@@ -50,7 +50,7 @@ test("a new user signs in with the password that the answer shows once", async (
   expect(taken.status).toBe(409);
 });
 
-test("the role changes at once", async () => {
+test("the role changes immediately", async () => {
   const { server, admin } = await start();
   const user = await makeUser(server, "reader", ours);
   const { id } = await find(admin, user.name);

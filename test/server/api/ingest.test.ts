@@ -327,7 +327,7 @@ describe("POST /agent/v1/studies", () => {
     expect((await read(sent.fp))?.results).toEqual(results);
   });
 
-  test("half of a surrogate pair is replaced wherever it stands, and the study is served and listed", async () => {
+  test("half of a surrogate pair is replaced wherever it occurs, and the study is served and listed", async () => {
     const { server, key, push, read, one } = await ingestServer();
     const half = "\u{D83D}";
     const results = study().results.map((row) => ({ ...row, value_text: `5.2${half}` }));

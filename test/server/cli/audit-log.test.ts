@@ -29,7 +29,7 @@ async function addressCell(address: string): Promise<string> {
 }
 
 test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\u{ff1d}1"])(
-  "%j gets an apostrophe, so that it is no formula",
+  "%j gets an apostrophe, so that it is not a formula",
   async (text) => {
     expect(await addressCell(text)).toBe(`'${text}`);
   },

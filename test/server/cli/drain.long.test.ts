@@ -72,7 +72,7 @@ async function beginHeartbeat(): Promise<() => Promise<number | undefined>> {
 }
 
 describe("SIGTERM with --drain-seconds", () => {
-  test("a server fails /readyz at once, serves on, ends streams and requests whole, and its pages connect again", async () => {
+  test("a server immediately fails /readyz, serves on, completes streams and requests, and its pages connect again", async () => {
     await startWorld(DRAIN_S);
     const cookie = await signIn();
     const stream = await openStream(cookie);
@@ -96,7 +96,7 @@ describe("SIGTERM with --drain-seconds", () => {
     again.close();
   });
 
-  test("a second signal ends the server at once, and a copy of the first one does not", async () => {
+  test("a second signal ends the server immediately, and a copy of the first one does not", async () => {
     await startWorld(LONG_DRAIN_S);
     const begun = performance.now();
     const ending = world.server.end();

@@ -23,7 +23,7 @@ import { type Body, study, temporaryFolder } from "../harness.ts";
 // Method: the commands run as real processes, from the build.
 
 describe("npm run server --", () => {
-  test("a command with a mistyped --data or a faulty file leaves nothing behind", async () => {
+  test("a command with a mistyped --data or a faulty file leaves no files", async () => {
     const [clinicFp, root] = [newFp("clinic"), temporaryFolder()];
     const [notes, none, faulty] = ["notes", "none/server", "faulty.ndjson"].map((name) => join(root, name));
     mkdirSync(notes!);

@@ -159,7 +159,7 @@ describe("an import and a client that synchronises", () => {
     expect([store.attempts, body.data.updated_at]).toEqual([2, "2026-11-21T12:00:00.000Z"]);
   });
 
-  test("the import that commits last has the latest time, whichever began first", async () => {
+  test("the import that commits last has the latest time, whichever started first", async () => {
     const server = await startServer(...entities);
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
     await server.get(key, "/api/v1/patients");
@@ -246,7 +246,7 @@ describe("counters in the database", () => {
     await close();
   });
 
-  test("a request that waited, or another server's clock behind, begins no new window", async () => {
+  test("a request that waited, or another server's late clock, starts no new window", async () => {
     const { one, other, close } = await twoStores();
     const nodes = [storeCounters(one).keys, storeCounters(other).keys];
     const taken: (boolean | undefined)[] = [];

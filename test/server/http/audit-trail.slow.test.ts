@@ -209,7 +209,7 @@ describe("the audit trail of requests", () => {
 });
 
 describe("the audit queue", () => {
-  test("similar refusals share a row for a minute, then a new row begins", async () => {
+  test("similar refusals share a row for a minute, then a new row starts", async () => {
     const { store, audit, clock } = await startAudit();
     for (const [afterMs, requests] of [
       [0, 3],

@@ -76,7 +76,7 @@ describe("with short timeouts", () => {
     expect(performance.now() - begun).toBeLessThan(DELAY_MS_MAX);
   });
 
-  test("a request without its whole body gets 408 after requestMs", async () => {
+  test("a request without its complete body gets 408 after requestMs", async () => {
     const { port, key } = await listen(short);
     const head = `POST /agent/v1/heartbeat HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
     const response = await read(open(port, `${head}Content-Length: 100\r\n\r\n{`));

@@ -126,7 +126,7 @@ describe("the files of a certificate", () => {
     ]);
   });
 
-  test.skipIf(process.getuid?.() === 0)("a file of another user is no readable one", () => {
+  test.skipIf(process.getuid?.() === 0)("a file of another user is refused as unreadable", () => {
     const { agent } = makeCertificates(temporaryFolder());
     chmodSync(agent.key, 0);
     expect(() => readCertificate(agent.certificate, agent.key)).toThrow(`may not use ${agent.key}: run this as`);

@@ -162,7 +162,7 @@ test("a spreadsheet with decimal commas and semicolons is read, and a comma else
   });
 });
 
-test("a quote that never closes is refused with its line, wherever the next quote stands", () => {
+test("a quote that never closes is refused with its line, wherever the next quote is", () => {
   const [first, second, third] = ["a", "b", "c"].map((id) => `${id};dog;ALT;U/L;12;105;2026-01-01;`);
   const refused = (...rows: string[]) => readRanges([columns, ...rows].join("\r\n"));
   const problem = (line: number, text: string) => ({ problems: [expect.stringMatching(`^line ${line}: ${text}`)] });

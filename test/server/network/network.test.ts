@@ -112,7 +112,7 @@ test("a server that lost its users, or whose options name the network, opens no 
   expect(await fixed.change(server.lan)).toEqual({ code: "set by options", got: "--host" });
 });
 
-test("a damaged setting is told, and the address of this machine stays", async () => {
+test("a damaged setting is reported, and the address of this machine stays", async () => {
   const server = await start();
   await server.network.change(server.lan);
   await server.network.stop();
@@ -177,7 +177,7 @@ test("the certificate is renewed before its end and for a new address, without a
   before.destroy();
 });
 
-test("a port that was taken at the start is told and opened as soon as it is free", async () => {
+test("a port that was taken at the start is reported, and opened as soon as it is free", async () => {
   const first = await start();
   await first.network.change(first.lan);
   await first.network.stop();
@@ -224,7 +224,7 @@ test("a certificate of the clinic is checked, refused by its fault, and served w
   expect(JSON.stringify(network.state())).not.toContain("PRIVATE");
 });
 
-test("behind a proxy its X-Forwarded-For is believed, and its port takes nobody else", async () => {
+test("with a proxy its X-Forwarded-For is believed, and its port takes nobody else", async () => {
   const { network, here, port } = await start();
   // The header is for a page that came by https alone.
   const isBelieved = async (url: string) => {

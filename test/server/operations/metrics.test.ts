@@ -127,7 +127,7 @@ test("audit rows wait for the database, and the oldest are dropped and counted b
   expect([queue.waiting, queue.dropped]).toEqual([ENTRIES_MAX * 0.9 + 1, ENTRIES_MAX / 10]);
 });
 
-test("a drain fails /readyz at once and asks each client to close, while requests are served", async () => {
+test("a drain immediately fails /readyz and requests each client to close, while requests are served", async () => {
   const { get, drain, value } = await start();
   const cached = `/api/v1/patients/${karabas.fp}`;
   expect(await get("/readyz")).toMatchObject({ status: 200, connection: "keep-alive" });

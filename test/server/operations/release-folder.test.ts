@@ -23,7 +23,7 @@ async function bytesOf(folder: string, file: string): Promise<string | undefined
 }
 
 describe("the folder of releases", () => {
-  test("takes an archive with its signature whole, and gives both back until they are removed", async () => {
+  test("takes an archive with its signature, and returns both unchanged until they are removed", async () => {
     const { from, folder } = places();
     expect(listReleases(folder)).toEqual([]);
     const file = key.write(from, release);
@@ -83,7 +83,7 @@ describe("the folder of releases", () => {
     await expect(addRelease(folder, next, key.publicKey)).rejects.toThrow("remove an old version");
   });
 
-  test("is no link, and keeps the rights that it has", async () => {
+  test("must not be a link, and keeps the rights that it has", async () => {
     const { from, folder } = places();
     const file = key.write(from, release);
     const secret = temporaryFolder();

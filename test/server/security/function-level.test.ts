@@ -213,7 +213,7 @@ async function differences() {
   return { faults, refused };
 }
 
-test("every route serves the callers of its row alone, and tells the others 401, 403 or 404", {
+test("every route serves the callers of its row alone, and responds 401, 403 or 404 to the others", {
   timeout: 240_000,
 }, async () => {
   const { faults, refused } = await differences();

@@ -37,7 +37,7 @@ test("without a setting a session sends 1 200 requests a minute, enough for a pa
   expect(allowed).toBe(1200);
 });
 
-test("a user has at most 100 sessions, and the one that was unused for longest ends first", async () => {
+test("a user has at most 100 sessions, and the longest unused one ends first", async () => {
   const server = await startServer(clinic(ours));
   const user = await makeUser(server, "reader", ours);
   const other = await makeUser(server, "reader", ours);

@@ -71,7 +71,7 @@ async function foreignPaths({ server, ours, theirs }: World) {
   return { faults, asked };
 }
 
-test("an id of another clinic in a path gets the answer of an absent one, at every route", {
+test("an id of another clinic in a path gets the response of an absent one, at every route", {
   timeout: 240_000,
 }, async () => {
   const world = await startTwoClinics();
@@ -132,7 +132,7 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
   return faults;
 }
 
-test("an id of another clinic in a body gets the answer of an absent one", async () => {
+test("an id of another clinic in a body gets the response of an absent one", async () => {
   const world = await startTwoClinics();
   const before = await viewOf(world.server, world.theirs);
   expect(await foreignBodies(world)).toEqual([]);

@@ -62,7 +62,7 @@ describe("query parameters", () => {
     }
   });
 
-  test("an unknown parameter is ignored and reported, also one that names a part of a JavaScript object", async () => {
+  test("an unknown parameter is ignored and reported, also the name of a part of a JavaScript object", async () => {
     const { read } = await start();
     const plain = await read("/api/v1/patients");
     for (const name of ["__proto__", "constructor", "__proto__[page]", "Page", "page%00", "sort[]"]) {
@@ -113,7 +113,7 @@ describe("query parameters", () => {
 });
 
 describe("paths", () => {
-  test("a path in another spelling is no route, or names no record", async () => {
+  test("a path in another spelling is not a route, or names no record", async () => {
     const { fp, read } = await start();
     expect((await read(`/api/v1/patients/${fp}`)).status).toBe(200);
     for (const path of [
@@ -183,7 +183,7 @@ describe("bodies", () => {
     }
   });
 
-  test("a name that stands twice in an object is refused, also in another spelling and deep inside", async () => {
+  test("a doubled name in an object is refused, also in another spelling and deep inside", async () => {
     const { post, change } = await start();
     for (const [body, name] of [
       ['{"studies":[],"studies":[]}', '"studies"'],
@@ -221,7 +221,7 @@ describe("bodies", () => {
     expect(({} as Record<string, unknown>)["x"]).toBe(undefined);
   });
 
-  test("the answer to a body that is not JSON repeats no part of it", async () => {
+  test("the response to a body that is not JSON repeats no part of it", async () => {
     const { post } = await start();
     for (const body of [
       '{"password":"hunter2",}',

@@ -133,7 +133,7 @@ async function internalFields({ server, ours }: World) {
   return { faults, read };
 }
 
-test("no answer holds a row id, a digest or a secret", async () => {
+test("no response holds a row id, a digest or a secret", async () => {
   const { faults, read } = await internalFields(await startTwoClinics());
   expect(faults).toEqual([]);
   expect(read).toBeGreaterThan(40);

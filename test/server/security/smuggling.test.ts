@@ -75,7 +75,7 @@ function bytesOf(attack: string, key: string): string {
   return `${head}\r\n${attack}`;
 }
 
-test("each attack gets one refusal, and no answer to the request inside", async () => {
+test("each attack gets one refusal, and no response to the request inside", async () => {
   const { port, key } = await start();
   const honest = `Content-Length: 2\r\n\r\n{}${HIDDEN}`;
   expect(await statusesOf(port, bytesOf(honest, key))).toEqual([200, 200]);
@@ -84,7 +84,7 @@ test("each attack gets one refusal, and no answer to the request inside", async 
   }
 });
 
-test("a header that may stand once and stands twice is refused, so that no proxy goes by the other one", async () => {
+test("a doubled header that may occur once is refused, so that no proxy goes by the other one", async () => {
   const { port, key } = await start();
   for (const twice of [
     "Host: evil.example",

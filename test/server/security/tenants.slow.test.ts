@@ -24,7 +24,7 @@ test(`a client of two clinics finds nothing of the other one in ${REQUESTS} requ
   expect(routes.size, `routes with content, SEED=${seed}`).toBeGreaterThan(30);
 });
 
-test("the same client finds a route that answers with the other clinic, on the way to the cache as well", {
+test("the same client finds a route that responds with the other clinic, on the way to the cache as well", {
   timeout: 240_000,
 }, async () => {
   const holes: readonly ((app: FastifyInstance) => void)[] = [

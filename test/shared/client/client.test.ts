@@ -124,7 +124,7 @@ test("the changed studies of several pages come once, and the next walk has the 
   expect((await read(next.cursor)).fps).toEqual([]);
 });
 
-test("a walk that ended in the middle goes on at its cursor, and misses no change since it began", async () => {
+test("a walk that ended in the middle goes on at its cursor, and misses no change since its start", async () => {
   const all = Array.from({ length: 250 }, () => patient());
   const server = await startServer(
     clinic(own),
@@ -170,7 +170,7 @@ test("deleted and disconnected patients and their studies come as removed, until
   expect((await removed(null)).fps).toEqual([cat.fp]);
 });
 
-test("a walk beyond the budget of the key waits as long as Retry-After says, and ends", async () => {
+test("a walk beyond the budget of the key waits for Retry-After, and ends", async () => {
   const limit = { minute: 2, hour: 1000 };
   const limits = {
     integration: limit,
@@ -202,7 +202,7 @@ test("a walk beyond the budget of the key waits as long as Retry-After says, and
   expect(waits).toEqual([60_000, 60_000]);
 });
 
-test("an answer of another program than the server is no failure of the server", async () => {
+test("a response of another program than the server is not a failure of the server", async () => {
   const client = createClient({
     url: "https://vetwire.example/",
     key: "sk_live_test",

@@ -198,7 +198,7 @@ test("the note names the analyte that the unit excludes", () => {
   });
 });
 
-test("the middle cells of a three-part counter are no monocytes", () => {
+test("the middle cells of a three-part counter are not monocytes", () => {
   for (const name of ["MID#", "Mid#", "MXD#", "MIDA", "10027^99MRC", "32154-7"]) expect(found(name)).toBe("MID");
   for (const name of ["MID%", "Mid%", "MXD%", "MIDR", "10029^99MRC", "32155-4"]) expect(found(name)).toBe("MIDP");
   for (const name of ["MONO", "MON#", "MONA"]) expect(found(name)).toBe("MONO");
@@ -209,7 +209,7 @@ const urineLoinc = readData(
   Type.Array(Type.Object({ loinc: Type.String(), of: Type.String(), source_id: Type.String() })),
 );
 
-test("a LOINC of urine without an analyte finds nothing, whatever stands beside it", () => {
+test("a LOINC of urine without an analyte finds nothing, whatever comes with it", () => {
   expect(urineLoinc.length).toBe(36);
   for (const { loinc, of } of urineLoinc) {
     const { name, synonyms, loinc: own } = analyte(of);
@@ -223,7 +223,7 @@ test("a LOINC of urine without an analyte finds nothing, whatever stands beside 
   }
 });
 
-test("albumin, creatinine and their ratio of urine are no blood analytes, nor do they make an order a urine order", () => {
+test("albumin, creatinine and their ratio of urine are not blood analytes, nor do they make an order a urine order", () => {
   for (const code of ["UALB", "UCREA", "ACR"]) {
     expect(analyte(code)).toMatchObject({ modality: "URINALYSIS", specimen: "urine" });
     for (const name of [code, analyte(code).name, ...analyte(code).loinc]) {
@@ -236,7 +236,7 @@ test("albumin, creatinine and their ratio of urine are no blood analytes, nor do
   }
 });
 
-test("a mnemonic of urine decides against the bare name beside it, and a LOINC code against both", () => {
+test("a mnemonic of urine decides against a bare name, and a LOINC code against both", () => {
   for (const modality of ["BIOCHEMISTRY", null] as const) {
     for (const names of [
       ["UCREA^L", "Creatinine", "UCREA"],
@@ -250,7 +250,7 @@ test("a mnemonic of urine decides against the bare name beside it, and a LOINC c
   }
 });
 
-test("names that laboratories set, or that mean two things, are no spellings of the catalogue", () => {
+test("names that laboratories set, or that mean two things, are not spellings of the catalogue", () => {
   const names = [
     ["COL", "GLI", "TRI", "URE", "ALTT", "CHOO", "TGG", "CRR", "TBILL", "GluP", "CREA3", "COL_R", "TRIGL_R"],
     ["040", "050", "001", "002", "413", "685", "Ratio", "UREA-BUN-UV", "PTT", "IC"],

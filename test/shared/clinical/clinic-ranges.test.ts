@@ -146,7 +146,7 @@ test("a bird without a subgroup gets no interval of the clinic", () => {
   expect(assessed(alt(50), { ranges: clinic(parrot), signalment: bird }).flag).toBeNull();
 });
 
-test("a clinic's words tell whether the patient is neutered, and ambiguous words are null", () => {
+test("a clinic's words decide whether the patient is neutered, and ambiguous words are null", () => {
   const neutered = (sex: string | null) =>
     signalmentAt({ species: "dog", breed: null, date_of_birth: null, sex }, "2026-01-01T00:00:00.000Z").neutered;
   for (const sex of ["MN", "FS", "Neutered male", "spayed female", "castrated", "Kısır dişi"]) {

@@ -34,7 +34,7 @@ test("every shipped species has cases, each with its row", () => {
 });
 
 test.each(cases)(
-  "row %s: %s %s of %s days, %s, on %s: %s %s %s (device says %s) is of %s and %s",
+  "row %s: %s %s of %s days, %s, on %s: %s %s %s (device: %s) is of %s and %s",
   (row, species, subgroup, age, sex, instrument, code, value, unit, device_flag, range, flag) => {
     const given = (text: string | undefined) => (text === undefined || text === "-" ? null : text);
     const analyte = byCode.get(code ?? "");

@@ -78,7 +78,7 @@ test.each([
   expect(flag(bound, comparator, bounds)).toBe(expected);
 });
 
-test("a value below a printed bound is normal only if the range begins at 0", () => {
+test("a value below a printed bound is normal only if the range starts at 0", () => {
   const fromZero = { low: 0, high: 0.3, critical_low: null, critical_high: null };
   expect(flag(0.2, "<", fromZero)).toBe("normal");
   expect(flag(0.3, "<", fromZero)).toBe("normal");
@@ -243,7 +243,7 @@ test("a human-labelled device range is never used", () => {
   ).toBeNull();
 });
 
-test("a device range with only an upper bound begins at 0, and one with only a lower bound yields to the catalogue", () => {
+test("a device range with only an upper bound starts at 0, and one with only a lower bound yields to the catalogue", () => {
   expect(assessed("CRP", 8, "mg/L", dog, vs2("<10.0", null, 10, "dog"))).toEqual({
     reference_range: "0-10.0",
     flag: "normal",

@@ -16,13 +16,13 @@ test.runIf(process.platform === "linux")("the limit of this process is known", (
   expect(descriptorLimit()).toBeGreaterThanOrEqual(128);
 });
 
-test("a low limit of open files is told with its remedy", () => {
+test("a low limit of open files is reported with its remedy", () => {
   expect(lackOfDescriptors(6, 32, 128)).toEqual({
     fault: "this process may have 128 open files, which leaves each listener 4 connections",
     remedy: "raise ulimit -n, or LimitNOFILE of the service",
   });
 });
 
-test.each([null, 1_024])("a limit of %s is no lack for five devices", (limit) => {
+test.each([null, 1_024])("a limit of %s is enough for five devices", (limit) => {
   expect(lackOfDescriptors(6, 32, limit)).toBeNull();
 });

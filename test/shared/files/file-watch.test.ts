@@ -37,7 +37,7 @@ test("a file that is removed, replaced, or whose folder is moved, is missing unt
   fs.closeSync(kept);
 });
 
-test("an error that says nothing about the name is no missing file", () => {
+test("an error that does not concern the name is not a missing file", () => {
   const findMissing = watchFiles([file]);
   fs.rmSync(path.join(root, "data"), { recursive: true });
   fs.symlinkSync("data", path.join(root, "data")); // ELOOP

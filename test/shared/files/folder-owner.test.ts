@@ -66,7 +66,7 @@ describe.skipIf(process.geteuid?.() !== 0)("root in the folder of a service", ()
     expect(() => trustedDatabase(file)).toThrow(`${file}-journal is not of the service`);
   });
 
-  test("asks for a lock that the service holds", () => {
+  test("tests a lock that the service holds", () => {
     const release = lockFolder(data, "held");
     for (const name of ["lock.db", "lock.db-journal"]) give(path.join(data, name));
     give(data);

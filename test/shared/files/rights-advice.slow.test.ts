@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 const OTHER = 64_999;
 
 describe.runIf(process.geteuid?.() === 0)(
-  "a program that another user starts says who may not use what, and how to mend it",
+  "a program that another user starts reports who may not use what, and the remedy",
   () => {
     const run = (program: string, ...args: readonly string[]) => {
       const options = { uid: OTHER, gid: OTHER, encoding: "utf8", timeout: 60_000, cwd: "/" } as const;

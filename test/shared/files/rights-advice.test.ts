@@ -20,7 +20,7 @@ beforeAll(() => {
 
 afterAll(() => fs.rmSync(root, { recursive: true }));
 
-describe("a refusal of the system's rights says who, where, and the command", () => {
+describe("a refusal of the system's rights names user, path and command", () => {
   test.each([
     ["a file", "agent.key", {}, "the user vetwire may not use PLACE: sudo chown vetwire PLACE"],
     [
@@ -57,7 +57,7 @@ describe("a refusal of the system's rights says who, where, and the command", ()
     }
   });
 
-  test("a person is not told to take a file from the service", () => {
+  test("a person is not advised to take a file from the service", () => {
     const place = path.join(root, "agent.key");
     expect(rightsAdvice(failed("EACCES", place), null, PERSON)).toBe(
       `the user ayse may not use ${place}: run this as root or as the user of the service; if ayse is that user: sudo chown ayse ${place}`,

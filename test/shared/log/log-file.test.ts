@@ -44,7 +44,7 @@ test("without older files the log file stays within its size", () => {
   expect(fs.readFileSync(file, "utf8")).toBe("line 3.\n");
 });
 
-test.skipIf(!canMount())("a full disk is told once, stops nothing, and leaves whole lines", async () => {
+test.skipIf(!canMount())("a full disk is reported once, stops nothing, and leaves complete lines", async () => {
   const disk = folder();
   mountDisk(disk, 1);
   onTestFinished(() => void execFileSync("umount", ["-l", disk]));

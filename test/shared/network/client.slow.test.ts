@@ -10,7 +10,7 @@ const SLOW_MS = 6_000;
 
 afterEach(() => useNetwork({ proxies: environmentProxies({}), ca: null }));
 
-test("an answer that takes longer than a kept connection is awaited, directly and through a proxy", async () => {
+test("a response that takes longer than a kept connection is awaited, directly and through a proxy", async () => {
   const server = http.createServer((_, response) => void setTimeout(() => response.end(), SLOW_MS));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

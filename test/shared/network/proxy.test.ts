@@ -12,7 +12,7 @@ test("a URL goes through the proxy of its scheme, which is named without its pas
   expect(named("http://cloud.example", {})).toBe(null);
 });
 
-test("a variable in lower case goes before the one in upper case, and an empty one is none", () => {
+test("a variable in lower case precedes upper case, and an empty one counts as unset", () => {
   const both = { http_proxy: "http://lower.example:1", HTTP_PROXY: "http://upper.example:1" };
   expect(named("http://cloud.example", both)).toBe("lower.example:1");
   expect(named("http://cloud.example", { ...both, http_proxy: "" })).toBe("upper.example:1");

@@ -15,7 +15,7 @@ test.each([
   expect(textProblems({ name: text })).toHaveLength(text === stored ? 0 : 1);
 });
 
-test("a JSON value is mended at every depth, names included, and keeps NUL", () => {
+test("a JSON value is corrected at every depth, names included, and keeps NUL", () => {
   const value = { [`a${HALF}`]: [{ b: `${HALF}c`, d: "e\0", n: null, i: 1 }, true] };
   expect(wellFormed(value)).toEqual({ "a\u{FFFD}": [{ b: "\u{FFFD}c", d: "e\0", n: null, i: 1 }, true] });
 });

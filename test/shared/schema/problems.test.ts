@@ -5,7 +5,7 @@ import { problems } from "../../../shared/schema/problems.ts";
 
 const Rows = Compile(Type.Array(Type.Object({ value: Type.Union([Type.Number(), Type.Null()]) })));
 
-test("the check ends after the requested number of faults, and its last sentence says that there may be more", () => {
+test("the check ends after the requested number of faults, and its last sentence names possible further ones", () => {
   let reads = 0;
   const far = Object.defineProperty({}, "value", { get: () => String((reads += 1)) });
   const rows = [...Array.from({ length: 100 }, () => ({ value: "HEM" })), far];

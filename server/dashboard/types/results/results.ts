@@ -213,7 +213,7 @@ export interface MoveBody {
   revision: number;
   patient_fp: string | null;
   reason: string;
-  /** The species of the patient as the user typed it. Needed if the device said another one. */
+  /** The species of the patient as the user typed it. Needed if the device stated another one. */
   typed_species?: string;
 }
 

@@ -132,7 +132,7 @@ export interface AssignPreview {
 export interface AssignBody {
   revision: number;
   patient_fp: string;
-  /** The species of the patient as the user typed it. Needed if the device said another one. */
+  /** The species of the patient as the user typed it. Needed if the device stated another one. */
   typed_species?: string;
 }
 

@@ -7,7 +7,7 @@ import { STAGING } from "../../../../shared/platform/care/restore-steps.ts";
 import { lockFolder } from "../../../../shared/files/folder-lock.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 
-test("a command waits for a running restore, and settles one that was killed", async () => {
+test("a command waits for a running restore, and settles a killed one", async () => {
   const data = temporaryFolder();
   onTestFinished(() => fs.rmSync(data, { recursive: true }));
   await (await openStore(data)).close();
@@ -25,7 +25,7 @@ test("a command waits for a running restore, and settles one that was killed", a
   expect([ran, fs.existsSync(path.join(data, STAGING))]).toEqual([["command"], false]);
 });
 
-test("no restore begins beside a command, and two commands run beside each other and a server", async () => {
+test("no restore starts during a command, and two commands run simultaneously, also with a server", async () => {
   const data = temporaryFolder();
   onTestFinished(() => fs.rmSync(data, { recursive: true }));
   const restores = () => lockFolder(data, "held")();

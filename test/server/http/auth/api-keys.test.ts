@@ -52,7 +52,7 @@ test("a successor keeps the expiry of its key, and an expired key has no success
   );
 });
 
-test("the revocation of an agent ends every key of its line at once, and no key of another PC with its name", async () => {
+test("the revocation of an agent immediately ends every key of its line, and no key of another PC with its name", async () => {
   const server = await startServer(clinic(ours));
   const make = () => server.makeFreshKey(ours, ["clinic.patient.view"], { type: "device", name: "Lab PC" });
   const first = await make();

@@ -46,7 +46,7 @@ interface Run {
 }
 
 describe("the book of alerts", () => {
-  test("an alert is told once when it opens and once when it closes, an e-mail at the end of its minute", () => {
+  test("an alert is notified once when it opens and once when it closes, by e-mail at the end of its minute", () => {
     const disk = condition("disk-full");
     const opened = run(EMPTY_BOOK, [disk], start);
     expect(opened.sent).toEqual([["b opened disk-full"]]);
@@ -126,7 +126,7 @@ describe("the book of alerts", () => {
     expect(healthy.health["b"]).toEqual({ sentAt: start, fault: null });
   });
 
-  test("an attempt without an outcome is repeated after its time, and says that it may be a repeat", () => {
+  test("an attempt without an outcome is repeated after its time, and notes that it may be a repeat", () => {
     const book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], now: start });
     const asked = { channels: [webhook], quiet: null, timeZone: zone };
     const first = claim(book, { ...asked, now: start });
@@ -143,7 +143,7 @@ describe("quiet hours", () => {
   const night = Date.parse("2026-11-23T23:00:00Z");
   const morning = Date.parse("2026-11-24T07:00:00Z");
 
-  test("an alert that is still open is told at their end, one that closed before is told never", () => {
+  test("an alert that is still open is notified at their end, one that closed before never", () => {
     const both = run(EMPTY_BOOK, [condition("disk-full"), condition("key-ends")], night, { quiet });
     const one = run(both.book, [condition("disk-full")], night + MINUTE, { quiet });
     expect(run(one.book, [condition("disk-full")], morning - 1, { quiet }).sent).toEqual([]);
@@ -151,13 +151,13 @@ describe("quiet hours", () => {
     expect([both.sent, one.sent, end.sent]).toEqual([[], [], [["a opened disk-full"], ["b opened disk-full"]]]);
   });
 
-  test("critical values are told at once if the clinic chose so", () => {
+  test("critical values are notified immediately if the clinic chose so", () => {
     const critical = [condition("critical-unseen")];
     expect(run(EMPTY_BOOK, critical, night, { quiet }).sent).toEqual([["b opened critical-unseen"]]);
     expect(run(EMPTY_BOOK, critical, night, { quiet: { ...quiet, exemptCritical: false } }).sent).toEqual([]);
   });
 
-  test("the clinic's clocks decide, also on the days on which summer time begins and ends", () => {
+  test("the clinic's clocks decide, also on the days on which summer time starts and ends", () => {
     const berlin = (utc: string) => isQuiet(quiet, "disk-full", Date.parse(utc), "Europe/Berlin");
     // 29 March 2026: 02:00 becomes 03:00; 25 October 2026: 03:00 becomes 02:00.
     expect(["2026-03-28T20:59Z", "2026-03-28T21:00Z", "2026-03-29T04:59Z", "2026-03-29T05:00Z"].map(berlin)).toEqual([
@@ -185,7 +185,7 @@ describe("for any sequence of facts and restarts", () => {
     isQuiet: fc.boolean(),
   });
 
-  test("each alert is told once when it opens and once when it closes, and a repeat says so", () => {
+  test("each alert is notified once when it opens and once when it closes, and a repeat is marked", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
         let [book, now, crashes] = [EMPTY_BOOK, start, 0];

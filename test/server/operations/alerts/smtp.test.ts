@@ -12,7 +12,7 @@ function mailerTo(port: number, more: { user?: string; password?: () => string }
 }
 
 describe("an e-mail over SMTP", () => {
-  test("arrives with its recipient, subject and text, and the mail server's answer is told", async () => {
+  test("arrives with its recipient, subject and text, and the mail server's reply is returned", async () => {
     const receiver = await startSmtpReceiver();
     const delivery = await mailerTo(receiver.port)(mail);
     expect(delivery).toEqual({ ok: true, said: "127.0.0.1 took the e-mail to nurse@clinic.example: 250 queued as 1" });
@@ -25,7 +25,7 @@ describe("an e-mail over SMTP", () => {
     ["DATA.", "451 try later", "did not take the e-mail", false],
     ["DATA.", null, "did not take the e-mail", true],
     ["connect", "554 go away", "did not take the e-mail", false],
-  ])("a fault at %s is told with its remedy", async (command, answer, words, isUncertain) => {
+  ])("a fault at %s is reported with its remedy", async (command, answer, words, isUncertain) => {
     const receiver = await startSmtpReceiver();
     receiver.answers.set(command, answer);
     const delivery = await mailerTo(receiver.port)(mail);

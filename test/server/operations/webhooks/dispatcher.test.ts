@@ -221,7 +221,7 @@ test("a redirect into the private network is refused, and without permission not
   expect((await closed.log())[0]?.attempts).toMatchObject([{ status: null }]);
 });
 
-test("a slow receiver has four requests at once, and holds up no other webhook", async () => {
+test("a slow receiver has four simultaneous requests, and holds up no other webhook", async () => {
   const { receiver, store, push, clock, drain } = await world();
   const quick = await startReceiver();
   const { clinicId } = await addWebhookTo(store, quick.url);

@@ -70,7 +70,7 @@ test("a redirect into the private network is not followed", async () => {
   expect(inside.got).toEqual([]);
 });
 
-test("an answer of 500 and a receiver that is down are failures with a reason", async () => {
+test("a response of 500 and a receiver that is down are failures with a reason", async () => {
   const { url } = await receiver(500);
   expect(await send(url)).toEqual({
     delivered: false,
@@ -84,7 +84,7 @@ test("an answer of 500 and a receiver that is down are failures with a reason", 
   });
 });
 
-test("a receiver that never answers ends at the deadline, and so does a look-up that hangs", async () => {
+test("a receiver that never responds ends at the deadline, and so does a look-up that hangs", async () => {
   const silent = await listen(net.createServer(() => undefined));
   const late = {
     delivered: false,

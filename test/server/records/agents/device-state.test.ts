@@ -36,7 +36,7 @@ test("the working hours of a weekday are those in which the clinic measured, and
   expect(workingHours([], now, zone)).toEqual([]);
 });
 
-test("the night between two studies is no pause of a device", () => {
+test("the night between two studies is not a pause of a device", () => {
   const times = busyWeeks(now);
   const hours = workingHours(times, now, zone);
   // From 17:00, the last study of a day, one working hour is left.
@@ -78,7 +78,7 @@ describe("a device", () => {
     });
   });
 
-  test("a fault is the agent's reason, and a device that may be switched off is no fault", () => {
+  test("a fault is the agent's reason, and a device that may be switched off is not a fault", () => {
     const reason = "no such port /dev/ttyUSB0";
     const states = [state({ reason }), state({ reason, may_be_off: true })];
     expect(states).toEqual([

@@ -30,7 +30,7 @@ async function heardServer() {
   return { server, store, clinicId, theirs, agent, read };
 }
 
-test("an agent shows what its last heartbeat tells, with its silence and its devices", async () => {
+test("an agent shows what its last heartbeat reports, with its silence and its devices", async () => {
   const { agent, read, theirs } = await heardServer();
   const reason = "no such port /dev/ttyUSB0";
   const warning = { at: "2026-11-21T11:00:00.000Z", reason: "the device dates a result 2099: set its date and time" };

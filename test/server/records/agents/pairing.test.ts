@@ -84,7 +84,7 @@ test("a code becomes a key that reads what the agent needs and nothing else, and
   expect([stored.includes(code), stored.includes(key)]).toEqual([false, false]);
 });
 
-test("a repeat with the same key gets the same answer and makes nothing, another key gets none", async () => {
+test("a repeat with the same key gets the same response and makes nothing, another key is refused", async () => {
   const { store, clock, makeCode, pair, statusWith } = await startPairing();
   const code = await makeCode();
   const key = newKey();
@@ -110,7 +110,7 @@ test("a code that was made while the clock was ahead has ended when it is right 
   expect((await pair(await makeCode())).is).toBe("paired");
 });
 
-test("of ten PCs that send one code at once exactly one is paired", async () => {
+test("of ten PCs that send one code simultaneously exactly one is paired", async () => {
   const { store, makeCode, pair, statusWith } = await startPairing();
   const code = await makeCode();
   const keys = Array.from({ length: 10 }, newKey);
@@ -124,7 +124,7 @@ test("of ten PCs that send one code at once exactly one is paired", async () => 
   expect(await listAgents(store)).toHaveLength(1);
 });
 
-test("ten requests of one PC at once pair it once", async () => {
+test("ten simultaneous requests of one PC pair it once", async () => {
   const { store, makeCode, pair } = await startPairing();
   const code = await makeCode();
   const key = newKey();
@@ -177,7 +177,7 @@ test("a forged key of another clinic pairs nothing", async () => {
   expect(await statusWith(foreign)).toBe(403);
 });
 
-test("a request that is no pairing is refused before any code is read", async () => {
+test("a request that is not a pairing is refused before any code is read", async () => {
   const { app, makeCode, pair } = await startPairing();
   const code = await makeCode();
   const post = async (payload: object, headers: Record<string, string> = { "x-api-key": newKey() }) =>

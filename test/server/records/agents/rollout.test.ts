@@ -120,7 +120,7 @@ describe("a roll-out", () => {
     expect(states(after(skipped, now("a")))[0]).toBe("done");
   });
 
-  test("tells a report of a rollback that follows done", () => {
+  test("distinguishes a report of a rollback that follows done", () => {
     expect(endOf(after(started(["a"]), old("a"), now("a"), old("a", report("rolled back"))))).toBe("rolled back");
   });
 
@@ -250,7 +250,7 @@ describe("the plan of an update", () => {
   });
 });
 
-test("the page tells how far the PC is whose turn it is, and that it says nothing", () => {
+test("the page shows the progress of the PC whose turn it is, and its silence", () => {
   const rollout = after(started(), old("a", report("refused")));
   const shown = (agent: Partial<AgentShown>, of = rollout) => showRollout(of, "ada", [pc("a", agent)]).pcs[0]?.state;
   expect(shown({}, started())).toBe("waiting");

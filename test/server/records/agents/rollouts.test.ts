@@ -56,7 +56,7 @@ test("two heartbeats at the same time move a roll-out one step at a time", async
   expect((await readRollout(store, one))?.rollout.pcs.map(({ state }) => state)).toEqual(agents.map(() => "done"));
 });
 
-test("a change raises the version of its clinic, which open pages hear", async () => {
+test("a change raises the version of its clinic, which notifies open pages", async () => {
   const { store, ids, save, beat } = await start();
   const [one = 0, other = 0] = ids;
   const versions = async () => {

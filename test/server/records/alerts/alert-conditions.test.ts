@@ -54,7 +54,7 @@ function keysOf(conditions: readonly Condition[]): string[] {
 }
 
 describe("what is wrong for a clinic", () => {
-  test("an agent is silent after 15 minutes of working time, so that a PC which is off at night is none", () => {
+  test("an agent is silent after 15 minutes of working time, so that a PC which is off at night is not", () => {
     const silent = (minutes: number) => [agent({ is: "silent", last_seen_at: at(minutes) })];
     expect(of({ agents: silent(14), keys: [key] })).toEqual(["agent-silent key_1?"]);
     expect(of({ agents: silent(15), keys: [key] })).toEqual(["agent-silent key_1"]);
@@ -100,7 +100,7 @@ describe("what is wrong for a clinic", () => {
       ]);
     });
 
-    test("a disk that refuses is full, whatever is free, and the alert says why", () => {
+    test("a disk that refuses is full, whatever is free, and the alert names the reason", () => {
       const facts = { ...empty, agents: [agent({}, disk(5e9, "database or disk is full"))] };
       expect(clinicConditions(facts, now)).toEqual([
         {

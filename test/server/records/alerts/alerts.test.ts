@@ -118,7 +118,7 @@ const failed = (at: number): Machine => ({
 });
 
 describe("alerts of a server", () => {
-  test("a cause is told once by e-mail and webhook when it opens, and once when it closes, also after a restart", async () => {
+  test("a cause is notified once by e-mail and webhook when it opens, and once when it closes, also after a restart", async () => {
     const { clock, smtp, hook, machine, watchOn, passMinutes, database, book } = await watchedClinicServer();
     machine.now = failed(clock.now);
     await passMinutes(0);
@@ -149,7 +149,7 @@ describe("alerts of a server", () => {
     expect(await book()).toMatchObject({ open: [], messages: [] });
   });
 
-  test("on a server of several clinics, the alerts of its machine are in the log, and no clinic hears of them", async () => {
+  test("on a server of several clinics, the alerts of its machine are in the log, and no clinic is notified", async () => {
     const server = await watchedClinicServer();
     const { store, clock, smtp, hook, machine, passMinutes, watchOn, book, logged } = server;
     machine.now = failed(clock.now);
@@ -235,7 +235,7 @@ describe("alerts of a server", () => {
     expect([await kinds(), news().slice(3)]).toEqual([[], ["alert.closed agent-silent"]]);
   });
 
-  test("a receiver that fails is repeated until it works, and the others are not told again", async () => {
+  test("a receiver that fails is repeated until it works, and the others are not notified again", async () => {
     const { clock, smtp, hook, machine, passMinutes, book } = await watchedClinicServer();
     hook.status.code = 500;
     machine.now = failed(clock.now);
@@ -247,7 +247,7 @@ describe("alerts of a server", () => {
     expect((await book()).health["hook"]).toMatchObject({ fault: null });
   });
 
-  test("a mail server that breaks off after the text gets a repeat that says so", async () => {
+  test("a mail server that breaks off after the text gets a repeat that is marked", async () => {
     const { clock, smtp, machine, passMinutes } = await watchedClinicServer();
     machine.now = failed(clock.now);
     smtp.answers.set("DATA.", null);
@@ -260,7 +260,7 @@ describe("alerts of a server", () => {
     ]);
   });
 
-  test("two servers on one database tell once", async () => {
+  test("two servers on one database notify once", async () => {
     const { clock, smtp, hook, machine, watch, watchOn, database, passMinutes } = await watchedClinicServer();
     const store = await openStore(database);
     onTestFinished(() => store.close());
@@ -276,7 +276,7 @@ describe("alerts of a server", () => {
     expect([smtp.mails.length, hook.received.length]).toEqual([1, 1]);
   });
 
-  test("a stopped server repeats what it had begun to send, under the same id", async () => {
+  test("a stopped server repeats an unfinished message, under the same id", async () => {
     const { clock, store, hook, machine, watch, passMinutes, clinicId } = await watchedClinicServer();
     machine.now = failed(clock.now);
     hook.status.code = 500;
@@ -292,7 +292,7 @@ describe("alerts of a server", () => {
   });
 });
 
-test("a server that is killed while it tells of an alert tells again under the same id, and opens it once", async () => {
+test("a server that is killed while it sends an alert sends it again under the same id, and opens it once", async () => {
   const { clock, hook, machine, watch, watchOn, passMinutes, book } = await watchedClinicServer();
   machine.now = failed(clock.now);
   hook.status.code = 0;

@@ -26,7 +26,7 @@ async function startClinic() {
   return { server, admin, dog, signed, vial, consume };
 }
 
-test("three amendments with one id at the same time make one, and each gets its answer", async () => {
+test("three simultaneous amendments with one id make one, and each gets its response", async () => {
   const { server, admin, signed } = await startClinic();
   const id = newId();
   const amend = () => admin.call<RecordDetail>("POST", `/records/${signed.fp}/amend`, {}, id);
@@ -106,7 +106,7 @@ test("an id that can be guessed is refused, and a write without one runs each ti
   expect(answers.map((answer) => answer.json<Consumed>().item.quantity_on_hand)).toEqual([11, 10]);
 });
 
-test("a long answer is not kept, and its repetition is not done again", async () => {
+test("a long response is not kept, and its repetition is not done again", async () => {
   const { admin, dog } = await startClinic();
   const id = newId();
   const record = {

@@ -144,7 +144,7 @@ async function pause(ms: number): Promise<void> {
 }
 
 test.each([1, 2])(
-  "the copies of clients equal the lists while servers write at once, with clocks that differ (%i)",
+  "the copies of clients equal the lists while servers write simultaneously, with clocks that differ (%i)",
   async (seed) => {
     const dice = diceOf(seed);
     const animals = Array.from({ length: 30 }, () => patient());
@@ -335,7 +335,7 @@ describe("updated_since", () => {
     expect(await since(third!.during)).toEqual([third!.fp]);
   });
 
-  test("a client that first asks while a first import runs gets all of it next time", async () => {
+  test("a client whose first request comes during a first import gets all of it next time", async () => {
     const server = await startServer(clinic(own));
     const key = await server.makeKey(own, keyPermissions);
     const early = patient({ updated_at: "2026-01-05T00:00:00.000Z" });
@@ -366,7 +366,7 @@ describe("updated_since", () => {
 
 describe("a walk by Link", () => {
   test.each(["/api/v1/patients", "/api/v1/lab/diagnostics"])(
-    "%s has each record that stays once while others leave, and those that change meanwhile again at the end",
+    "%s has each record that stays once while others leave, and changed ones again at the end",
     async (list) => {
       const animals = Array.from({ length: 30 }, () => patient());
       const server = await synchronised(
@@ -535,7 +535,7 @@ describe("GET /api/v1/changes", () => {
     expect(await server.left(0)).toEqual([]);
   });
 
-  test("a key that reads studies alone gets the studies alone, whoever asked the same before", async () => {
+  test("a key that reads studies alone gets the studies alone, whoever sent the same request before", async () => {
     const one = patient();
     const server = await synchronised(one, connection(one.fp, own));
     const pushed = study({ patient_fp: one.fp });

@@ -136,7 +136,7 @@ describe("the list of unknown codes", () => {
     expect((await list()).map(({ code }) => code)).toEqual(["500"]);
   });
 
-  test("a device has at most 1000 codes, and the one that was not seen for the longest time leaves", async () => {
+  test("a device has at most 1000 codes, and the code not seen for the longest time leaves", async () => {
     const { server, push, list } = await listServer();
     const many = Array.from({ length: CODES_MAX }, (_, index) => own(`C${index}`, index, String(index)));
     await push(sent([own("old", 1, "1")]));

@@ -168,7 +168,7 @@ describe("the reason for flagging a study again", () => {
     ]);
   });
 
-  test("facts that differ in words alone are no reason", () => {
+  test("facts that differ in words alone are not a reason", () => {
     const { breed: _, ...breedless } = flaggedPatient(bird);
     const hen = { ...bird, breed: "chicken" };
     const pushed = { patient_fp: bird.fp, acquired_at, snapshot: { ...snapshot, animal: breedless } };

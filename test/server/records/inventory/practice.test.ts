@@ -25,7 +25,7 @@ async function startClinics(...entities: (Entity | Entity[])[]) {
   return { store, database, clinicId: await idOf(ours), otherId: await idOf(theirs) };
 }
 
-test("consumptions at once, of two servers, never take more than there is", async () => {
+test("simultaneous consumptions, of two servers, never take more than there is", async () => {
   const vaccine = item(ours, { quantity_on_hand: 12 });
   const lots = [batch(vaccine.fp, { lot: "A", quantity: 5 }), batch(vaccine.fp, { lot: "B", quantity: 7 })];
   const { store, database, clinicId } = await startClinics(vaccine, lots);
@@ -47,7 +47,7 @@ test("consumptions at once, of two servers, never take more than there is", asyn
   expect([stock?.item.quantity_on_hand, left]).toEqual([2, 2]);
 });
 
-test("a delivery and a consumption at once lose nothing", async () => {
+test("a simultaneous delivery and consumption lose nothing", async () => {
   const vaccine = item(ours, { quantity_on_hand: 0 });
   const { database, clinicId } = await startClinics(vaccine);
   // A slow machine must not end the wait for a lock.

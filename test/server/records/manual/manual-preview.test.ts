@@ -55,7 +55,7 @@ test("the clinic's own interval for the age of the animal decides first", () => 
   expect(rows[0]).toMatchObject({ source: "clinic" });
 });
 
-test("each fault stands at its row and field, and leaves the other rows alone", () => {
+test("each fault is at its row and field, and leaves the other rows alone", () => {
   const rows = [
     { analyte: "ALT", value: "HEM", unit: "U/L" },
     { analyte: "GLU", value: "2+", unit: "mmol/L" },

@@ -145,7 +145,7 @@ test("a clinic that is connected confirms the connection of another one, which r
   ]);
 });
 
-test("a clinic that needs no confirmation is told of the connection, and may end it", async () => {
+test("a clinic that needs no confirmation is notified of the connection, and may end it", async () => {
   const made = await world();
   const { server, ours, pamuk, ask, answer, news, asked, others, host, commands } = made;
   await setConfirms(made, false);
@@ -172,7 +172,7 @@ test("a clinic that needs no confirmation is told of the connection, and may end
   ]);
 });
 
-test("a refusal is shown to the clinic that asked, with its date", async () => {
+test("a refusal is shown to the requesting clinic, with its date", async () => {
   const made = await world();
   const { server, ours, theirs, ask, answer, asked, others, news, host, asker, commands } = made;
   await ask();
@@ -193,7 +193,7 @@ test("a refusal is shown to the clinic that asked, with its date", async () => {
   expect(await answer("confirm", { by: laterHost })).toBe(404);
 });
 
-test("the clinic that asked withdraws its request, or closes its connection", async () => {
+test("the requesting clinic withdraws its request, or closes its connection", async () => {
   const made = await world();
   const { pamuk, ask, answer, asked, news, others, asker } = made;
   const url = `/patients/${pamuk.fp}/connection`;
@@ -210,7 +210,7 @@ test("the clinic that asked withdraws its request, or closes its connection", as
   expect(await ask()).toEqual([200, { name: null }]);
 });
 
-test("an fp that nobody has waits like one that another clinic must confirm, until its end", async () => {
+test("an unknown fp waits like one that another clinic must confirm, until its end", async () => {
   const { server, asker, ask, asked, host, pamuk, commands } = await world();
   const absent = newFp("patient");
   const hide = (text: string) => text.replaceAll(absent, "FP").replaceAll(pamuk.fp, "FP");
@@ -295,7 +295,7 @@ test("each connected clinic that confirms must do so, and none may end a connect
   expect(await ask(pamuk.fp, lateAsker)).toEqual([200, { name: "Pamuk" }]);
 });
 
-test("a clinic without a part in a request can neither see nor answer it", async () => {
+test("a clinic without a part in a request can neither see nor decide it", async () => {
   const { server, third, ours, pamuk, ask, answer, news } = await world();
   await ask();
   const stranger = await makeUser(server, "admin", third);
@@ -309,7 +309,7 @@ test("a clinic without a part in a request can neither see nor answer it", async
   expect((await stranger.call("GET", `/patients/${pamuk.fp}`)).status).toBe(404);
 });
 
-test("a connection that an import opened and closed again is asked for anew", async () => {
+test("a connection that an import opened and closed is requested again", async () => {
   const { server, ours, pamuk, ask, answer, asked } = await world();
   await ask();
   await answer("confirm");

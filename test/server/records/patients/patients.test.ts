@@ -25,7 +25,7 @@ async function startList(...patients: ReturnType<typeof patient>[]) {
   return { ...server, own, clinicId, lists, find };
 }
 
-test("a search finds words of the name and of identifiers without case and accents, or a whole fp", async () => {
+test("a search finds words of the name and of identifiers without case and accents, or a complete fp", async () => {
   const karabas = patient({ name: "KARABAŞ Işık", external_ids: ["792090000124031", "B-0311"] });
   const pamuk = patient({ name: "Pamuk", species: "cat", external_ids: ["10022"] });
   const { find } = await startList(pamuk, karabas);
@@ -42,7 +42,7 @@ test("a search finds words of the name and of identifiers without case and accen
   expect(await find("karabas", { species: "cat" })).toEqual([]);
 });
 
-test("a page holds 50 patients by name, and every patient stands on one page", async () => {
+test("a page holds 50 patients by name, and every patient is on one page", async () => {
   const patients = Array.from({ length: 101 }, (_, index) => patient({ name: `Rex ${1000 + index}` }));
   const { find, lists, clinicId } = await startList(...patients.toReversed());
   const pages = [await find("rex"), await find("rex", { page: 2 }), await find("rex", { page: 3 })];

@@ -114,7 +114,7 @@ test("a correction changes the flag by which a study is found", async () => {
   expect(await listed({ severity: 1 })).toEqual([]);
 });
 
-test("a search finds a name, an identifier or a sample's number by its begin, whatever the letter case", async () => {
+test("a search finds a name, an identifier or a sample's number by its prefix, whatever the letter case", async () => {
   const { push, own, karabas, minnos, listed } = await twoClinics();
   const [first, second, third] = [
     study({ patient_fp: karabas.fp, source: { device_id: "d", message_id: "1", sample_ids: ["A-77", 'q"x'] } }),

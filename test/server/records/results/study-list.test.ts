@@ -81,7 +81,7 @@ class Reader {
   }
 }
 
-test("a study that a person files later is in the next run, and one that is taken back is no longer listed", async () => {
+test("a study that a person files later is in the next run, and is no longer listed when taken back", async () => {
   const { push, key, reader, store, clock } = await world();
   const [early, late] = [study({ patient_fp: single.fp }), study()];
   await push(key, late, early);
@@ -114,7 +114,7 @@ test("the studies of a patient that is connected later are in the next run of th
   expect(await new Reader(store, own).sync()).toEqual([b.fp]);
 });
 
-test("a server whose clock is behind or ahead hides no study from a client", async () => {
+test("a server whose clock is late or ahead hides no study from a client", async () => {
   const { reader, store } = await world();
   const clinicId = (await findClinic(store, own))?.id ?? 0;
   const file = async (now: number) => {
@@ -183,7 +183,7 @@ async function twoServers(database: string): Promise<[Store, Store]> {
   return stores;
 }
 
-test("a study that leaves the list between two pages makes the client begin again, and it misses none", async () => {
+test("a study that leaves the list between two pages makes the client start again, and it misses none", async () => {
   const { push, key, reader, store, clock } = await world();
   const all = Array.from({ length: 6 }, () => study({ patient_fp: single.fp }));
   await push(key, ...all);
@@ -229,7 +229,7 @@ test("a page starts after the last study of the page before it, until the clinic
   expect(await read(3, 2)).toEqual({ total: 5, fps: newest.slice(5, 6) });
 });
 
-test("a page that leaves out a damaged study does not say where the next one starts", async () => {
+test("a page that leaves out a damaged study does not record where the next one starts", async () => {
   const { push, key, store, database } = await world();
   const all = Array.from({ length: 6 }, () => study({ patient_fp: single.fp }));
   await push(key, ...all);

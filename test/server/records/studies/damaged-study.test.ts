@@ -37,7 +37,7 @@ const clinicOf = query((db) => db.selectFrom("clinic").select("id"));
 
 const OTHER_VALUE = "results = replace(results, '5.2', '9.2')";
 
-test("a damaged study is refused on its own, left out of lists, and said once with a count", async () => {
+test("a damaged study is refused on its own, left out of lists, and reported once with a count", async () => {
   const { server, read, studies, damage, isListed } = await startWithStudies(3);
   const [bad, good] = studies as [PushedStudy, PushedStudy];
   await damage(bad, OTHER_VALUE);
@@ -50,7 +50,7 @@ test("a damaged study is refused on its own, left out of lists, and said once wi
   expect(said[0]).toContain(`the stored study ${bad.fp} is damaged`);
 });
 
-test("a list that leaves a damaged study out says how many, and goes on after it", async () => {
+test("a list counts the damaged studies that it leaves out, and goes on after them", async () => {
   const { studies, damage, leftOut, server } = await startWithStudies(3);
   expect(await leftOut(LIST)).toBeUndefined();
   await damage(studies[1]!, OTHER_VALUE);

@@ -37,7 +37,7 @@ async function start(limits = defaultLimits) {
   return { ...server, fp, owner, other, signIn, rightIn, shut };
 }
 
-test("a hundred wrong passwords of strangers, also behind the same address, leave the browser used before open", async () => {
+test("a hundred wrong passwords of strangers, also at the same address, leave the browser used before open", async () => {
   const { owner, other, signIn, rightIn, shut } = await start();
   const { cookie } = await signIn(owner.name, PASSWORD);
   const others = (await signIn(other.name, PASSWORD)).cookie;
@@ -102,7 +102,7 @@ test("the browser in which the password is changed stays known, with another coo
   expect((await signIn(owner.name, "eight grey cats", after)).status).toBe(200);
 });
 
-test("a wrong password gets one answer with and without a cookie, for a name that exists and one that does not", async () => {
+test("a wrong password gets the same response with and without a cookie, for an existing and a missing name", async () => {
   const { owner, other, signIn } = await start();
   const { cookie } = await signIn(owner.name, PASSWORD);
   const answers = [];
@@ -113,7 +113,7 @@ test("a wrong password gets one answer with and without a cookie, for a name tha
   expect(new Set(answers.map(({ status, body, cookie: set }) => `${status} ${body} ${set}`)).size).toBe(1);
 });
 
-test("requests of strangers behind the same address do not keep a known browser from the page", async () => {
+test("requests of strangers at the same address do not keep a known browser from the page", async () => {
   const { app, owner, signIn, rightIn } = await start({ ...defaultLimits, addressMinute: 5 });
   const { cookie } = await signIn(owner.name, PASSWORD);
   const page = async (sent: string) =>

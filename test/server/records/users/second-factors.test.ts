@@ -62,7 +62,7 @@ async function start() {
   return { ...server, today, FACTOR, user, codes: on.body.recovery_codes, codeNow, signIn, wrongCodes, account, state };
 }
 
-test("each of ten recovery codes signs in once in place of the app, and the number left is told", async () => {
+test("each of ten recovery codes signs in once in place of the app, and the number left is shown", async () => {
   const { codes, signIn, account, database } = await start();
   expect(new Set(codes).size).toBe(10);
   for (const code of codes) expect(code).toMatch(/^[A-Z2-9]{4}(-[A-Z2-9]{4}){2}$/);
@@ -79,13 +79,13 @@ test("each of ten recovery codes signs in once in place of the app, and the numb
   expect(new Set(both.map(({ is }) => is))).toEqual(new Set([200, "SESSION.SECOND_FACTOR"]));
 });
 
-test("a sign-in with a code of the app tells of no recovery code", async () => {
+test("a sign-in with a code of the app mentions no recovery code", async () => {
   const { codeNow, signIn, account } = await start();
   expect(await signIn(codeNow())).toMatchObject({ is: 200, left: null });
   expect((await account()).recovery_codes_left).toBe(10);
 });
 
-test("new recovery codes end the ones before, and the ones of another user are no use", async () => {
+test("new recovery codes end the previous ones, and those of another user do not work", async () => {
   const { FACTOR, codes, codeNow, signIn, user } = await start();
   const foreign = await start();
   const again = await user.call<RecoveryCodes>("POST", `${FACTOR}/recovery-codes`, {
@@ -104,7 +104,7 @@ test("a recovery code switches the second factor off, and the others end with it
   expect((await signIn(undefined)).is).toBe(200);
 });
 
-test("ten wrong codes after the right password, also at one moment, end the app's codes; user and audit are told", async () => {
+test("ten wrong codes after the right password, also simultaneous ones, end the app's codes; user and audit learn of it", async () => {
   const { alerts, store, user, codes, codeNow, signIn, wrongCodes, state, today } = await start();
   const tries = [...(await wrongCodes(5)), ...(await wrongCodes(8))];
   expect(tries.filter((is) => is === "SESSION.SECOND_FACTOR")).toHaveLength(10);

@@ -68,7 +68,7 @@ test("a name is found in every letter case, Turkish ones too, and is taken once"
   await expect(makeUser(store, "ipek ışık")).rejects.toThrow("is taken");
 });
 
-test("a step is taken once, and no earlier one after it, even from two servers at once", async () => {
+test("a step is taken once, and no earlier one after it, even from two servers simultaneously", async () => {
   const { store, database } = await start();
   const { id } = await makeUser(store, "Ayşe");
   await store.transaction((session) => setSecondFactor(session, id, { secret: "A".repeat(32), step: 100 }));

@@ -68,7 +68,7 @@ async function startSending(store: Awaited<ReturnType<typeof world>>["store"]) {
   }
 }
 
-test("an unmatched study is no event until a person files it, and taking it back is a revision", async () => {
+test("an unmatched study has no event until a person places it, and taking it back is a revision", async () => {
   const { push, key, news, store } = await world();
   const waiting = study();
   await push(key, waiting);
@@ -98,7 +98,7 @@ test("a study that moves to a shared patient is filed for the one clinic and rev
   });
 });
 
-test("an opened connection tells of the patient and its studies, a closed one of the patient", async () => {
+test("an opened connection has events of the patient and its studies, a closed one of the patient", async () => {
   const { push, key, news, store } = await world();
   const early = study({ patient_fp: single.fp });
   await push(key, early);
@@ -133,7 +133,7 @@ test("a transaction that fails leaves no event", async () => {
   expect(await news()).toEqual({ own: [], other: [] });
 });
 
-test("changes of one record join the event that waits, and not the one that is under way", async () => {
+test("changes of one record join the waiting event, and not one under way", async () => {
   const { push, key, news, store } = await world();
   const changing = study({ patient_fp: single.fp });
   await push(key, changing);

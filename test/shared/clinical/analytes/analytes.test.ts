@@ -12,7 +12,7 @@ test("the catalogue holds 176 analytes, with the codes of the API", () => {
   expect(analyteByCode("XYZ")).toBeUndefined();
 });
 
-test("a LOINC code decides, whatever the specimen and the mnemonic beside it say", () => {
+test("a LOINC code decides, whatever its specimen and mnemonic", () => {
   expect(findAnalyte(["2345-7", "UGLU"], { modality: "URINALYSIS", urine: true })).toEqual({
     analyte: analyteByCode("GLU"),
     note: null,

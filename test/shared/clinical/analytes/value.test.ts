@@ -42,7 +42,7 @@ test.each([
   ["<=0.5", "<=", 0.5],
   ["≥ 12,5", ">=", 12.5],
   ["< 0.83", "<", 0.83],
-] as const)("%s keeps its comparator %s beside the bound", (text, comparator, value) => {
+] as const)("%s keeps its comparator %s with the bound", (text, comparator, value) => {
   expect(readValue(text, astm)).toEqual(number(value, text, comparator));
 });
 
@@ -112,7 +112,7 @@ test.each([
 });
 
 test.each(["1,234.5", "1.234,5", "1,234,567", "12,345", "234,000"])(
-  "%s may hold a thousands separator and is no number",
+  "%s may hold a thousands separator and is not a number",
   (text) => {
     expect(readValue(text, astm)).toEqual({ is: "word", text });
   },

@@ -243,7 +243,7 @@ test("a restore that was interrupted before its decision leaves the old state", 
   restore(file, data, true);
 });
 
-test("a backup replaces no file, and a missing folder is told with the remedy", async () => {
+test("a backup replaces no file, and a missing folder is reported with the remedy", async () => {
   const { data, file, root } = await backedUp();
   await expect(makeBackup(sourceOf(data), file)).rejects.toThrow("exists already: choose another name");
   await expect(makeBackup(sourceOf(root), `${file}.2`)).rejects.toThrow(
@@ -255,7 +255,7 @@ test("a backup replaces no file, and a missing folder is told with the remedy", 
   );
 });
 
-test.skipIf(!canMount())("a full disk is told before and during a backup, and leaves no file", async () => {
+test.skipIf(!canMount())("a full disk is reported before and during a backup, and leaves no file", async () => {
   const { data, root } = folders();
   addRows(data, "one");
   const db = new Database(path.join(data, "app.db"));

@@ -82,7 +82,7 @@ test("a backup of a clock that was ahead is the first to go, not the ones made a
   expect(fs.readdirSync(folder).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(made.slice(1));
 });
 
-test("a failure is stored with its remedy beside the last success, and is not repeated at once", async () => {
+test("a failure is stored with its remedy and the last success, and is not repeated immediately", async () => {
   const { data, folder } = clinic();
   const succeeded = await attemptOf(data, folder, 7);
   const state = JSON.parse(fs.readFileSync(path.join(data, "backup.json"), "utf8")) as { succeeded: { at: string } };

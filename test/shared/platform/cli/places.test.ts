@@ -58,7 +58,7 @@ describe("the default in force", () => {
     onTestFinished(() => process.chdir(before));
   };
 
-  test("a checkout has its files beside itself", () => {
+  test("a checkout has its files next to itself", () => {
     enter(ROOT);
     expect([defaultPlace("config"), defaultPlace("data")]).toEqual(["./agent.yaml", "./data/server"]);
   });

@@ -43,7 +43,7 @@ describe("the program", () => {
     },
   );
 
-  test("each page shows the examples that begin with its words, and the first page the exit codes", async () => {
+  test("each page shows the examples that start with its words, and the first page the exit codes", async () => {
     expect(pageOf(await programFor(undefined))).toMatch(
       /\nExamples:\n {2}vetwire test check\n\nExit codes:\n {2}0 .*\n {2}1 .*\n {2}78 .*\n$/,
     );

@@ -78,7 +78,7 @@ describe("the bill of materials", () => {
     install("node_modules/a", { name: "a", license: "MIT", repository: "some/a" }, { LICENSE: "Text of a" });
   });
 
-  test("it has what CycloneDX 1.6 asks for, and each hash as hexadecimal digits", () => {
+  test("it has what CycloneDX 1.6 requires, and each hash as hexadecimal digits", () => {
     const document = JSON.parse(cycloneDx(release, read("node_modules/a", "node_modules/@b/c"))) as object;
     expect(document).toMatchObject({
       bomFormat: "CycloneDX",
@@ -109,7 +109,7 @@ describe("the bill of materials", () => {
     expect(numberOf(cycloneDx(release, a))).not.toBe(numberOf(cycloneDx(release, c)));
   });
 
-  test("the list of licenses has each text, and says where one is missing", () => {
+  test("the list of licenses has each text, and names each missing one", () => {
     const text = licenseList(joined(read("node_modules/a", "node_modules/@b/c")));
     expect(text).toContain("@b/c 1.0.0 ((MIT OR ISC))\n\nIts archive has no text of the license.\n");
     expect(text).toContain("a 1.0.0 (MIT)\n\nText of a\n");

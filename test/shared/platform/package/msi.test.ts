@@ -51,7 +51,7 @@ function property(file: string, name: string): string | undefined {
   return rows(file, "Property").find(({ Property }) => Property === name)?.["Value"];
 }
 
-test("the SID of a service is the one that Windows gives it", () => {
+test("the SID of a service equals that of Windows", () => {
   // The known one of a service that every Windows has.
   expect(serviceSid("TrustedInstaller")).toBe("S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464");
 });

@@ -112,7 +112,7 @@ describe("a release", () => {
 });
 
 describe("the archive", () => {
-  test("it has Node, the command, the unit of systemd, and a text that says how to install it", () => {
+  test("it has Node, the command, the unit of systemd, and a text on its installation", () => {
     const files = ["INSTALL", "LICENSE", "THIRD_PARTY_LICENSES", "app", "bin", "runtime", "sbom.cdx.json", "service"];
     expect(fs.readdirSync(opened).toSorted()).toEqual(files);
     expect(shell("bin/vetwire --version", opened)).toBe(`${VERSION}\n`);

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { followFile, lastLines } from "../../../../shared/platform/service/follow-file.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 
-test("the last lines of a log are shown, and later ones also after it began anew", async () => {
+test("the last lines of a log are shown, and later ones also after it started again", async () => {
   const file = path.join(temporaryFolder(), "service.log");
   fs.writeFileSync(file, "one\ntwo\nthree\n");
   expect(lastLines(file, 2)).toEqual(["two", "three"]);
@@ -20,7 +20,7 @@ test("the last lines of a log are shown, and later ones also after it began anew
   await following;
 });
 
-test("a missing log is told with its reason", () => {
+test("a missing log is reported with its reason", () => {
   expect(() => lastLines("/nowhere/service.log", 1)).toThrow(
     "/nowhere/service.log is missing: the service has not started yet",
   );

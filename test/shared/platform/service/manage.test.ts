@@ -115,7 +115,7 @@ describe("systemd", () => {
     expect(await installService(service, machineOf(systemd))).toEqual([]);
   });
 
-  test("loses what a failed installation left, and its reason is told", async () => {
+  test("loses what a failed installation left, and its reason is reported", async () => {
     const fails = `[ "$1" = enable ] && { echo "Failed to enable: Unit is masked." >&2; exit 1; }; exit 0`;
     systemctl(null, "", fails);
     await expect(installService(LINUX_AGENT, machineOf(systemd))).rejects.toThrow(
@@ -145,7 +145,7 @@ describe("systemd", () => {
     expect(changes()).toEqual([]);
   });
 
-  test("refuses a wrong name before it is asked", async () => {
+  test("refuses a wrong name before a query", async () => {
     await expect(installService({ ...LINUX_AGENT, name: "../x" }, machineOf(systemd))).rejects.toThrow(
       /is not a name for a service/,
     );
@@ -194,7 +194,7 @@ describe("systemd", () => {
       "ActiveState=activating\nSubState=auto-restart\nExecMainStatus=1\nRestartUSec=5s\nStateChangeTimestamp=Mon 2026-11-23 17:00:58 UTC\n",
       { is: "waiting", code: 1, at: "2026-11-23T17:01:03.000Z" },
     ],
-  ])("tells the state of %s", async (shown, state) => {
+  ])("reports the state of %s", async (shown, state) => {
     systemctl(LINUX_AGENT, shown);
     expect(await findService("vetwire-agent", machineOf(systemd))).toMatchObject({ is: "installed", state });
   });
@@ -267,7 +267,7 @@ describe("Windows", () => {
     expect(changes()).toContain("icacls.exe D:\\Backups /grant NT SERVICE\\vetwire-agent:(OI)(CI)M");
   });
 
-  test("refuses a configuration beside the files of a person, and takes one in a folder of its own", async () => {
+  test("refuses a configuration next to the files of a person, and takes one in a folder of its own", async () => {
     const documents = path.join(root, "C:\\Users\\me\\Documents");
     fs.mkdirSync(documents);
     for (const name of ["agent.yaml", "agent.yaml.previous", "agent.key", "data", "tax.xlsx"])
@@ -283,7 +283,7 @@ describe("Windows", () => {
     expect(changes().filter((line) => line.includes("Documents /inheritance"))).toEqual([]);
   });
 
-  test("says which program is missing, and who has to run the command", async () => {
+  test("names the missing program, and who has to run the command", async () => {
     fs.rmSync(path.join(root, "C:\\Program Files\\Vetwire Agent\\runtime\\shawl.exe"));
     await expect(installService(WINDOWS_AGENT, machineOf(windows))).rejects.toThrow(
       /shawl\.exe is missing: install Vetwire by its \.msi package/,
@@ -306,7 +306,7 @@ describe("Windows", () => {
     [QUERY("1  STOPPED", "1077"), { is: "stopped" }],
     [QUERY("1  STOPPED", "1066", "3"), { is: "failed", code: 3 }],
     [QUERY("1  STOPPED", "1067"), { is: "failed", code: 1067 }],
-  ])("tells the state of %s", async (query, state) => {
+  ])("reports the state of %s", async (query, state) => {
     sc(WINDOWS_AGENT, query);
     const { writable: _, ...service } = WINDOWS_AGENT;
     expect(await findService("vetwire-agent", machineOf(windows))).toEqual({

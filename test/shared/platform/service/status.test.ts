@@ -21,7 +21,7 @@ function lines(state: ServiceState, notes: LauncherNotes | null = NONE, name = "
 
 const PLACES = ["  configuration  /etc/vetwire/agent.yaml", "  data           /var/lib/vetwire/agent"];
 
-test("a running service tells its version, and since when it runs", () => {
+test("a running service reports its version, and since when it runs", () => {
   const running = { version: "0.2.0", started_at: "2026-11-23T17:00:01.000Z", process: 4711 };
   const state = { is: "running", since: "2026-11-23T17:00:00.000Z", process: 4710 } as const;
   expect(lines(state, { ...NONE, running })).toEqual([
@@ -31,7 +31,7 @@ test("a running service tells its version, and since when it runs", () => {
   ]);
 });
 
-test("a user without rights hears how to see more", () => {
+test("a user without rights reads how to see more", () => {
   expect(lines({ is: "running", since: null, process: null }, null)).toEqual([
     "vetwire-agent: running",
     "  program        agent",
@@ -40,7 +40,7 @@ test("a user without rights hears how to see more", () => {
   ]);
 });
 
-test("a failed start is told in words, once for all equal ones in a row", () => {
+test("a failed start is reported in words, once for all equal ones in a row", () => {
   const failed = { started_at: "", version: "0.1.0", code: 1, signal: null };
   const starts = [
     { ...failed, ended_at: "2026-11-23T15:00:00.000Z", sentence: "it was ended by SIGKILL" },
@@ -58,14 +58,14 @@ test("a failed start is told in words, once for all equal ones in a row", () => 
   ]);
 });
 
-test("an upgrade that was rolled back tells its reason", () => {
+test("a rolled-back upgrade reports its reason", () => {
   const upgrade = { at: "2026-11-23T16:00:00.000Z", to: "0.3.0", outcome: "rolled back", reason: "it was never ready" };
   expect(lines({ is: "changing" }, { ...NONE, upgrades: [upgrade] })).toContain(
     "  last upgrade   2026-11-23T16:00:00.000Z to 0.3.0: rolled back because it was never ready",
   );
 });
 
-describe("a service that does not run says what to do", () => {
+describe("a service that does not run reports what to do", () => {
   test.each<[ServiceState, string, string]>([
     [{ is: "stopped" }, "vetwire-agent", 'stopped: start it with "vetwire service start agent"'],
     [{ is: "stopped" }, "lab", 'stopped: start it with "vetwire service start agent --name lab"'],

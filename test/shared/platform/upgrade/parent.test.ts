@@ -36,7 +36,7 @@ function next(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve) => child.once("message", resolve));
 }
 
-test("an order with long texts is one that the launcher takes, and its answer is learnt", async () => {
+test("the launcher takes an order with long texts, and its response arrives", async () => {
   const child = startAsking();
   const order = await next(child);
   expect(Compile(ToLauncher).Check(order)).toBe(true);
@@ -45,7 +45,7 @@ test("an order with long texts is one that the launcher takes, and its answer is
   expect(await next(child)).toEqual({ learnt: answer.reason, listeners: 0 });
 });
 
-test("a launcher that does not answer is given up", async () => {
+test("a launcher that does not respond is given up", async () => {
   const child = startAsking();
   await next(child);
   expect(await next(child)).toEqual({ learnt: "the launcher does not answer: restart the service", listeners: 0 });

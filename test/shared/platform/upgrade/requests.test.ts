@@ -91,7 +91,7 @@ function serve(folder: string, upgrade: Upgrader["upgrade"]): () => void {
   return () => void vi.advanceTimersByTime(1_000);
 }
 
-test("a version that is none reaches no upgrade and no record", async () => {
+test("an invalid version reaches no upgrade and no record", async () => {
   const { folder } = place();
   const orders: UpgradeOrder[] = [];
   const look = serve(folder, (order) => Promise.resolve(void orders.push(order)));
@@ -143,7 +143,7 @@ test("a release that cannot be removed ends no service", async () => {
   expect((await until("an answer", () => request.answer())).is).toBe("done");
 });
 
-test("a pipe, a device, a link or a huge file in the place of a list is no list", () => {
+test("a pipe, a device, a link or a huge file in the place of a list is not read as a list", () => {
   const { root, folder } = place();
   const [file, list] = [path.join(folder, "upgrades.json"), path.join(root, "list.json")];
   fs.writeFileSync(list, '["one"]');

@@ -54,13 +54,13 @@ test("an ordered version that a package overtook or that lost its files has an o
   expect(obstacle("0.1.0", ordered, ["0.2.0"])).toBe("its files are missing: order the upgrade again");
 });
 
-test("a version that stays becomes the current one, and one that fails lets the version before take the database back", () => {
+test("a version that stays becomes the current one, and a failed one lets the version before take the database back", () => {
   const ordered = order({ ...NO_UPGRADE, current: "0.2.0" }, "0.3.0", EXPECTS);
   expect(accept(PENDING)).toEqual({ current: "0.3.0", pending: null, rolledBack: false });
   expect(rollBack(ordered)).toEqual({ current: "0.2.0", pending: null, rolledBack: true });
 });
 
-test("a start without a verdict counts, an ordered stop does not, and the fourth start is none", () => {
+test("a start without a verdict counts, an ordered stop does not, and there is no fourth start", () => {
   let versions = order(NO_UPGRADE, "0.3.0", EXPECTS);
   for (const starts of [1, 2, 3]) {
     versions = countStart(versions, versions.pending!)!;
@@ -117,7 +117,7 @@ test.each<[string, string]>([
   expect(refusal("0.3.1", "0.2.0", records)).toBeNull();
 });
 
-test("a new version passes if it lives, is as ready as the version before, and its server answered", () => {
+test("a new version passes if it lives, is as ready as the version before, and its server responded", () => {
   const port = { what: "chem-1", reason: "cannot open: no such port" };
   const healthy = { problems: [], heartbeat: true };
   expect(fault(healthy, EXPECTS)).toBeNull();
